@@ -1,8 +1,8 @@
 """autofinity: learns where threads and memory should sit on a NUMA machine, and puts them there.
 
 `import autofinity as af` gives the names below, which stay as they are from release to release
-(docs/python.md); sub-packages may change. Nothing is loaded before it is used. `__init__.pyi` says
-the same to type checkers.
+(docs/python.md); sub-packages may change. Nothing is loaded before it is used. `__init__.pyi`
+declares the same names for type checkers.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _FACE = {
     "model.errors": ("AutofinityError",),
     "reporter": ("Reporter",),
 }
-"""Module → its names. None is that of a sub-package, which would take its place once imported."""
+"""Module → its names. No name is that of a sub-package, which would replace it once imported."""
 _HOMES = {name: module for module, names in _FACE.items() for name in names}
 
 __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """A name of the face, from the module that has it, which is loaded now."""
+    """A public name, from the module that defines it, which is loaded now."""
     if name not in _HOMES:
         raise AttributeError(f"module 'autofinity' has no attribute {name!r}")
     value: object = getattr(import_module(f"autofinity.{_HOMES[name]}"), name)
@@ -45,13 +45,13 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The face, for people who look around."""
+    """The public names, for interactive use."""
     return [*__all__, "__version__"]
 
 
 _core_found = PathFinder.find_spec(f"{__name__}._core", __path__)
 if _core_found is None or _core_found.origin is None:
-    # The folder of a clone: `import` found it before what is installed.
+    # The folder of a clone: `import` found this folder before the installed package.
     from autofinity.source_folder import stand_in
 
     stand_in(sys.modules[__name__])

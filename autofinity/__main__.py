@@ -5,7 +5,7 @@ import signal
 
 def main() -> None:
     """Run the command line."""
-    # While it is imported Ctrl-C ends us as it ends any program, not with a traceback of an import.
+    # During the import Ctrl-C ends this process as any program, without a traceback of an import.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from autofinity.cli.main import main as command_line

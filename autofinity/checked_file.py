@@ -1,10 +1,10 @@
-"""Files as pydantic models: whatever is wrong with one is a line that names file and key.
+"""Files as pydantic models: every error in a file is a line that names file and key.
 
     file ─► document ─► checked ─► model, or "FILE: KEY: got X, expected Y"
 
-What is expected is what the model's JSON schema says at the key, in words. Documents are checked as
-JSON, where nothing is taken for what it is not (no "1" for a number) but a list makes a tuple.
-Nothing that lives in the run-time monitor imports this.
+The expected value is described by the model's JSON schema at the key, in words. Documents are
+checked as JSON, with strict types (no "1" for a number), except that a list makes a tuple. Code of
+the run-time monitor does not import this module.
 """
 
 from __future__ import annotations
@@ -24,25 +24,28 @@ from autofinity.given_file import read_given
 from autofinity.model.errors import AutofinityError
 
 LARGEST_BYTES = 4 << 20
-"""Far above any file that a person writes; a device or a wrong file must not fill the memory."""
+"""Largest size of a file, far above any file that a person writes; a device or a wrong file must
+not fill the memory."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _INT_BITS = 63
-"""TOML's; Python would read more, and takes them for text at great length or not at all."""
+"""Bits of TOML's integers. Python would read larger numbers, and converts them to text slowly or
+not at all."""
 _BARE = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 
 type Schema = dict[str, Any]
 
 
 class Table(BaseModel):
-    """A table without unknown keys and infinite numbers, which never changes."""
+    """An immutable table without unknown keys and infinite numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class WrongValueError(ValueError):
-    """A value that cannot be, at a key such as `l1.ways` (empty: the whole); validators of a table
-    name keys of the table.
+    """An impossible value, at a key such as `l1.ways` (empty: the whole file).
+
+    Validators of a table name keys of that table.
     """
 
     def __init__(self, key: str, what: str) -> None:
@@ -53,7 +56,7 @@ class WrongValueError(ValueError):
 
 @contextmanager
 def naming(path: Path, kind: type[AutofinityError]) -> Iterator[None]:
-    """A `WrongValueError` in here is raised as an error of this kind that names the file."""
+    """Turn a `WrongValueError` inside the context into an error of `kind` that names the file."""
     try:
         yield
     except WrongValueError as wrong:
@@ -61,14 +64,16 @@ def naming(path: Path, kind: type[AutofinityError]) -> Iterator[None]:
 
 
 def read_toml(path: Path, kind: type[AutofinityError]) -> dict[str, Any]:
-    """What a TOML file says, unchecked but for control characters, which end arguments early or
-    write over a terminal. Raises an error of this kind that names the file.
+    """Content of a TOML file, unchecked except for control characters.
+
+    These could end arguments early or write over a terminal. Raises an error of `kind` that names
+    the file.
     """
     try:
         document = tomllib.loads(read_given(path, LARGEST_BYTES).decode("utf-8"))
     except OSError as error:
         raise kind(f"{path}: cannot be read: {error.strerror}; expected a TOML file") from error
-    # Not of UTF-8, no TOML, too long a number; and the parser recurses for each nested bracket.
+    # Not UTF-8, not TOML, or too long a number; the parser recurses for each nested bracket.
     except (ValueError, RecursionError) as error:
         raise kind(f"{path}: not a TOML file: {error}") from error
     for value in _values(document):
@@ -80,9 +85,9 @@ def read_toml(path: Path, kind: type[AutofinityError]) -> dict[str, Any]:
 
 
 def checked[T: Table](kind: type[T], document: object, at: str = "") -> T:
-    """The document as a model; `at` is the key that it stands at. Raises `WrongValueError`.
+    """The document as a model; `at` is the document's key. Raises `WrongValueError`.
 
-    What is missing is named last: there may be another key that nobody knows.
+    A missing key is named only without other errors: it may be a misspelt, unknown key.
     """
     try:
         return kind.model_validate_json(json.dumps(document, default=_no_value))
@@ -105,19 +110,19 @@ def checked[T: Table](kind: type[T], document: object, at: str = "") -> T:
 
 
 def shown(value: object) -> str:
-    """A value in a message: short, whatever the file holds."""
+    """A value for a message, shortened to at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """For messages: the known name that a misspelt one is like, or else all that are known."""
+    """Text for messages: the known name that is like a misspelt one, or else all known names."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else f"; expected one of {', '.join(known)}"
 
 
 def _values(value: object) -> Iterator[object]:
-    """Of a document: all keys and values that hold no others."""
+    """All keys of a document, and all values that hold no others."""
     if not isinstance(value, dict | list):
         yield value
         return
@@ -128,7 +133,7 @@ def _values(value: object) -> Iterator[object]:
 
 
 def _key(step: int | str) -> str:
-    """A step of a key in a message, on its line; as TOML has it where it needs no quotes."""
+    """A step of a key in a message, on one line; in TOML's form where it needs no quotes."""
     if isinstance(step, int):
         return f"[{step}]"
     return f".{step}" if _BARE.fullmatch(step) else f".{shown(step)}"
@@ -143,8 +148,9 @@ _WORDS = {"boolean": "true or false", "string": "a text", "object": "a table"}
 
 
 def _place(schema: Schema, loc: Iterable[int | str]) -> tuple[list[int | str], Schema]:
-    """How far a place leads into a schema, and what the schema says there: of what may be several
-    kinds of things, not what each of them could have been.
+    """The part of a place that leads into a schema, and the schema at its end.
+
+    For a value of several possible kinds, the part ends before the kinds.
     """
     steps, here = [], _resolved(schema, schema)
     for step in loc:
@@ -160,7 +166,7 @@ def _place(schema: Schema, loc: Iterable[int | str]) -> tuple[list[int | str], S
 
 
 def _resolved(here: Schema, schema: Schema) -> Schema:
-    """What a reference refers to; of what may be left out, what it is when it is there."""
+    """The target of a reference; for an optional value, the schema of a value that is present."""
     kinds = [kind for kind in here.get("anyOf", ()) if kind.get("type") != "null"]
     if len(kinds) == 1:
         return _resolved({**kinds[0], **here, "anyOf": ()}, schema)

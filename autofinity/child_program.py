@@ -1,7 +1,8 @@
-"""A program that is started and does not outlive the block that uses it.
+"""A child program that does not outlive the block that uses it.
 
-An interruption is an exception of the main thread at any of its steps, thus also in `Popen` where
-the program runs already and nobody has its name: it would run on. It waits until the name is known.
+An interruption is an exception of the main thread at any step, also inside `Popen`, where the
+program already runs but the caller does not have its object yet: the program would run on. So
+interruptions wait until the object is known.
 """
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ _INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class ChildProgram:
-    """`with ChildProgram(argv) as process:` it is killed and awaited when the block is left.
+    """Context manager of a child: the child is killed and awaited when the block is left.
 
-    No generator: what comes between its `yield` and the block would leave the program running.
+    Use: `with ChildProgram(argv) as process:`. The class is no generator: an interruption between a
+    generator's `yield` and the block would leave the program running.
     """
 
     def __init__(
         self, argv: Sequence[str | os.PathLike[str]], *, own_session: bool, **options: Any
     ) -> None:
-        """`own_session`: no signals of a terminal reach it, and what it starts is killed with it.
+        """`own_session`: no signals of a terminal reach the child, and its own children are killed
+        with it.
 
         `options` are those of `subprocess.Popen`.
         """
@@ -34,7 +37,7 @@ class ChildProgram:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> subprocess.Popen[bytes]:
-        """Start it. Raises `OSError` when it cannot be started."""
+        """Start the program. Raises `OSError` when it cannot be started."""
         try:
             with _interruptions_wait():
                 process = self._process = subprocess.Popen(
@@ -58,12 +61,12 @@ class ChildProgram:
 
 @contextmanager
 def _interruptions_wait() -> Iterator[None]:
-    """Signals that Python code handles are handled when this ends.
+    """Delay signals with Python handlers until the context ends.
 
-    They are not blocked, for the program would inherit that.
+    The signals are not blocked, for the program would inherit the mask.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # nothing is raised here
+        yield  # no interruption is raised in this thread
         return
     came: list[int] = []
     handlers = {int(n): found for n in _INTERRUPTING if callable(found := signal.getsignal(n))}

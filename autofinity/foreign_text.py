@@ -1,13 +1,14 @@
 r"""Text that others wrote (file names, keys, counters, what a compiler said) made safe to show.
 
-What a terminal would obey, and what hides or reorders other text, is written as an escape, as
-`repr` does: ESC is `\x1b`, a bidirectional override `\u202e`, a byte that is no UTF-8 `\xff`.
+Characters that a terminal would obey, and those that hide or reorder other text, are written as
+escapes, as `repr` does: ESC is `\x1b`, a bidirectional override `\u202e`, a byte that is no UTF-8
+`\xff`.
 """
 
 from __future__ import annotations
 
 _UNDECODED = range(0xDC80, 0xDD00)
-"""What Python makes of bytes that are no UTF-8 (`surrogateescape`)."""
+"""Python's code points for bytes that are no UTF-8 (`surrogateescape`)."""
 
 
 def one_line(text: str) -> str:
@@ -18,7 +19,9 @@ def one_line(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """As `one_line`, but newlines and tabs stay: of several lines that we laid out."""
+    """The text as from `one_line`, except that newlines and tabs stay: for lines of our own
+    layout.
+    """
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in "\n\t" else _escape(char) for char in text)

@@ -1,4 +1,4 @@
-"""How much memory can be taken."""
+"""Amount of memory that can be taken."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Files that a user names: read as a whole, up to a size, without ever waiting for nobody.
+"""Files that a user names: read as a whole, up to a size, without an endless wait.
 
     regular file              its bytes
-    pipe, `<(COMMAND)`        what is written until its writers leave
-    FIFO that nobody writes   an error, a second later
+    pipe, `<(COMMAND)`        all bytes until its writers leave
+    FIFO without a writer     an error, a second later
 
 Devices, sockets and folders are errors, too.
 """
@@ -16,16 +16,20 @@ import time
 from pathlib import Path
 
 PATIENCE_S = 1.0
-"""In which who writes a FIFO may come: a shell starts writer and reader at the same time."""
+"""Time in which the writer of a FIFO may come: a shell starts writer and reader at the same
+time."""
 _PAUSE_S = 0.02
 _START_BYTES = 4096
 _CHUNK_BYTES = 1 << 20
-"""Read at once: a buffer as large as the bound would be taken for the smallest file."""
+"""Bytes that are read at once: a buffer as large as the bound would be allocated for the smallest
+file."""
 
 
 def read_given(path: Path, most_bytes: int) -> bytes:
-    """What the file or the pipe says. Raises `OSError`, which names `path`: no such thing, neither
-    of both, nobody writes it, or it has more than `most_bytes`.
+    """The bytes of the file or the pipe.
+
+    Raises `OSError`, which names `path`: no such file, neither file nor pipe, a FIFO without a
+    writer, or more than `most_bytes`.
     """
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
@@ -44,7 +48,7 @@ def read_given(path: Path, most_bytes: int) -> bytes:
 
 
 def read_at_most(fd: int, most_bytes: int, path: Path, start: bytes = b"") -> bytes:
-    """The rest of a file, after its `start`. Raises `OSError` when both are longer than that."""
+    """`start` and the rest of a file. Raises `OSError` when both are longer than `most_bytes`."""
     data = bytearray(start)
     too_large = os.fstat(fd).st_size > most_bytes
     while not too_large:
@@ -57,12 +61,12 @@ def read_at_most(fd: int, most_bytes: int, path: Path, start: bytes = b"") -> by
 
 
 def _first_of_pipe(fd: int, path: Path) -> bytes:
-    """What comes first out of a pipe; from then on reading waits for its writers."""
+    """The first bytes from a pipe; from then on reading waits for its writers."""
     patient_until_s = time.monotonic() + PATIENCE_S
     while True:
         try:
             start = os.read(fd, _START_BYTES)
-        except BlockingIOError:  # there is a writer, who takes his time
+        except BlockingIOError:  # there is a writer, which has not written yet
             start = None
         if start != b"":
             os.set_blocking(fd, True)

@@ -1,6 +1,7 @@
-"""Digests of this installation's own code: what it computes and keeps is stale after an edit.
+"""Digests of this installation's own code: stored results are stale after an edit of the code.
 
-A version is not enough: between two releases, or in a source tree, the code changes under it.
+A version is not enough: between two releases, or in a source tree, the code changes without a new
+version.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ _PACKAGE = Path(__file__).resolve().parent
 
 @cache
 def digest_of_core() -> bytes:
-    """SHA-256 of the native core as it was built, for all processors: which of its libraries this
-    one has loaded makes no difference to what they compute.
+    """SHA-256 of the built native core, with the libraries for all processors.
+
+    The result does not depend on the library that this processor has loaded, which makes no
+    difference to the results.
     """
     extension = Path(str(_core.__file__))
     libraries = sorted((extension.parent / "lib" / "core").rglob("*.so"))
@@ -32,7 +35,7 @@ def digest_of_code(*parts: str) -> bytes:
     """SHA-256 of the native core and of Python sources: sub-packages and modules of `autofinity`,
     such as `"mechanisms"` and `"evaluation/comparison.py"`.
 
-    Raises `ValueError` for a part that has no source: it would never be stale.
+    Raises `ValueError` for a part without source, which would never be stale.
     """
     digest = hashlib.sha256(digest_of_core())
     for part in parts:

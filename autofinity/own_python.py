@@ -1,13 +1,14 @@
 """Our Python: isolated (`-I`) from the application's environment, with libraries of its own path.
 
 HPC modules set `PYTHONPATH`, `PYTHONHOME` and `LD_LIBRARY_PATH` for the application; our
-interpreter would load its packages and libraries, and break. So what steers an interpreter's
-dynamic linker is set aside when ours is started, and given back in it: what it starts in turn is
-the application's. The launcher does the same (`python.c`).
+interpreter would load its packages and libraries, and break. So the variables that affect an
+interpreter's dynamic linker are set aside when ours is started, and restored inside: programs that
+it starts get the application's environment. The launcher does the same (`python.c`).
 
     python -I own_python.py MODULE ARGUMENTS...
 
-runs a module of this package, found from where this file is. It imports nothing of the package.
+runs a module of this package, found from the place of this file. This module imports nothing of the
+package.
 """
 
 from __future__ import annotations
@@ -18,24 +19,25 @@ from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 ISOLATED = "AUTOFINITY_ISOLATED"
-"""Set where variables were set aside."""
+"""Variable that is set where other variables were set aside."""
 _ASIDE = "AUTOFINITY_ASIDE_"
 _FOLDERS = "AUTOFINITY_IMPORT"
-"""Where the Python that starts another one of ours imports from."""
+"""Variable with the folders that a Python which starts another Python of ours imports from."""
 _LINKER = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES")
 _ALLOCATOR = "MALLOC_"
 _SCRIPT = str(Path(__file__).absolute())
 
 
 def own_python(module: str, *arguments: str) -> list[str]:
-    """Command that runs `module` of this package as a program; its environment is
-    `own_environment`'s.
+    """Command that runs `module` of this package as a program.
+
+    The command's environment must be that of `own_environment`.
     """
     return [sys.executable, "-I", "-B", _SCRIPT, module, *arguments]
 
 
 def own_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of `own_python`, made from the application's."""
+    """The environment for `own_python`, made from the application's."""
     env = {
         (_ASIDE + name if _steers(name) else name): value
         for name, value in environment.items()
@@ -50,7 +52,7 @@ def own_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def give_back(environment: MutableMapping[str, str]) -> None:
-    """The application's environment again, of what `own_environment` or the launcher has made."""
+    """Restore the application's environment from that of `own_environment` or the launcher."""
     if environment.pop(ISOLATED, None) is None:
         return
     for name in [name for name in environment if _steers(name)]:
@@ -60,7 +62,9 @@ def give_back(environment: MutableMapping[str, str]) -> None:
 
 
 def library_folder(interpreter: str) -> str:
-    """Where the interpreter's own shared library is, when beside it; empty for nowhere."""
+    """Folder of the interpreter's own shared library, when it is beside the interpreter; else
+    empty.
+    """
     prefix = Path(interpreter).resolve().parent.parent
     for name in ("lib", "lib64"):
         if next((prefix / name).glob("libpython3*.so*"), None) is not None:
@@ -102,7 +106,7 @@ def _main() -> None:
     known = set(map(os.path.realpath, sys.path))
     if ours not in known and ours not in map(os.path.realpath, folders):
         sys.path.insert(0, ours)
-        site.addsitedir(ours)  # for what is installed beside us by a .pth file
+        site.addsitedir(ours)  # for packages installed beside this one by a .pth file
     sys.path += [folder for folder in folders if folder and os.path.realpath(folder) not in known]
     give_back(os.environ)
     module = sys.argv[1]

@@ -1,8 +1,8 @@
 """Every interface between rooms, on one screen.
 
 One seam carries everything: `process.advance(duration) → Interval` and `process.apply(actions) →
-Outcome`. On Linux `advance` sleeps, in the simulator it steps, in a replay it reads a recording; a
-mechanism is a pure function between the two, so one loop serves all three.
+Outcome`. On Linux `advance` sleeps, in the simulator it steps, in a replay it reads a recording. A
+mechanism is a pure function between the two calls, so one loop serves all three.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from autofinity.model.topology import OsIndex, Topology
 
 @dataclass(frozen=True, slots=True)
 class ThreadEvent:
-    """A thread appeared or went. `thread` is its number by creation, `tid` the kernel's or -1."""
+    """Beginning or end of a thread. `thread` is its number by creation, `tid` the kernel's or
+    -1.
+    """
 
     kind: Literal["begin", "end"]
     thread: int
@@ -32,38 +34,37 @@ class ThreadEvent:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What happened during one `advance`."""
+    """Events and counts during one `advance`."""
 
     start_ns: int
     end_ns: int
     samples: tuple[CounterSample, ...]
     thread_events: tuple[ThreadEvent, ...] = ()
     sharing: SharingMatrix | None = None
-    """Sharing seen since the previous interval (accumulating and ageing are the mechanism's); None
-    without a detector of sharing."""
+    """Sharing seen since the previous interval (accumulation and ageing are the mechanism's task);
+    None without a detector of sharing."""
     progress: float = float("nan")
-    """Share of the ROI's useful work done so far; NaN where it cannot be known."""
+    """Share of the ROI's useful work done so far; NaN where unknown."""
     ended: bool = False
     energy_j: float = float("nan")
-    """Joules the whole machine took; NaN where it cannot be known."""
+    """Joules of the whole machine; NaN where unknown."""
     pages: NumaVectors | None = None
     """Vectors of the pages that were seen in this interval; None without a detector of pages."""
     runnable: int = 0
-    """Threads that ran, or could have and waited for a CPU, at the end of the interval: a glance;
-    0 where nobody looks."""
+    """Number of threads that ran, or could run but waited for a CPU, at the end of the interval
+    (one observation); 0 where they are not counted."""
     cpus: tuple[OsIndex, ...] = ()
-    """PU that each thread was last on, by thread number (-1: no thread has the number just now);
-    empty where nobody looks."""
+    """PU where each thread last ran, by thread number (-1: no thread has the number now); empty
+    where PUs are not recorded."""
     triggers: int = 0
-    """How often a detector was set off (`TlbMatching`)."""
+    """Number of times that a detector was triggered (`TlbMatching`)."""
     resident_bytes: float = float("nan")
-    """Memory that the program and its descendants hold at the end of the interval; NaN where it
-    cannot be known. A simulated program has what its region of interest has touched so far."""
+    """Memory that the program and its descendants hold at the end of the interval; NaN where
+    unknown. For a simulated program: the memory that its region of interest has touched so far."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)
-    """What detecting, and what was done about it, has taken from the program's cores since the
-    previous interval, summed over them, by kind: "fault", "update", "shootdown", "interrupt",
-    "tlb read", "tlb compare", "sample", "page copy", "thread migration", and those of `SpendTime`.
-    """
+    """Time that detection and its consequences have taken from the program's cores since the
+    previous interval, summed over them, by kind: "fault", "update", "shootdown", "interrupt", "tlb
+    read", "tlb compare", "sample", "page copy", "thread migration", and those of `SpendTime`."""
 
     def threads(self, kind: Literal["begin", "end"]) -> frozenset[int]:
         """Numbers of the threads that began, or that ended."""
@@ -84,15 +85,18 @@ class MovePages:
     pages: tuple[int, ...]
     nodes: tuple[int, ...]
     thread: int | None = None
-    """Whose core copies them; None for one outside the program, whose time is nobody's loss."""
+    """Thread whose core copies the pages; None for a thread outside the program, whose time is not
+    charged."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpendTime:
-    """The mechanism itself works for so long on the core of a thread, as a kernel thread would."""
+    """The mechanism itself works for this time on the core of a thread, as a kernel thread
+    would.
+    """
 
     kind: str
-    """What for, as `Interval.overhead_ns` reports it: "mapping"."""
+    """Purpose, as `Interval.overhead_ns` reports it: "mapping"."""
     duration_ns: int
     thread: int = 0
 
@@ -102,7 +106,7 @@ type Action = BindThreads | MovePages | SpendTime
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of the actions: counts, one line per reason, and what it cost the program."""
+    """Result of the actions: counts, one line for each reason, and the cost to the program."""
 
     done: int
     skipped: int
@@ -112,18 +116,18 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Sensors:
-    """What a mechanism needs to see. The machine attaches it or answers why not."""
+    """Sensors that a mechanism needs. The machine attaches them or gives the reason why not."""
 
     counters: tuple[str, ...] = ()
     detectors: tuple[Detector, ...] = ()
-    """At most one that senses sharing, and one that senses pages."""
+    """Detectors: at most one that senses sharing, and one that senses pages."""
 
 
 class Process(Protocol):
     """One program run on a machine."""
 
     def advance(self, duration_ns: int) -> Interval:
-        """Let it run for `duration_ns` (or to its end) and say what was seen."""
+        """Let the program run for `duration_ns` (or to its end) and return what was seen."""
         ...
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
@@ -132,22 +136,24 @@ class Process(Protocol):
 
 
 class ShowsMemory(Process, Protocol):
-    """A process that says where its pages are."""
+    """A process that shows the location of its pages."""
 
     def memory(self) -> MemoryByNode | None:
-        """Its own memory now; None where that cannot be seen."""
+        """The program's own memory now; None where it cannot be seen."""
         ...
 
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        """Numbers of its pages (`page_number`) on a logical node, some at a time. What it touches,
-        frees or moves meanwhile may be missing, or be named all the same.
+        """Numbers of the program's pages (`page_number`) on a logical node, some at a time.
+
+        Pages that are touched, freed or moved during the call may be missing, or be listed all the
+        same.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What to run: `program` is a trace directory for the simulator, an argv[0] on Linux."""
+    """Request for a run: `program` is a trace directory for the simulator, an argv[0] on Linux."""
 
     program: str
     argv: tuple[str, ...] = ()
@@ -155,13 +161,13 @@ class RunRequest:
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: str | None = None
     repeats: int = 1
-    """How often the region of interest runs, with the caches and pages that the last time left; a
-    simulated machine only."""
+    """Number of times that the region of interest runs, each with the caches and pages of the time
+    before; only on a simulated machine."""
     beside: tuple[str, ...] = ()
-    """Traces of more programs that begin with it. `threads` are those of all, as many each, in
-    order; a simulated machine only."""
+    """Traces of more programs that begin with the first. `threads` is the total of all programs, an
+    equal number each, in order; only on a simulated machine."""
     pages: PagePlacement = FIRST_TOUCH
-    """Where its pages go; anything else than first touch on a simulated machine only."""
+    """Placement of its pages; other policies than first touch only on a simulated machine."""
 
 
 class Machine(Protocol):
@@ -169,15 +175,15 @@ class Machine(Protocol):
 
     @property
     def topology(self) -> Topology:
-        """What it looks like."""
+        """Topology of the machine."""
         ...
 
     def events(self) -> Mapping[str, str]:
-        """Neutral counter names it offers → one line of meaning."""
+        """Neutral names of the machine's counters → one line of meaning."""
         ...
 
     def counters_at_once(self) -> int:
-        """How many events the PMU counts at once without multiplexing; 0 without a PMU."""
+        """Number of events that the PMU counts at once without multiplexing; 0 without a PMU."""
         ...
 
     def start(
@@ -187,24 +193,26 @@ class Machine(Protocol):
         sensors: Sensors,
         seed: int = 0,
     ) -> Process:
-        """Start the program with its threads placed; None leaves them to the operating system,
-        which moves them between all CPUs that may be used. Raises `CapabilityError` for a sensor
-        that cannot be attached, `SimulationError`/`LinuxError` when the program cannot be started.
+        """Start the program with its threads placed.
+
+        Without a placement the operating system moves the threads between all CPUs that may be
+        used. Raises `CapabilityError` for a sensor that cannot be attached,
+        `SimulationError`/`LinuxError` when the program cannot be started.
         """
         ...
 
 
 class Mechanism[State](Protocol):
-    """A published (or our own) way of placing: a pure step and the sensors it needs."""
+    """A published (or our own) method of placement: a pure step and the sensors that it needs."""
 
     @property
     def name(self) -> str:
-        """As tables and options name it."""
+        """Name in tables and options."""
         ...
 
     @property
     def sensors(self) -> Sensors:
-        """What it looks at."""
+        """Sensors that the mechanism needs."""
         ...
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> State:
@@ -212,7 +220,7 @@ class Mechanism[State](Protocol):
         ...
 
     def step(self, state: State, interval: Interval) -> tuple[State, Sequence[Action]]:
-        """Next state, and what to do now."""
+        """Next state, and the actions to take now."""
         ...
 
 
@@ -221,12 +229,12 @@ type RunKey = tuple[str, str, int, str, str, int]
 
 
 class Sink(Protocol):
-    """Takes observations as they are made; whatever was written survives a crash."""
+    """Takes observations as they are made; written observations survive a crash."""
 
     def write(self, observations: Iterable[Observation]) -> None:
-        """Keep them, durably, before returning."""
+        """Store the observations, durably, before returning."""
         ...
 
     def done(self) -> frozenset[RunKey]:
-        """What is complete already."""
+        """Keys of the runs that are complete."""
         ...

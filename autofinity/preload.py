@@ -13,7 +13,7 @@ _SPLIT = re.compile(r"[\s:;]")
 
 @contextmanager
 def preloadable(library: Path) -> Iterator[str]:
-    """A name of the library that is not split: its own, or that of a link as long as this lasts.
+    """A name of the library that is not split: its own, or that of a link inside the context.
 
     Raises `OSError` where no folder for a link can be made.
     """

@@ -1,9 +1,9 @@
-"""Files that nobody but their user can have written: the behaviour database, and what is beside it.
+"""Files that only their user can have written: the behaviour database, and the files beside it.
 
-Masks are set and processes ended by what these files say. So one is opened only when it is a
-regular file of this user's, in a folder where nobody else could have put it; what is made here is
-private from its first byte on, whatever the umask. The launcher judges by the same rules
-(native/launcher/private_file.c).
+The content of these files decides which masks are set and which processes are ended. So a file is
+opened only when it is a regular file of this user, in a folder where nobody else could have put it.
+A file made here is private from its first byte on, whatever the umask. The launcher applies the
+same rules (native/launcher/private_file.c).
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from pathlib import Path
 from autofinity.given_file import read_at_most
 
 LARGEST_BYTES = 8 << 20
-"""Of a file that is read here as a whole; the launcher has the same bound."""
+"""Largest size of a file that is read here as a whole; the launcher has the same bound."""
 
-# No link is followed, no FIFO waited for, and a terminal does not become ours.
+# No link is followed, no FIFO is waited for, and no terminal becomes the controlling one.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_MOST_LINKS = 40  # as Linux follows
+_MOST_LINKS = 40  # the limit of Linux
 
 
 def flaw_of(info: os.stat_result) -> str:
-    """Why what is described (without following links) may be another's word; empty: it is ours."""
+    """Why the file with this status (links not followed) may be another user's; empty: it is
+    ours.
+    """
     if not stat.S_ISREG(info.st_mode):
         return "it is a link" if stat.S_ISLNK(info.st_mode) else "it is no regular file"
     return _foreign(info)
@@ -34,9 +36,9 @@ def flaw_of(info: os.stat_result) -> str:
 def folder_flaw(folder: Path) -> str:
     """Why others could have put a file into a folder; empty: they could not. Raises `OSError`.
 
-    A sticky folder does not do: whoever is first makes the files there. Of one that is not there,
-    the nearest folder above decides, in which it would be made; no link of another user's may lead
-    to either.
+    A sticky folder is not sufficient: any user may make the files there first. For a missing
+    folder, the nearest folder above decides, in which it would be made; no link of another user may
+    lead to either.
     """
     there, missing, flaw = _followed(folder)
     info = there.lstat()
@@ -48,9 +50,9 @@ def folder_flaw(folder: Path) -> str:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """A descriptor of a file of ours; with O_CREAT it is made, for us alone.
+    """A descriptor of a file of ours; with O_CREAT the file is made, for us alone.
 
-    Raises `OSError`: missing, or whatever is there is not ours alone.
+    Raises `OSError`: the file is missing, or not ours alone.
     """
     if flags & os.O_CREAT:
         flags &= ~os.O_CREAT
@@ -69,9 +71,9 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def make(path: Path) -> None:
-    """Make an empty file unless there is something already.
+    """Make an empty file unless one exists.
 
-    Raises `OSError`, also where others could put files: nothing of ours is left in their folder.
+    Raises `OSError`, also where others could put files: no file of ours is made in their folder.
     """
     flaw = folder_flaw(path.parent)
     if flaw:
@@ -89,7 +91,7 @@ def make(path: Path) -> None:
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it, each for us alone.
 
-    Raises `OSError`, also where the folder would be in another user's or is none of ours: then
+    Raises `OSError`, also where the folder would be in another user's folder or is not ours: then
     nothing is made.
     """
     flaw = folder_flaw(folder)
@@ -106,13 +108,15 @@ def make_folder(folder: Path) -> None:
 
 
 def _made_inside(above: int, name: str) -> int:
-    """A descriptor of a folder that is made unless it is there. By descriptors: what somebody puts
-    in its place meanwhile is neither followed nor changed.
+    """A descriptor of a folder that is made unless it exists.
+
+    The function works by descriptors: a file that somebody exchanges for the folder in between is
+    neither followed nor changed.
     """
     made = True
     try:
         os.mkdir(name, 0o700, dir_fd=above)
-    except FileExistsError:  # by another process of ours, most likely
+    except FileExistsError:  # most likely by another process of autofinity
         made = False
     fd = os.open(name, _FOLDER, dir_fd=above)
     info = os.fstat(fd)
@@ -125,7 +129,7 @@ def _made_inside(above: int, name: str) -> int:
 
 
 def read_private(path: Path) -> bytes:
-    """What a file of ours says. Raises `OSError`: missing, not ours, more than `LARGEST_BYTES`."""
+    """Content of a file of ours. Raises `OSError`: missing, not ours, more than `LARGEST_BYTES`."""
     fd = open_private(path, os.O_RDONLY)
     try:
         return read_at_most(fd, LARGEST_BYTES, path)
@@ -134,7 +138,9 @@ def read_private(path: Path) -> bytes:
 
 
 def read_regular(path: Path, most_bytes: int) -> bytes:
-    """What a regular file of anybody's says. Raises `OSError`: no such file, or it is larger."""
+    """Content of a regular file of any user. Raises `OSError`: no such file, or larger than
+    `most_bytes`.
+    """
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -145,7 +151,10 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
 
 
 def append_private(path: Path, line: bytes, most_bytes: int) -> None:
-    """Add to a file of ours, which begins anew when it has more than that. Raises `OSError`."""
+    """Append a line to a file of ours, which is emptied first when it is larger than `most_bytes`.
+
+    Raises `OSError`.
+    """
     fd = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         if os.fstat(fd).st_size > most_bytes:
@@ -164,14 +173,18 @@ def _foreign(info: os.stat_result) -> str:
 
 
 def _writable_by_others(info: os.stat_result) -> bool:
-    """A group with the number of its user is that user's own: many systems let it write."""
+    """Whether others can write; a group with the number of the file's user is the user's own, and
+    many systems let it write.
+    """
     mode = info.st_mode
     return bool(mode & stat.S_IWOTH or (mode & stat.S_IWGRP and info.st_gid != info.st_uid))
 
 
 def _followed(path: Path) -> tuple[Path, list[str], str]:
-    """The last folder on the way to `path` that is there, without links; the names that are missing
-    in it; and what is wrong with a link on the way. Raises `OSError`.
+    """The last existing folder on the way to `path`, without links; the missing names below it; and
+    the flaw of a link on the way.
+
+    Raises `OSError`.
     """
     here, ahead, links = Path("/"), list(reversed(path.absolute().parts[1:])), 0
     while ahead:
@@ -198,5 +211,5 @@ def _followed(path: Path) -> tuple[Path, list[str], str]:
 
 
 def _trusted() -> tuple[int, int]:
-    """Who may say where our files are: this user, and root."""
+    """Users who may decide where our files are: this user, and root."""
     return os.geteuid(), 0

@@ -1,4 +1,4 @@
-"""What long work says on its way, and to whom."""
+"""Interface for the progress and the notices of long work."""
 
 from __future__ import annotations
 
@@ -8,46 +8,48 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Told of one piece of work after the other."""
+    """Receives the progress, piece by piece."""
 
     def step(self, label: str = "") -> None:
-        """One more piece is done; `label` says which is under way."""
+        """Record one more finished piece; `label` names the piece under way."""
         ...
 
     def found(self) -> None:
-        """One more piece was there before: it says nothing about how long the others take."""
+        """Record one more piece that existed before; it gives no estimate for the time of the
+        others.
+        """
         ...
 
 
 class Reporter(Protocol):
-    """Who asked for the work, and may want to watch it."""
+    """The caller of long work, who may want to watch it."""
 
     def progress(self, title: str, total: int) -> AbstractContextManager[Progress]:
-        """For the time of the block: `total` pieces of work are done."""
+        """Context in which `total` pieces of work are done."""
         ...
 
     def notice(self, message: str) -> None:
-        """One sentence: what is left out and why, what is assumed, what it will cost."""
+        """Report one sentence: a part that is left out and why, an assumption, or the cost."""
         ...
 
 
 class _Nobody:
-    """Says nothing."""
+    """Reports nothing."""
 
     def step(self, label: str = "") -> None:
-        """Nothing to say."""
+        """Report nothing."""
 
     def found(self) -> None:
-        """Nothing to say."""
+        """Report nothing."""
 
     @contextmanager
     def progress(self, title: str, total: int) -> Iterator[Progress]:
-        """Nothing to show."""
+        """Show nothing."""
         yield self
 
     def notice(self, message: str) -> None:
-        """Nothing to say."""
+        """Report nothing."""
 
 
 SILENT: Reporter = _Nobody()
-"""For who only wants what comes of it."""
+"""Reporter for callers that only need the result."""

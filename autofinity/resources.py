@@ -1,7 +1,7 @@
-"""Where shipped files are: policies, machine data and the training suite.
+"""Paths of shipped files: policies, machine data and the training suite.
 
-An installed package carries them in `autofinity/share`; in a source tree they are beside the
-package, and those win, so that an edit is seen at once.
+An installed package has them in `autofinity/share`. In a source tree they are beside the package,
+and these have precedence, so that an edit takes effect at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).resolve().parent
 def shipped(*parts: str) -> Path:
     """Path of a shipped file or folder, for example `shipped("training", "suite.toml")`.
 
-    Raises `AutofinityError` when it is not there: the installation is incomplete.
+    Raises `AutofinityError` when the file is missing: the installation is incomplete.
     """
     for root in (_PACKAGE.parent, _PACKAGE / "share"):
         path = root.joinpath(*parts)

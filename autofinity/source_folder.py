@@ -1,8 +1,8 @@
-"""What `import autofinity` finds at the root of a clone: sources, without the native core.
+"""Import at the root of a clone, where `import autofinity` finds sources without the native core.
 
-Python looks into the current folder first, so that there the sources shadow what is installed. Who
-did not ask for them (`PYTHONPATH`) gets the installed package in their place; where there is none,
-whatever needs the core says what to do.
+Python looks into the current folder first, so that there the sources shadow the installed package.
+Unless the sources are named (`PYTHONPATH`), the installed package replaces them; without an
+installed package, code that needs the core raises an error with the remedy.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ _CORE = "autofinity._core"
 
 
 def stand_in(package: ModuleType) -> None:
-    """Put the installed package in the place of `package`, which is of this folder and is being
-    imported; where there is none, let an import of the core say so.
+    """Replace `package`, the sources in this folder that are being imported, by the installed
+    package.
+
+    Without an installed package, an import of the core raises an error with the remedy.
     """
     spec = None if _asked_for() else _installed()
     if spec is None or spec.loader is None:
@@ -35,13 +37,13 @@ def stand_in(package: ModuleType) -> None:
 
 
 def _asked_for() -> bool:
-    """Whether the sources are named, as builds and work in the source tree do it."""
+    """Whether the sources are named, as in builds and work in the source tree."""
     named = "" if sys.flags.ignore_environment else os.environ.get("PYTHONPATH", "")
     return any(_is_root(path) for path in named.split(os.pathsep) if path)
 
 
 def _installed() -> ModuleSpec | None:
-    """The first autofinity with a core that is to be imported from elsewhere."""
+    """The first autofinity with a core that can be imported from elsewhere."""
     elsewhere = [path for path in sys.path if not _is_root(path or os.curdir)]
     spec = PathFinder.find_spec("autofinity", elsewhere)
     if spec is None or spec.submodule_search_locations is None:
@@ -55,12 +57,12 @@ def _is_root(path: str) -> bool:
 
 
 class _NoCore:
-    """Finds nothing, and says why there is no core."""
+    """Import finder that finds nothing, and explains why there is no core."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Raises `ImportError` for the core and its parts."""
+        """Raise `ImportError` for the core and its parts."""
         del path, target
         if name != _CORE and not name.startswith(f"{_CORE}."):
             return None
@@ -68,7 +70,7 @@ class _NoCore:
 
 
 def _refuse(name: str) -> object:
-    """Instead of a name of the face."""
+    """Raise the error that replaces a public name."""
     if name in sys.modules["autofinity"].__all__:
         raise ImportError(_why())
     raise AttributeError(f"module 'autofinity' has no attribute {name!r}")

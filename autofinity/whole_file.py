@@ -10,13 +10,13 @@ from pathlib import Path
 def replace_file(
     path: Path, content: bytes | bytearray | str, *, durable: bool = True, private: bool = False
 ) -> None:
-    """Put `content` in the place of what was there, in one step.
+    """Replace the content of `path` by `content`, in one step.
 
-    A file beside it takes the content and its name, so that readers see the old one or the new
-    one, also after a crash; without `durable` (no fsync) only as long as the machine runs. What is
-    no regular file (a pipe, /dev/stdout) cannot be replaced and is written to. A `private` one is
-    its user's alone, whatever the umask, and takes the place of anything. Raises `OSError` that
-    names `path`; what was there is then kept.
+    A new file beside the old one gets the content and then the name, so that readers see the old
+    file or the new one, also after a crash; without `durable` (no fsync) only as long as the
+    machine runs. A file that is not regular (a pipe, /dev/stdout) cannot be replaced and is written
+    to. A `private` file is its user's alone, whatever the umask, and replaces anything. Raises
+    `OSError`, which names `path`; the old file is then kept.
     """
     data = content.encode() if isinstance(content, str) else content
     if not private and path.exists() and not path.is_file():
@@ -37,14 +37,14 @@ def replace_file(
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            error.filename, error.filename2 = str(path), None  # nobody knows the temporary one
+            error.filename, error.filename2 = str(path), None  # hide the temporary name
         raise
     if durable:
         _keep_name(path.parent)
 
 
 def _keep_name(folder: Path) -> None:
-    """Make a rename in `folder` last: the directory is data, too."""
+    """Make a rename in `folder` durable: the directory is data, too."""
     with contextlib.suppress(OSError):  # some file systems refuse; the content itself is safe
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,9 +1,9 @@
-"""Lists in documents of what there is, made from the tables and files that say it.
+"""Lists in documents, made from the tables and files that hold the facts.
 
     python scripts/lists.py [--check]
 
-Each stands between two marks that name it: mechanisms (autofinity/mechanisms/registry.py), mappers
-(autofinity/mapping/mappers.py), machines (data/machines), functions that order threads
+Each list stands between two marks that name it: mechanisms (autofinity/mechanisms/registry.py),
+mappers (autofinity/mapping/mappers.py), machines (data/machines), functions that order threads
 (autofinity/capture/synchronisation.toml), hints (autofinity/model/affinity.py).
 policies/machines.txt, by which a run knows its machine, and policies/speeds.txt are made of
 data/machines as a whole. With --check nothing is written; the files that would change are named,
@@ -35,13 +35,15 @@ HERE = Path(__file__).resolve().parents[1]
 
 
 def printed(*words: str) -> Callable[[], str]:
-    """What a command of autofinity prints."""
+    """The printed output of a command of autofinity."""
     command = [sys.executable, "-m", "autofinity", *words]
     return lambda: subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def hints() -> str:
-    """What each hint means, in OpenMP's words too, and where it puts threads of an example."""
+    """The meaning of each hint, in OpenMP's words too, and the CPUs that it gives the threads of an
+    example.
+    """
     topology = load_preset(EXAMPLE).topology
     lines = [
         "| letters | name | what it asks for | `OMP_PLACES` | `OMP_PROC_BIND` | example |",
@@ -72,7 +74,7 @@ LISTS = {
 
 
 def known_machines() -> str:
-    """`policies/machines.txt`: the kinds of machines that somebody may have."""
+    """`policies/machines.txt`: the kinds of machines that are known."""
     lines = [
         "# name sockets nodes LLCs/socket cores/LLC CPU: by `make lists`, from data/machines",
     ]
@@ -86,7 +88,7 @@ def known_machines() -> str:
 
 
 def known_speeds() -> str:
-    """`policies/speeds.txt`: how fast the memory side of each is (`model.facts.Speeds`)."""
+    """`policies/speeds.txt`: speeds of the memory side of each machine (`model.facts.Speeds`)."""
     names = " ".join(field.name for field in fields(Speeds))
     lines = [f"# name {names}: by `make lists`, from data/machines"]
     for name in preset_names():
@@ -96,7 +98,7 @@ def known_speeds() -> str:
 
 
 def stale() -> Iterator[tuple[Path, str]]:
-    """Files that say something else, and what they should say."""
+    """Files whose content is out of date, and their new content."""
     for name, make in ((MACHINES, known_machines), (SPEEDS, known_speeds)):
         path, made = HERE / "policies" / name, make()
         if not path.exists() or path.read_text(encoding="utf-8") != made:

@@ -1,10 +1,10 @@
-"""The policies that are shipped, made anew from the observations that are, and their figures.
+"""Remake the shipped policies from the shipped observations, and their figures.
 
     python scripts/policies.py [MACHINE…] [--threads N…] [--root DIR] [--work DIR]
 
-First the policy for any machine, then for each machine (default: every one with a file in
-data/observations) its own, and for those of the papers and three of today's the paper's, as
-commands of autofinity do it, too:
+Makes the policy for any machine first, then each machine's own policy (default: every machine with
+a file in data/observations), and the paper's policy for the papers' machines and three of today's.
+Commands of autofinity do the same:
 
     data/observations/*.parquet ─► rules ─► policies/any-machine.json
                                 └► evaluate, leaving one program out ─┐
@@ -14,11 +14,11 @@ commands of autofinity do it, too:
                                 └► evaluate --paper ──────────────────┘
 
 A machine's own policy is shipped where it does better on programs that it has not seen than the one
-for any machine does there; elsewhere the file is removed. It learns from all thread counts that the
-machine was profiled with, or from those of `--threads`. The paper's learns from one, as in the
-paper: 8, or the lowest where the machine was not profiled with 8. All are judged with all thread
-counts. The paper's is shipped however it does: it is what ours are measured by, and nobody's
-default. `make observations` makes the observations.
+for any machine does there; elsewhere the file is removed. The machine's own policy is learned from
+all thread counts that were profiled on the machine, or from those of `--threads`. The paper's is
+learned from one count, as in the paper: 8, or the lowest where 8 was not profiled. All are judged
+with all thread counts. The paper's policy is shipped whatever its results: it is the baseline of
+ours, and never a default. `make observations` makes the observations.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ BY_PAPER = (
 PAPERS_THREADS = 8
 """Moore & Childers, section 4: programs run with 8 threads."""
 WORTH = 0.002
-"""By how much of the best hint a machine's own policy has to be better: less is within what a few
-dozen cases can tell, and a policy that has seen one machine only carries over less well to other
-programs (the public kernels)."""
+"""Least gain, as a share of the best hint, that a machine's own policy needs: a few dozen cases
+cannot show less, and a policy learned on one machine only carries over less well to other programs
+(the public kernels)."""
 HEAD = (
     "| policy | machine | learned from | rules | judged with | interesting cases won "
     "| of the best hint | of the oracle | median regret | worst |\n"
@@ -82,13 +82,15 @@ def main() -> None:
 
 
 def observed(root: Path) -> list[str]:
-    """Machines of which observations are shipped, the paper's first."""
+    """Machines with shipped observations, the paper's first."""
     names = sorted(path.stem for path in (root / "data" / "observations").glob("*.parquet"))
     return sorted(names, key=lambda name: name != FIRST)
 
 
 def make_for_any(root: Path, work: Path) -> dict[str, Summary]:
-    """Policy and evaluation for any machine; how it does on each, without the judged program."""
+    """Make and evaluate the policy for any machine: its results on each, without the judged
+    program.
+    """
     folder, path = root / "data" / "observations", root / "policies" / f"{ANY_MACHINE}.json"
     learned = rules_of_machines(folder)
     save(learned.policy, path)
@@ -101,7 +103,9 @@ def make_for_any(root: Path, work: Path) -> dict[str, Summary]:
 
 
 def make(machine: str, threads: Sequence[int], root: Path, work: Path, anywhere: Summary) -> None:
-    """Policy and evaluation of one machine; only where it does better than that for any machine."""
+    """Make and evaluate the policy of one machine; keep it only where it is better than the policy
+    for any machine.
+    """
     path = root / "policies" / f"{machine}.json"
     policy, judged = learned_and_judged(machine, threads, root, work, path, LearningSettings())
     own = judged.verdict.restart
@@ -113,7 +117,7 @@ def make(machine: str, threads: Sequence[int], root: Path, work: Path, anywhere:
 
 
 def make_by_paper(machine: str, root: Path, work: Path) -> None:
-    """Policy and evaluation of one machine by the paper's method."""
+    """Make and evaluate the policy of one machine by the paper's method."""
     path = root / "policies" / f"{machine}{PAPERS_END}.json"
     policy, judged = learned_and_judged(machine, (PAPERS_THREADS,), root, work, path, PAPER)
     print(f"  the paper's {told(judged.verdict.restart)}")
@@ -128,8 +132,8 @@ def learned_and_judged(
     path: Path,
     settings: LearningSettings,
 ) -> tuple[RulePolicy, Evaluated]:
-    """Learned with those of `threads` that were profiled, with all by default, with the fewest
-    where none of them was; and judged with all that were.
+    """A policy learned with the profiled counts among `threads` (by default with all counts, and
+    with the lowest where none of `threads` was profiled), and judged with all profiled counts.
     """
     observations = root / "data" / "observations" / f"{machine}.parquet"
     profiled = thread_counts_of(read(observations))
@@ -144,7 +148,7 @@ def learned_and_judged(
 
 
 def keep(policy: RulePolicy, judged: Evaluated, path: Path, work: Path) -> None:
-    """The policy where it is shipped from, its figures where `figures` finds them."""
+    """Save the policy in the folder that is shipped, and its figures where `figures` finds them."""
     save(policy, path)
     document = evaluation_table.as_json(judged.cases, judged.verdict, judged.skipped)
     counts = ",".join(str(count) for count in sorted({c.workload.threads for c in judged.cases}))
@@ -152,7 +156,7 @@ def keep(policy: RulePolicy, judged: Evaluated, path: Path, work: Path) -> None:
 
 
 def told(summary: Summary) -> str:
-    """How a policy does, in short."""
+    """A policy's results, in short."""
     won = f"{summary.wins} of {summary.interesting}"
     return f"won {won}, {summary.best_hint_ratio:.3f} of the best hint"
 
@@ -162,8 +166,8 @@ def evaluation_of(work: Path, policy: Path) -> Path:
 
 
 def figures(root: Path, work: Path, readme: Path) -> str:
-    """One row for each policy that has been judged, those by the paper last; of each kind that of
-    the paper's machine first. As it was where that was not now.
+    """One row for each judged policy, the paper's last; of each kind the paper's machine first. A
+    policy that was not judged now keeps its earlier row.
     """
     policies = sorted(
         (root / "policies").glob("*.json"),

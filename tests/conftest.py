@@ -1,8 +1,8 @@
-"""What all tests share.
+"""Fixtures and settings of all tests.
 
-Property tests draw the same examples every time; `HYPOTHESIS_PROFILE=explore` draws new ones. Tests
+Property tests use the same examples every time; `HYPOTHESIS_PROFILE=explore` uses new ones. Tests
 that are started in the background of a script ignore Ctrl-C, those under nohup a closed terminal,
-and what they start would, too.
+and the processes that they start would, too.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Affinities, hints and the way between them and cores."""
+"""Affinities, hints, and the conversions between them and cores."""

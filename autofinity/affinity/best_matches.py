@@ -1,4 +1,4 @@
-"""GETAFFINITY on one machine: the class that each hint gets with each thread count."""
+"""GETAFFINITY on one machine: the class of each hint for each thread count."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autofinity.model.topology import OsIndex, Topology
 
 
 class BestMatches:
-    """Best matches by thread count and hint, each worked out once."""
+    """Best matches by thread count and hint, each computed once."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
@@ -27,7 +27,7 @@ class BestMatches:
 def all_cores(topology: Topology, available: frozenset[OsIndex] | None = None) -> Affinity:
     """The affinity of one thread on every core that may be used: the shape of a machine.
 
-    Errors as `get_affinity`.
+    Raises the errors of `get_affinity`.
     """
     usable = topology.allowed if available is None else available
     cores = {pu.core for pu in topology.pus if pu.os_index in usable}

@@ -1,15 +1,15 @@
-"""All affinities of a thread count on a machine, up to isomorphism; and a core set for each.
+"""All affinities of a thread count on a machine, up to isomorphism, and a core set for each.
 
 Source: Moore & Childers, CC 2013, section 2.1. An affinity is feasible when its sockets can be
-matched to the machine's sockets, and the counts within each to its LLC domains, so that nothing
-exceeds the cores available there. Sockets and domains of equal capacity are interchangeable, so
-the same affinity is never made twice. On 4 sockets × 2 LLCs × 6 cores there are 11, 80, 912 and
-1979 of 4, 8, 16 and 24 threads (the paper counts 78 of 8 and 1941 of 24 threads, without saying
-what it leaves out).
+matched to the machine's sockets, and the counts within each to its LLC domains, so that no count
+exceeds the cores available there. Sockets and domains of equal capacity are interchangeable, so no
+affinity is generated twice. On 4 sockets × 2 LLCs × 6 cores there are 11, 80, 912 and 1979
+affinities of 4, 8, 16 and 24 threads (the paper counts 78 for 8 threads and 1941 for 24, and does
+not say which it leaves out).
 
-With more threads than cores, or as many as the whole machine has, threads may share cores while
-others are idle (as in GETAFFINITY); on machines of several kinds of cores every core holds one
-thread first, and the affinities differ in where the second PUs are used.
+With more threads than cores, or as many threads as the whole machine has cores, threads may share
+cores while others are idle (as in GETAFFINITY); on machines of several kinds of cores every core
+holds one thread first, and the affinities differ in where the second PUs are used.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from autofinity.model.topology import OsIndex, Topology
 MOST_LISTED = 2_000_000
 
 type Pattern = tuple[int, ...]
-"""Threads of the used domains of one socket, descending."""
+"""Threads in the used domains of one socket, descending."""
 type Rooms = tuple[tuple[int, int], ...]
-"""Of each domain of a socket, the fewest and the most threads it may hold; descending."""
+"""Fewest and most threads that each domain of a socket may hold; descending."""
 
 
 def enumerate_affinities(
@@ -39,8 +39,9 @@ def enumerate_affinities(
 ) -> Iterator[Affinity]:
     """Every affinity of `threads` threads that fits on `available` (default: allowed) once.
 
-    Descending by sockets (total, then counts): packed ones come first. Lazy: on big machines there
-    are millions. Raises `PlacementError` when the threads cannot be placed at all.
+    Affinities descend by sockets (total, then counts): packed ones come first. The iterator is
+    lazy: large machines have millions of affinities. Raises `PlacementError` when the threads
+    cannot be placed at all.
     """
     rooms = rooms_of(topology, threads, available)
     return _affinities(rooms, threads)
@@ -49,10 +50,11 @@ def enumerate_affinities(
 def count_affinities(
     topology: Topology, threads: int, available: frozenset[OsIndex] | None = None
 ) -> int:
-    """How many affinities there are, without listing them where the sockets are alike, or each
-    kind of socket has room for all that the smaller kinds have.
+    """Number of affinities.
 
-    Elsewhere they are listed; raises `UsageError` when that are more than `MOST_LISTED`.
+    The affinities are counted without a list where the sockets are alike, or where each kind of
+    socket has room for all that the smaller kinds have. Elsewhere they are listed; raises
+    `UsageError` when there are more than `MOST_LISTED`.
     """
     rooms = rooms_of(topology, threads, available)
     kinds = _nested_kinds(rooms)
@@ -73,10 +75,11 @@ def place(
 ) -> CoreSet:
     """A core set of the class `affinity` on `available` (default: allowed PUs).
 
-    Of all such sets the one on the nearest nodes, then the one with the lexicographically smallest
-    list of PUs, sorted by kind of core (the fastest first) and OS index (above the core count: of
-    what is chosen on the last SMT level; where not all cores have a thread, core by core). Raises
-    `PlacementError` when it does not fit.
+    Among all such sets, the one on the nearest nodes is chosen, then the one with the
+    lexicographically smallest list of PUs, sorted by kind of core (the fastest first) and OS index.
+    Above the core count the list is that of the PUs chosen on the last SMT level; where not all
+    cores have a thread, it goes core by core. Raises `PlacementError` when the affinity does not
+    fit.
     """
     from autofinity._core.affinity import place as native
 
@@ -101,9 +104,10 @@ def place(
 def rooms_of(
     topology: Topology, threads: int, available: frozenset[OsIndex] | None = None
 ) -> tuple[Rooms, ...]:
-    """Rooms of each socket with available PUs (default: allowed) on the SMT level that `threads`
-    reaches, the roomiest first; of all levels where siblings may be used while cores are idle.
-    Raises `PlacementError` when they cannot be placed at all.
+    """Rooms of each socket with available PUs (default: allowed), the roomiest socket first.
+
+    They are those of the SMT level that `threads` reaches; of all levels where siblings may be used
+    while cores are idle. Raises `PlacementError` when the threads cannot be placed at all.
     """
     check_available(topology, available)
     usable = topology.allowed if available is None else available
@@ -131,7 +135,7 @@ def rooms_of(
 
 
 def _patterns(rooms: Rooms, most: int) -> list[Pattern]:
-    """What one socket can hold, up to `most` threads, descending by (total, counts)."""
+    """Patterns that one socket can hold, up to `most` threads, descending by (total, counts)."""
     if len({fewest for fewest, _ in rooms}) == 1:
         base = rooms[0][0]
         found = list(_partitions(tuple(high - base for _, high in rooms), most - base * len(rooms)))
@@ -151,7 +155,7 @@ def _patterns(rooms: Rooms, most: int) -> list[Pattern]:
 
 
 def _partitions(capacities: Pattern, most: int, largest: int | None = None) -> Iterator[Pattern]:
-    """Descending counts with the i-th at most the i-th capacity (also descending), any total."""
+    """Descending counts of any total, with the i-th at most the i-th capacity (also descending)."""
     yield ()
     if not capacities:
         return
@@ -166,7 +170,7 @@ def _rank(pattern: Pattern) -> tuple[int, Pattern]:
 
 
 def _affinities(rooms: Sequence[Rooms], threads: int) -> Iterator[Affinity]:
-    """Sockets in descending order, each pattern no larger than the one before: no duplicates."""
+    """Affinities with sockets in descending order, so that none is generated twice."""
     kinds = Counter(rooms)
     fitting: dict[Pattern, set[Rooms]] = {}
     for kind in kinds:
@@ -185,7 +189,9 @@ def _affinities(rooms: Sequence[Rooms], threads: int) -> Iterator[Affinity]:
 def _sequences(
     patterns: Sequence[Pattern], start: int, sockets: int, threads: int
 ) -> Iterator[tuple[Pattern, ...]]:
-    """At most `sockets` patterns from `start` on, in order, with `threads` threads together."""
+    """Sequences of at most `sockets` patterns from `start` on, in order, of `threads` threads in
+    all.
+    """
     if threads == 0:
         yield ()
         return
@@ -218,8 +224,10 @@ def _matches(
 
 
 def _nested_kinds(rooms: Sequence[Rooms]) -> list[tuple[Rooms, int]] | None:
-    """Kinds of sockets and how many there are of each, roomiest first, when each has at least the
-    room of the next; None when they cannot be ordered so, or lower SMT levels differ.
+    """Kinds of sockets and the number of each, roomiest first.
+
+    Each kind must have at least the room of the next. None when the kinds cannot be ordered so, or
+    lower SMT levels differ.
     """
     bases = {fewest for socket in rooms for fewest, _ in socket}
     if bases != {0} and (len(bases) > 1 or len(set(rooms)) > 1):
@@ -234,7 +242,9 @@ def _nested_kinds(rooms: Sequence[Rooms]) -> list[tuple[Rooms, int]] | None:
 
 
 def _pattern_counts(rooms: Rooms, threads: int) -> list[int]:
-    """How many patterns a socket can hold, by total from 0 to `threads`. Domains share one base."""
+    """Number of patterns that a socket can hold, by total from 0 to `threads`. Domains share one
+    base.
+    """
     base = rooms[0][0]
     rest = threads - base * len(rooms)
     capacities = [most - base for _, most in rooms]
@@ -253,8 +263,10 @@ def _pattern_counts(rooms: Rooms, threads: int) -> list[int]:
 
 
 def _count_nested(kinds: Sequence[tuple[Rooms, int]], threads: int) -> int:
-    """Number of multisets of patterns: those that only the roomiest kinds can hold are chosen
-    first, and never more of them than there are such sockets.
+    """Number of multisets of patterns.
+
+    Patterns that only the roomiest kinds can hold are chosen first, and never more of them than
+    there are such sockets.
     """
     held_by = [_pattern_counts(kind, threads) for kind, _ in kinds]
     held_by.append([0] * (threads + 1))

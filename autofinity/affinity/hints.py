@@ -1,7 +1,7 @@
-"""GETAFFINITY: from a hint and a thread count to the core set that matches it best.
+"""GETAFFINITY: from a hint and a thread count to the core set that matches the hint best.
 
-Source: Moore & Childers, CC 2013, figure 5, which leaves ties open: here the core set is the
-first of all core sets of that size in this order:
+Source: Moore & Childers, CC 2013, figure 5, which leaves ties open. Here the core set is the first
+of all core sets of that size in this order:
 
 1. sockets used (more first if S, fewer first if not) and occupancy Σc²/n, c the threads of an LLC
    domain (smaller first if L, larger first if not); P says which of the two comes first;
@@ -10,21 +10,21 @@ first of all core sets of that size in this order:
    nodes with available cores; above, nodes are chosen greedily, nearest first);
 4. the lexicographically smallest sorted list of OS indices.
 
-A core is represented by its first available PU. With more threads than cores, or as many as the
-whole machine has, the wish that comes first (S where P, else L) says what becomes of the second
-PUs, the siblings:
+A core is represented by its first available PU. With more threads than cores, or as many threads as
+the whole machine has cores, the wish that comes first (S where P, else L) decides the use of the
+second PUs, the siblings:
 
 - to spread: all first PUs are taken, and the threads that remain are placed by the same keys on the
   second PUs alone, and so on;
-- to pack: all PUs are to be had at once, by the same keys, so that threads share cores and caches
+- to pack: all PUs are available at once, by the same keys, so that threads share cores and caches
   stay empty; the last key is the list of PUs core by core.
 
-On machines of several kinds of cores the same holds of kinds: with more threads than cores of the
-fastest kind, all of these are taken, and the threads that remain are placed on the next kind alone;
-second PUs come after the last kind, whatever the hint.
+Machines of several kinds of cores are filled kind by kind: with more threads than cores of the
+fastest kind, all of these are taken, and the threads that remain are placed on the next kind alone.
+Second PUs come after the last kind, for every hint.
 
-The construction is direct (`autofinity/native/affinity/hint_problem.hpp`); that it equals the
-definition is a property test. All keys are compared in integers.
+The construction is direct (`autofinity/native/affinity/hint_problem.hpp`); a property test checks
+it against the definition. All keys are compared in integers.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def get_affinity(
 def all_hints(
     topology: Topology, threads: int, available: frozenset[OsIndex] | None = None
 ) -> tuple[CoreSet, ...]:
-    """Best match of each hint, in `HINTS` order. Errors as `get_affinity`."""
+    """Best match of each hint, in `HINTS` order. Raises the errors of `get_affinity`."""
     return tuple(get_affinity(topology, threads, hint, available) for hint in HINTS)
 
 

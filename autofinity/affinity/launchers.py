@@ -1,10 +1,10 @@
-"""A core set in the words of the tools people start programs with.
+"""A core set in the syntax of the tools that people start programs with.
 
-What the tool can say differs: OpenMP's variables and likwid-pin give thread i the i-th CPU, the
-others confine all threads to the set and leave the order inside it to the kernel. CPUs are always
-the kernel's numbers, and each tool is told so where it would count differently; likwid-pin cannot
-be told: within a cpuset it counts the CPUs that it may use. No line holds a space
-inside a word or anything a POSIX shell would expand, so it may come out of `$(…)`.
+The tools differ: OpenMP's variables and likwid-pin give thread i the i-th CPU; the others confine
+all threads to the set and leave the order inside it to the kernel. CPUs are always the kernel's
+numbers, and a tool that would count differently gets an option for them. Only likwid-pin has no
+such option: within a cpuset it counts the CPUs that it may use. No line holds a space inside a word
+or a character that a POSIX shell would expand, so the line may come out of `$(…)`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from autofinity.model.topology import OsIndex, Topology
 
 @dataclass(frozen=True, slots=True)
 class LauncherForm:
-    """How one tool takes CPUs."""
+    """Way in which one tool takes CPUs."""
 
     meaning: str
     pins_threads: bool
     """Whether thread i gets the i-th CPU; False: all threads may use the whole set."""
     line: Callable[[Sequence[OsIndex]], str]
-    """CPUs in thread order → what goes before the program on a shell's command line."""
+    """CPUs in thread order → the words before the program on a shell's command line."""
     counts_allowed: bool = False
-    """Whether the tool, where not all CPUs are allowed, takes a number for a place among these:
-    first the first PUs of all cores, then the second ones, …, each in logical order."""
+    """Whether the tool, where not all CPUs are allowed, reads a number as a place among the allowed
+    CPUs: first the first PUs of all cores, then the second ones, …, each in logical order."""
 
 
 def _listed(cpus: Sequence[OsIndex]) -> str:
@@ -43,7 +43,7 @@ def _mask(cpus: Sequence[OsIndex]) -> str:
 
 
 def _hwloc_mask(cpus: Sequence[OsIndex]) -> str:
-    """32 bits a word, the highest first, as hwloc writes sets of OS indices."""
+    """Mask of 32 bits a word, the highest first, as hwloc writes sets of OS indices."""
     bits = sum(1 << cpu for cpu in set(cpus))
     words = []
     while bits:
@@ -106,12 +106,13 @@ LAUNCHERS: Mapping[str, LauncherForm] = {
         "docker and podman; before the image", False, lambda cpus: f"--cpuset-cpus={_sorted(cpus)}"
     ),
 }
-"""By the name that `autofinity hints --as` takes."""
+"""Tools by the name that `autofinity hints --as` takes."""
 
 
 def launcher_line(tool: str, cpus: Sequence[OsIndex], topology: Topology | None = None) -> str:
-    """What goes before the program so that `tool` puts it on `cpus` (in thread order, not empty),
-    where the CPUs that `topology` allows may be used; None: all.
+    """Words before the program with which `tool` puts it on `cpus` (in thread order, not empty).
+
+    Only the CPUs that `topology` allows may be used; None: all.
 
     Raises `UsageError` for a tool that is not in `LAUNCHERS`.
     """
@@ -124,7 +125,7 @@ def launcher_line(tool: str, cpus: Sequence[OsIndex], topology: Topology | None 
 
 
 def _places(cpus: Sequence[OsIndex], topology: Topology) -> list[OsIndex]:
-    """Of each CPU among those that are allowed, counted as likwid does (`L:N:` in its words)."""
+    """Place of each CPU among the allowed ones, counted as likwid does (`L:N:` in its syntax)."""
     allowed = [pu for pu in topology.pus if pu.os_index in topology.allowed]
     allowed.sort(key=lambda pu: pu.smt_rank)
     place = {pu.os_index: OsIndex(at) for at, pu in enumerate(allowed)}

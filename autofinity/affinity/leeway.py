@@ -16,8 +16,8 @@ from autofinity.model.errors import UsageError
 def edit_distance(a: Affinity, b: Affinity) -> int:
     """Smallest number of threads to move between LLC domains until `a` is isomorphic to `b`.
 
-    Exact: sockets are matched by an assignment problem, domains within a pair of sockets in
-    descending order of threads, which is optimal there. Both are taken as classes, on sockets and
+    Exact: sockets are matched by an assignment problem, and domains within a pair of sockets in
+    descending order of threads, which is optimal there. Both affinities are classes, on sockets and
     domains that have room for either. Raises `UsageError` when the thread counts differ.
     """
     if a.threads != b.threads:

@@ -1,7 +1,7 @@
-"""A hint in OpenMP's words, for those who know these (OpenMP 5.1, sections 6.4 and 6.5).
+"""A hint in OpenMP's words, for people who know OpenMP (OpenMP 5.1, sections 6.4 and 6.5).
 
-The words name places and how threads go over them on any machine, as a hint does; where they have
-no equivalent, `launchers.py` lists the places of one machine and thread count.
+The words name places and how threads go over these places on any machine, as a hint does. Where
+OpenMP has no equivalent, `launchers.py` lists the places of one machine and thread count.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class OpenMPWords:
     bind: str
     """OMP_PROC_BIND: `close` or `spread`."""
     where: str = ""
-    """What stands for `N` in the places; empty: there is none."""
+    """Meaning of `N` in the places; empty: there is no `N`."""
 
 
 _SPREAD = OpenMPWords("ll_caches", "spread")
@@ -46,6 +46,6 @@ OPENMP: Mapping[Hint, OpenMPWords | None] = dict(
         strict=True,
     )
 )
-"""None: no words say it. They give the hint's affinity for up to as many threads as cores, where
-sockets are alike; which caches get a thread more where threads do not go up evenly, OpenMP leaves
-to its runtime."""
+"""Words of each hint; None: no words express it. The words give the hint's affinity for up to as
+many threads as cores, where sockets are alike. Where threads do not divide evenly, OpenMP leaves to
+its runtime which caches get one more thread."""

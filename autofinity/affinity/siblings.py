@@ -1,4 +1,4 @@
-"""What to know of a core set in which threads share cores: a hint may not have been meant so."""
+"""A note on a core set in which threads share cores, which a user may not have meant by a hint."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from autofinity.model.topology import OsIndex, Topology
 
 
 def siblings_note(topology: Topology, hint: Hint, cpus: Sequence[OsIndex]) -> str:
-    """A line of it where `hint` has put threads on `cpus`; empty where each CPU is on a core of its
-    own. With as many threads as cores, or more, hints that pack take siblings first.
+    """A line of text where `hint` has put several threads of `cpus` on a core, else empty.
+
+    With as many threads as cores, or more, hints that pack take siblings first.
     """
     distinct = set(cpus)
     used = len({topology.by_os_index[cpu].core for cpu in distinct})

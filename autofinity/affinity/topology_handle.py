@@ -1,6 +1,6 @@
-"""The native handle of a topology: made once, kept with the topology.
+"""The native handle of a topology, made once and kept with the topology.
 
-GETAFFINITY is asked in the middle of runs, so a call must not hand the whole machine over again.
+GETAFFINITY is asked in the middle of runs, so a call must not convert the whole machine again.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ _KEY = "_native_machine"
 
 
 def topology_handle(topology: Topology) -> Machine:
-    """The native form of `topology`. Kept in its instance dictionary, as its cached properties are.
+    """The native form of `topology`, kept in its instance dictionary like its cached properties.
 
-    LLC domains are numbered socket by socket; one that spans sockets counts as one a socket.
+    LLC domains are numbered socket by socket; a domain that spans sockets counts as one in each
+    socket.
     """
     known: Machine | None = vars(topology).get(_KEY)
     if known is not None:
@@ -34,7 +35,7 @@ def topology_handle(topology: Topology) -> Machine:
 
 
 def new_handle(topology: Topology, llc_of_pu: Sequence[int], l2_of_core: Sequence[int]) -> Machine:
-    """As `topology_handle`, for who knows more of the caches; kept nowhere."""
+    """A new handle, for callers that know more about the caches than `topology`; it is not kept."""
     from autofinity._core.topology import Machine
 
     return Machine(
@@ -60,8 +61,8 @@ def new_handle(topology: Topology, llc_of_pu: Sequence[int], l2_of_core: Sequenc
 def _l2_of_core(topology: Topology) -> list[int]:
     """L2 cache of each core, named by its first core.
 
-    A topology says only how many cores the L2 of its first core serves; the cores of an LLC domain
-    are taken to share theirs in logical order, in groups of that size.
+    A topology holds only how many cores the L2 of its first core serves. The cores of an LLC domain
+    are assumed to share L2 caches in logical order, in groups of that size.
     """
     width = next((cache.shared_by_cores for cache in topology.caches if cache.level == 2), 1)
     cores_of: dict[tuple[int, int], list[int]] = {}

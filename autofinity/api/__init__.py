@@ -1,5 +1,6 @@
-"""What `import autofinity as af` gives: a thin face of `workflow`, for scripts and notebooks.
+"""The names of `import autofinity as af`: a thin interface to `workflow`, for scripts and
+notebooks.
 
-One idea a file. Its names are stable; what they return are types of this package, of numpy and of
-pandas. Nothing prints; progress goes to a `Reporter`; errors are `AutofinityError`.
+Each file has one subject. The names are stable; results are types of this package, of numpy and of
+pandas. No function prints; progress goes to a `Reporter`; errors are `AutofinityError`.
 """

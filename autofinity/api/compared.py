@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Every run, and each mechanism against the operating system. Notebooks show the latter."""
+    """Every run, and each mechanism compared with the operating system. Notebooks show the
+    comparison.
+    """
 
     inside: Sequence[MechanismCase]
-    """A type of the inside, which may change."""
+    """Internal type, which may change."""
 
     @property
     def cases(self) -> pd.DataFrame:
-        """A row a run: `program`, `mechanism`, `seed`, `time` (seconds), `traffic` (bytes),
-        `energy` (joules), `overhead` (share of the threads' time) and counts.
+        """Table with one row for each run.
+
+        Columns: `program`, `mechanism`, `seed`, `time` (seconds), `traffic` (bytes), `energy`
+        (joules), `overhead` (share of the threads' time) and counts.
         """
         import pandas as pd
 
@@ -36,9 +40,11 @@ class Compared:
 
     @property
     def summary(self) -> pd.DataFrame:
-        """A row a mechanism, by name: geometric means over programs of its figures over those of
-        the operating system (`time_vs_os`: smaller is faster) with intervals of 95 %, and of the
-        oracle's time over its own (`of_oracle`).
+        """Table with one row for each mechanism, by name.
+
+        The columns are geometric means over programs: a mechanism's figures divided by those of the
+        operating system (`time_vs_os`: smaller is faster), with intervals of 95 %, and the oracle's
+        time divided by the mechanism's (`of_oracle`).
         """
         import pandas as pd
 
@@ -46,7 +52,9 @@ class Compared:
 
     @property
     def failed(self) -> pd.DataFrame:
-        """A row a run that showed nothing: `program`, `mechanism`, `seed`, `reason`."""
+        """Table with one row for each run without a result: `program`, `mechanism`, `seed`,
+        `reason`.
+        """
         import pandas as pd
 
         columns = ["program", "mechanism", "seed", "reason"]
@@ -80,13 +88,13 @@ def compare(
     jobs: int = 1,
     reporter: Reporter = SILENT,
 ) -> Compared:
-    """Run mechanisms (`autofinity compare --list`; empty: all) on the same programs, and beside
-    them those that all are measured by, `os` and `oracle-trace`.
+    """Run mechanisms (`autofinity compare --list`; empty: all) on the same programs, together with
+    their baselines `os` and `oracle-trace`.
 
-    `seeds` is how many runs of each, `repeats` how often a program runs in one, `paper_s` the
-    seconds that the papers' runs take, to whose length detectors' rates are scaled; `policy` is for
-    our own mechanisms, by default the machine's. Other arguments are those of `profile`. Takes
-    minutes to hours. Raises `AutofinityError`.
+    `seeds` is the number of runs of each mechanism, `repeats` the number of times that a program
+    runs in one run, `paper_s` the length of the papers' runs in seconds, to which detectors' rates
+    are scaled. `policy` is for our own mechanisms, by default the machine's. Other arguments are
+    those of `profile`. Takes minutes to hours. Raises `AutofinityError`.
     """
     from autofinity.mechanisms.registry import pick
     from autofinity.workflow.compare import Asked, compared

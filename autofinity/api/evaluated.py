@@ -24,15 +24,17 @@ class Evaluation:
     """Cases, each a program with a thread count, and the verdict. Notebooks show both."""
 
     inside: Evaluated
-    """A type of the inside, which may change."""
+    """Internal type, which may change."""
 
     @property
     def cases(self) -> pd.DataFrame:
-        """A row a case: `program`, `input`, `threads`, the chosen `hint` in letters and its `name`,
+        """Table with one row for each case.
+
+        Columns: `program`, `input`, `threads`, the chosen `hint` in letters and its `name`,
         `interesting` (packed and distributed differ by a fifth), `win` (within 1 % of the better of
         these), `regret` (share of time lost against the best hint), and seconds of the region of
         interest in `autofinity_s`, `packed_s`, `distributed_s`, `os_s`, `best_hint_s`, `oracle_s`
-        …, NaN where not known.
+        …, NaN where unknown.
         """
         import pandas as pd
 
@@ -58,7 +60,7 @@ class Evaluation:
     @property
     def summary(self) -> Mapping[str, float]:
         """Figures over all cases: `cases`, `interesting`, `wins`, and geometric means of time
-        ratios such as `oracle_ratio` (1: as fast as the oracle); NaN where not known.
+        ratios such as `oracle_ratio` (1: as fast as the oracle); NaN where unknown.
         """
         from autofinity.evaluation.verdict import figures
 
@@ -93,12 +95,13 @@ def evaluate(
     paper: bool = False,
     reporter: Reporter = SILENT,
 ) -> Evaluation:
-    """Judge on programs that were left out in turn, at `threads`, policies that were learned from
-    the others at `train_threads` (by default 8, or those observed); or judge `policy` as it is.
+    """Judge policies on programs that they have not seen. Each program is left out in turn and
+    judged at `threads`; its policy is learned from the others at `train_threads` (by default 8, or
+    the observed counts). A given `policy` is judged as it is.
 
-    `observations` is a file or folder of `profile`; by default those that are shipped of the
-    machine, and where none are, or a `suite` is given, programs are profiled first (minutes to
-    hours; arguments as for `profile`). Raises `AutofinityError` where no case can be judged.
+    `observations` is a file or folder of `profile`, by default the shipped observations of the
+    machine. Where there are none, or a `suite` is given, programs are profiled first (minutes to
+    hours; arguments are those of `profile`). Raises `AutofinityError` where no case can be judged.
     """
     from autofinity.workflow.evaluate import evaluate as evaluated
     from autofinity.workflow.observations import shipped_observations

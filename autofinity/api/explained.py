@@ -1,4 +1,4 @@
-"""Why a policy said what it said of a sample."""
+"""Explanation of a policy's answer for one sample."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A decision, and its margins. Notebooks show both; `str` says it in sentences."""
+    """A decision, and its margins. Notebooks show both; `str` gives the explanation in
+    sentences.
+    """
 
     policy: RulePolicy
     why: Why
-    """Types of the inside, which may change."""
+    """Internal types, which may change."""
 
     @property
     def hint(self) -> Hint:
-        """What was decided."""
+        """The hint that was decided."""
         return self.why.decision.hint
 
     @property
@@ -36,18 +38,20 @@ class Explanation:
     @property
     def margin(self) -> float:
         """The smallest relative change of one value alone that would change the hint, 0…; infinite
-        where none could.
+        where no value alone can.
         """
         return self.why.decision.margin
 
     @property
     def runner_up(self) -> Hint | None:
-        """What the nearest change, of several values if need be, would give; None: nothing else."""
+        """The hint that the nearest change (of several values if need be) would give; None: no
+        other hint.
+        """
         return self.why.decision.runner_up
 
     @property
     def values(self) -> Mapping[str, float]:
-        """What the policy looked at; NaN where nothing was measured."""
+        """Values of the policy's inputs; NaN where nothing was measured."""
         return self.why.values
 
     @property
@@ -57,9 +61,11 @@ class Explanation:
 
     @property
     def margins(self) -> pd.DataFrame:
-        """For each value that alone could change the hint the smallest change, a row each, the
-        smallest first: `counter`, `value`, the `edge` to cross, `upwards`, the `relative` distance,
-        and the `hint` in letters and its `name` on the other side.
+        """Table of the smallest change of each value that alone could change the hint.
+
+        One row for each value, the smallest change first: `counter`, `value`, the `edge` to cross,
+        `upwards`, the `relative` distance, and the `hint` in letters and its `name` on the other
+        side.
         """
         import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Hints and affinities, and how the face reads a hint."""
+"""Hints and affinities, and conversion of arguments to hints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ __all__ = ["HINTS", "Affinity", "Hint", "as_hint"]
 
 
 def as_hint(hint: Hint | str) -> Hint:
-    """A hint, or the one of this name or these letters. Raises `UsageError` naming all eight."""
+    """The given hint, or the hint of this name or these letters. Raises `UsageError`, which names
+    all eight.
+    """
     if isinstance(hint, Hint):
         return hint
     try:

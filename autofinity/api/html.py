@@ -1,4 +1,4 @@
-"""What notebooks show: pictures and lines of ours as HTML, with every name escaped."""
+"""HTML for notebooks: our pictures and lines, with every name escaped."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PICTURE = '<pre style="line-height:1.2;font-family:monospace">{code}</pre>'
 
 
 def picture_html(picture: Text, width: int) -> str:
-    """A drawing of boxes and its colours."""
+    """A picture of boxes with its colours."""
     console = Console(record=True, file=io.StringIO(), width=width + 1, force_jupyter=False)
     console.print(picture, soft_wrap=True)
     return console.export_html(inline_styles=True, code_format=_PICTURE)
 
 
 def lines_html(lines: Iterable[str]) -> str:
-    """A paragraph, a line each."""
+    """A paragraph with one line for each text."""
     return f"<p>{'<br>'.join(map(html.escape, lines))}</p>"
 
 

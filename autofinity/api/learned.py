@@ -1,4 +1,4 @@
-"""From programs, or from what they showed, to a policy."""
+"""From programs, or from their observations, to a policy."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def train(
     paper: bool = False,
     reporter: Reporter = SILENT,
 ) -> Policy:
-    """The whole way: capture, `profile` (whose arguments these are), `learn`.
+    """Capture, `profile` and `learn` in one call; the arguments are those of `profile`.
 
-    With `paper` as Moore & Childers (CC 2013) did. Takes minutes to hours. Raises
+    With `paper`, the method is that of Moore & Childers (CC 2013). Takes minutes to hours. Raises
     `AutofinityError`.
     """
     from autofinity.workflow.train import train as trained
@@ -54,9 +54,9 @@ def learn(
 ) -> Policy:
     """The policy of observations (a table of `observations` or `profile`, or rows of one).
 
-    `machine` says where their affinities are, by default on the machine that they name. With
-    `paper` as Moore & Childers did. Takes seconds to minutes. Raises `AutofinityError` for a table
-    of other columns, of several machines, or that nothing can be learned from.
+    `machine` is the machine of their affinities, by default the one that they name. With `paper`,
+    the method is that of Moore & Childers. Takes seconds to minutes. Raises `AutofinityError` for a
+    table with other columns, of several machines, or from which nothing can be learned.
     """
     from autofinity.store.observation_table import ObservationTable
     from autofinity.workflow.train import rules_of
@@ -67,7 +67,7 @@ def learn(
 
 
 def settings(paper: bool) -> LearningSettings:
-    """Ours, or those of the paper."""
+    """Our settings, or those of the paper."""
     from autofinity.learning.settings import PAPER, LearningSettings
 
     return PAPER if paper else LearningSettings()

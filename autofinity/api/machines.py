@@ -1,4 +1,4 @@
-"""Machines by name, and what they are made of."""
+"""Machines by name, and their parts."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 from autofinity.model.topology import Topology
 
 WIDTH = 80
-"""Columns of a picture."""
+"""Width of a picture in columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine: sockets, NUMA nodes, last-level caches, cores, CPUs. Notebooks draw it."""
+    """A machine: sockets, NUMA nodes, last-level caches, cores, CPUs. Notebooks show a picture of
+    it.
+    """
 
     name: str
-    """As `machine` was asked for it."""
+    """Name that `machine` was called with."""
     topology: Topology = field(repr=False)
-    """Everything in detail; a type of the inside, which may change."""
+    """All details; an internal type, which may change."""
 
     @property
     def sockets(self) -> int:
@@ -64,17 +66,18 @@ class Machine:
 
 
 def machines() -> tuple[str, ...]:
-    """Names of the machines that are known, each with a file in data/machines, sorted."""
+    """Names of the known machines, each with a file in data/machines, sorted."""
     from autofinity.sim.preset import preset_names
 
     return preset_names()
 
 
 def machine(name: str = "host") -> Machine:
-    """The machine called `name`: `host` (this one), one of `machines()`, a machine file (`.toml`),
-    an hwloc XML file, or `synthetic:` and a description such as `pack:2 numa:1 l3:1 core:4 pu:1`.
+    """The machine called `name`: `host` (the present machine), one of `machines()`, a machine file
+    (`.toml`), an hwloc XML file, or `synthetic:` and a description such as `pack:2 numa:1 l3:1
+    core:4 pu:1`.
 
-    Raises `AutofinityError` for a name that is none of these and a machine that cannot be read.
+    Raises `AutofinityError` for a name that is none of these and for a machine that cannot be read.
     """
     from autofinity.workflow.backends import machine_topology
 
@@ -82,10 +85,10 @@ def machine(name: str = "host") -> Machine:
 
 
 def as_machine(one: Machine | str) -> Machine:
-    """A machine, or the one of this name."""
+    """The given machine, or the machine of this name."""
     return one if isinstance(one, Machine) else machine(one)
 
 
 def name_of(one: Machine | str) -> str:
-    """Of what `workflow` asks for by name."""
+    """Name of a machine, for functions of `workflow` that take names."""
     return one.name if isinstance(one, Machine) else one

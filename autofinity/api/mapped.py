@@ -1,4 +1,4 @@
-"""Who should sit beside whom, from who shares with whom."""
+"""Mapping of threads to CPUs from the sharing between them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MappedThreads:
-    """A seat for each thread. Notebooks draw them on the machine, beside what others cost."""
+    """A CPU for each thread. Notebooks show the mapping on the machine, and the costs of other
+    mappers.
+    """
 
     machine: Machine = field(repr=False)
     algorithm: str
@@ -32,12 +34,12 @@ class MappedThreads:
     """Sharing times distance over all pairs of threads: 0 on one CPU, 1 in a core, 2 in an L2, 4 in
     a last-level cache, 10 in a node, and the SLIT between nodes. NaN where that is unknown."""
     inside: MappedBeside = field(repr=False)
-    """A type of the inside, which may change."""
+    """Internal type, which may change."""
 
     @property
     def algorithms(self) -> pd.DataFrame:
-        """All mappers on the same CPUs, by name: `cost`, `time_s` (seconds), and `reason` where one
-        made nothing of it.
+        """Table of all mappers on the same CPUs, by name: `cost`, `time_s` (seconds), and `reason`
+        where a mapper gave no mapping.
         """
         import pandas as pd
 
@@ -64,12 +66,13 @@ def map_threads(
     hint: Hint | str = "packed",
     available: Iterable[int] | None = None,
 ) -> MappedThreads:
-    """Seats such that threads that share most sit closest.
+    """Map threads to CPUs so that threads that share most are closest.
 
-    `sharing` is how much each thread shares with each, [threads, threads], symmetric, not negative;
-    the diagonal does not count. Seats are those of the best match of `hint` among `available`, the
-    kernel's numbers of CPUs, by default all that are allowed; with more threads than CPUs, all.
-    Raises `AutofinityError` for what is no such matrix, an unknown machine, hint or algorithm.
+    `sharing` is the amount that each thread shares with each other, [threads, threads], symmetric,
+    not negative; the diagonal is ignored. The CPUs are those of the best match of `hint` among
+    `available`, the kernel's numbers of CPUs, by default all that are allowed; with more threads
+    than CPUs, all of them. Raises `AutofinityError` for another matrix, and for an unknown machine,
+    hint or algorithm.
     """
     from autofinity.mapping.cost import is_known
     from autofinity.workflow.map import map_threads as mapped_beside

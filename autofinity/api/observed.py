@@ -1,4 +1,4 @@
-"""Observations: what programs showed in affinities, as tables of pandas."""
+"""Observations of programs in affinities, as pandas tables."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def observations(source: Machine | Path | str, threads: int | None = None) -> pd.DataFrame:
-    """Those that are shipped of a machine, or those in a file or folder of `profile`; with
-    `threads` only of runs with so many that affinities placed.
+    """The shipped observations of a machine, or those in a file or folder of `profile`. With
+    `threads`, only those of runs with this number of threads that affinities placed.
 
-    A row an observation, a sample of one run: `program`, `input`, `threads`, `affinity` as text,
-    `sample` (its number), `progress` (share of the run that was done), `performance` (by default
-    instructions per cycle and thread), `roi_s` (seconds of the run's region of interest),
+    One row for each observation, a sample of one run: `program`, `input`, `threads`, `affinity` as
+    text, `sample` (its number), `progress` (share of the run that was done), `performance` (by
+    default instructions per cycle and thread), `roi_s` (seconds of the run's region of interest),
     `machine`, `seed`, `energy_j` (joules of the run, the whole machine's) …, and a column
-    `counter:NAME` for each counter, per thread and second; NaN for what was not measured.
+    `counter:NAME` for each counter, per thread and second; NaN where a counter was not measured.
 
     Raises `AutofinityError` where there are none.
     """
@@ -44,12 +44,12 @@ def profile(
     jobs: int = 1,
     reporter: Reporter = SILENT,
 ) -> pd.DataFrame:
-    """Capture programs of a suite and run them in every selected affinity: observations, as
-    `observations` has them. What is in the work folder already is not done again.
+    """Capture programs of a suite, run them in every selected affinity, and return the observations
+    in the form of `observations`. Existing results in the work folder are not made again.
 
-    `suite` is a manifest, by default the shipped one; `programs` empty are all; `work` a folder, by
-    default one in the user's cache; `jobs` how many runs at a time. Takes minutes to hours.
-    Raises `AutofinityError`.
+    `suite` is a manifest, by default the shipped one; empty `programs` means all; `work` is a
+    folder, by default one in the user's cache; `jobs` is the number of runs at a time. Takes
+    minutes to hours. Raises `AutofinityError`.
     """
     from autofinity.workflow.profile import gather
     from autofinity.workflow.wanted import wanted_on

@@ -1,4 +1,4 @@
-"""GETAFFINITY: where a hint puts threads on a machine."""
+"""GETAFFINITY: the CPUs where a hint puts threads on a machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autofinity.model.topology import OsIndex
 
 @dataclass(frozen=True, slots=True)
 class PlacedThreads:
-    """Threads on the CPUs that match a hint best. Notebooks draw them on the machine."""
+    """Threads on the CPUs that match a hint best. Notebooks show them on the machine."""
 
     machine: Machine = field(repr=False)
     hint: Hint
@@ -23,10 +23,10 @@ class PlacedThreads:
     """The kernel's number of each thread's CPU, in thread order."""
 
     def command(self, tool: str) -> str:
-        """What goes before a program on a command line, to have its threads there: by `taskset`,
-        `numactl`, `omp`, `likwid`, `srun` … (`autofinity hints --as list` lists all).
+        """Words before a program on a command line that put its threads on these CPUs.
 
-        Raises `AutofinityError` for an unknown tool.
+        `tool` is `taskset`, `numactl`, `omp`, `likwid`, `srun` … (`autofinity hints --as list`
+        lists all). Raises `AutofinityError` for an unknown tool.
         """
         from autofinity.affinity.launchers import launcher_line
 
@@ -59,7 +59,7 @@ def get_affinity(
     hint: Hint | str = "spread",
     available: Iterable[int] | None = None,
 ) -> PlacedThreads:
-    """The best match of a hint, by its name or letters, for so many threads.
+    """The best match of a hint, by its name or letters, for `threads` threads.
 
     `available` are the kernel's numbers of the CPUs to choose from, by default all allowed ones.
     Raises `AutofinityError` for an unknown machine, hint or CPU, and for more threads than CPUs.

@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 class Policy:
     """An ordered list of rules, of which the first that holds decides, and a default.
 
-    Notebooks show the rules as a table; `str` gives all that `autofinity show` prints.
+    Notebooks show the rules as a table; `str` gives the output of `autofinity show`.
     """
 
     inside: RulePolicy
-    """A type of the inside, which may change."""
+    """Internal type, which may change."""
     notes: tuple[str, ...] = ()
-    """How it came about, where it was learned here."""
+    """Notes on the learning, where the policy was learned here."""
 
     @property
     def counters(self) -> tuple[str, ...]:
-        """What it looks at: counts per thread and second."""
+        """Counters that the policy uses: counts per thread and second."""
         return self.inside.counters
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What it asks of the machine, which `on` puts in."""
+        """Facts of the machine that the policy needs; `on` puts them in."""
         return self.inside.facts
 
     @property
@@ -45,13 +45,15 @@ class Policy:
 
     @property
     def made_of(self) -> Mapping[str, object]:
-        """Machine, suite, thread counts, settings, version."""
+        """Provenance: machine, suite, thread counts, settings, version."""
         return self.inside.provenance
 
     @property
     def rules(self) -> pd.DataFrame:
-        """The rules in order, a row each, without the default: `condition` in words, `hint` in
-        letters, `name`, and `covered` and `wrong`, weights of the training table.
+        """Table of the rules in order, one row each, without the default.
+
+        Columns: `condition` in words, `hint` in letters, `name`, and `covered` and `wrong`, weights
+        of the training table.
         """
         import pandas as pd
 
@@ -72,21 +74,23 @@ class Policy:
         )
 
     def decide(self, sample: Mapping[str, float]) -> Hint:
-        """What it says of a sample: counts per thread and second by counter, NaN or left out where
-        nothing was measured; no condition on these holds.
+        """The hint for a sample.
+
+        The sample has counts per thread and second by counter. A counter that was not measured is
+        NaN or left out; no condition on it holds.
         """
         from autofinity.policy.selector import decide
 
         return decide(self.inside, sample).hint
 
     def explain(self, sample: Mapping[str, float]) -> Explanation:
-        """What it says of a sample (as for `decide`), why, and how far it was from another hint."""
+        """The hint for a sample (as for `decide`), the reason, and the distance to another hint."""
         from autofinity.policy.explain import explain
 
         return Explanation(self.inside, explain(self.inside, sample))
 
     def on(self, machine: Machine | str, threads: int) -> Policy:
-        """The policy for so many threads on a machine, whose facts it is given (`facts`).
+        """The policy for `threads` threads on a machine, with the machine's facts put in (`facts`).
 
         Raises `AutofinityError` for an unknown machine.
         """
@@ -107,8 +111,8 @@ class Policy:
     def export(self, form: str) -> str:
         """The text of a file in another form: `c`, `python`, `sql`, `markdown`, `text`, `json`.
 
-        Raises `AutofinityError` for another one, and for a policy that asks for facts of a machine
-        in a form without place for them: take that of `on`.
+        Raises `AutofinityError` for another form, and for a policy that needs facts of a machine
+        where the form has no place for facts: export the result of `on` instead.
         """
         from autofinity.policy.export import exported
 
@@ -145,21 +149,23 @@ class Policy:
 
 
 def policies() -> tuple[str, ...]:
-    """Names of the policies that are shipped, sorted."""
+    """Names of the shipped policies, sorted."""
     from autofinity.policy.shipped import policy_names
 
     return tuple(sorted(policy_names()))
 
 
 def load_policy(name: Path | str) -> Policy:
-    """The policy in a file, or the shipped one of this name. Raises `AutofinityError`."""
+    """The policy in a file, or the shipped policy of this name. Raises `AutofinityError`."""
     from autofinity.workflow.policies import named_policy
 
     return Policy(named_policy(name))
 
 
 def file_of(policy: Policy | Path | str, folder: Path) -> str:
-    """Its name or path, for what asks a policy by that; one of ours is written into `folder`."""
+    """Name or path of a policy, for functions that take these; a `Policy` is written into
+    `folder`.
+    """
     if not isinstance(policy, Policy):
         return str(policy)
     path = folder / "policy.json"

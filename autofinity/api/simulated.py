@@ -26,23 +26,23 @@ DEFAULT_PERIOD_US = 500.0
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What a replay showed of the region of interest."""
+    """Result of a replay of the region of interest."""
 
     machine: str
     roi_s: float
-    """Simulated seconds."""
+    """Simulated seconds of the region."""
     error: float
-    """Relative standard error of the time; 0 where all of the run was replayed."""
+    """Relative standard error of the time; 0 where the whole run was replayed."""
     ipc: float
     """Instructions per elapsed clock and thread."""
     cpus: tuple[int, ...]
     """The kernel's number of each placed thread's CPU, in thread order."""
     inside: SimResult = field(repr=False)
-    """A type of the inside, which may change."""
+    """Internal type, which may change."""
 
     @property
     def counts(self) -> pd.Series[int]:
-        """Of each event, by name, over all threads of the program."""
+        """Count of each event, by name, over all threads of the program."""
         import pandas as pd
 
         from autofinity.sim.events import EVENTS
@@ -51,7 +51,7 @@ class Simulation:
 
     @property
     def threads(self) -> pd.DataFrame:
-        """A row a placed thread, a column an event: counts of the region."""
+        """Counts of the region: one row for each placed thread, one column for each event."""
         import pandas as pd
 
         from autofinity.sim.events import EVENTS
@@ -60,8 +60,10 @@ class Simulation:
 
     @property
     def samples(self) -> pd.DataFrame:
-        """A row a sample period: `start_s` and `end_s` since the region began, and a column an
-        event, over all threads; without rows where the period was 0.
+        """Table with one row for each sample period.
+
+        Columns: `start_s` and `end_s` since the region began, and one for each event, over all
+        threads. The table has no rows where the period was 0.
         """
         import pandas as pd
 
@@ -82,9 +84,11 @@ class PolicyRun:
     roi_s: float
     """Simulated seconds of the region of interest, samples and moves included."""
     hints: tuple[Hint, ...]
-    """Where the threads were, in order; the last is the answer, unless the program ended first."""
+    """Placements of the threads, in order; the last is the answer, unless the program ended
+    first."""
     decided_at_s: float
-    """Simulated seconds since the region began; NaN where the program ended first."""
+    """Simulated seconds from the start of the region to the decision; NaN where the program ended
+    first."""
 
 
 def simulate(
@@ -99,13 +103,14 @@ def simulate(
     period_us: float = DEFAULT_PERIOD_US,
     seed: int = 0,
 ) -> Simulation:
-    """Replay a trace, its threads bound as a hint, an affinity (`{2,2}{4}`), or the kernel's
-    numbers of CPUs say, thread i on the i-th; by default spread.
+    """Replay a trace with its threads bound by a hint, an affinity (`{2,2}{4}`), or the kernel's
+    numbers of CPUs (thread i on the i-th CPU); by default spread.
 
     The machine is one of `machines()`, a machine file or a topology (`machine`), for which
-    latencies are assumed. `threads` are those that are placed, by default as many as the program
-    had. `period_us` is that of samples, in simulated microseconds; `seed` is of the page colours.
-    Raises `AutofinityError` for several of hint, affinity and CPUs, and for what is not there.
+    latencies are assumed. `threads` is the number of placed threads, by default as many as the
+    program had. `period_us` is the sample period in simulated microseconds; `seed` is the random
+    seed for page colours. Raises `AutofinityError` for more than one of hint, affinity and CPUs,
+    and for a missing trace or machine.
     """
     from autofinity.workflow.backends import simulated_spec
     from autofinity.workflow.simulate import Seats, simulate_trace
@@ -147,9 +152,9 @@ def simulate_policy(
     period_us: float = DEFAULT_PERIOD_US,
     seed: int = 0,
 ) -> PolicyRun:
-    """Replay a trace whose threads start spread, are sampled, and are moved as the policy says.
+    """Replay a trace whose threads start spread, are sampled, and are moved by the policy.
 
-    Arguments as for `simulate`. Raises `AutofinityError` for a trace or machine that is not there.
+    Arguments are those of `simulate`. Raises `AutofinityError` for a missing trace or machine.
     """
     from autofinity.workflow import simulate as replays
     from autofinity.workflow.backends import simulated_spec

@@ -16,24 +16,24 @@ class Trace:
     """A captured program, without its events."""
 
     path: Path
-    """Its folder."""
+    """Folder of the trace."""
     program: str
     input: str
-    """The size of its input, by name."""
+    """Name of the size of the program's input."""
     threads: int
-    """That it was told."""
+    """Number of threads that the program was run with."""
     accesses: int
     """Loads and stores of all threads."""
     sampled: bool
-    """Whether windows of a long run are recorded, not all of it."""
+    """Whether windows of a long run are recorded, not the whole run."""
     inside: TraceMeta = field(repr=False)
-    """A type of the inside, which may change."""
+    """Internal type, which may change."""
 
 
 def load_trace(folder: Path | str) -> Trace:
     """The trace in a folder of `capture_traces` or `autofinity capture`.
 
-    Raises `AutofinityError` where there is none or it is damaged.
+    Raises `AutofinityError` where there is no trace or it is damaged.
     """
     return _trace(read_meta(Path(folder)))
 
@@ -47,12 +47,12 @@ def capture_traces(
     suite: Path | None = None,
     reporter: Reporter = SILENT,
 ) -> list[Trace]:
-    """Compile programs of a suite for capture and run them; a trace each, kept in `folder`, where
-    what is there already is not done again.
+    """Compile programs of a suite for capture and run them. Each gives a trace, stored in `folder`;
+    existing traces are not made again.
 
-    `suite` is a manifest, by default the shipped one; `programs` empty are all. Inputs that are too
-    long to be recorded whole are sampled. Raises `AutofinityError` for an unknown program or size,
-    and where one cannot be built or run.
+    `suite` is a manifest, by default the shipped one; empty `programs` means all. Inputs that are
+    too long to be recorded whole are sampled. Raises `AutofinityError` for an unknown program or
+    size, and where a program cannot be built or run.
     """
     from autofinity.resources import shipped
     from autofinity.trace.manifest import load_suite
@@ -73,7 +73,7 @@ def capture_traces(
 
 
 def folder_of(trace: Trace | Path | str) -> Path:
-    """Of what `workflow` asks for by that."""
+    """Folder of a trace, for functions of `workflow` that take folders."""
     return trace.path if isinstance(trace, Trace) else Path(trace)
 
 

@@ -1,10 +1,11 @@
 """Captures an unmodified binary: QEMU runs it, our plugin in QEMU sees every access.
 
     qemu-x86_64 ─ plugin ─┐ accesses, instructions
-       binary ─ preload ──┴─► thread records ─► trace      who waits for whom: pthread_*, GOMP_*
+       binary ─ preload ──┴─► thread records ─► trace      waits between threads: pthread_*, GOMP_*
 
-The order rules are those of compiled programs (`native/capture`), with one exception: of the
-program's own atomic instructions and volatile variables, only what a loop waited for is ordered.
+The order rules are those of compiled programs (`native/capture`), with one exception: among the
+program's own atomic instructions and volatile variables, only those that a loop waited for are
+ordered.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from autofinity.preload import preloadable
 from autofinity.trace.meta import StreamMeta, TraceMeta
 
 INPUT = "binary"
-"""What a trace of a binary has in the place of an input size."""
+"""Name in a binary's trace, in place of an input size."""
 _OLDEST, _NEWEST = 6, 8
 _BUSY = 0.05
 
@@ -44,28 +45,29 @@ class BinaryRequest:
 
     argv: tuple[str, ...]
     out: Path
-    """Folder the trace folder is made in."""
+    """Folder in which the trace folder is made."""
     threads: int | None = None
-    """Sets OMP_NUM_THREADS; None: as the program does by itself."""
+    """Value of OMP_NUM_THREADS; None: the program's own choice."""
     roi: Literal["marks", "parallel", "whole"] = "parallel"
     ahead: int = 50_000
-    """Accesses a thread may be ahead of another (fair capture); 0: as the host runs them."""
+    """Accesses that a thread may be ahead of another (fair capture); 0: as the host runs them."""
     to_stderr: bool = False
-    """What the program prints goes to our stderr."""
+    """Whether the program's output goes to our stderr."""
 
 
 @dataclass(frozen=True, slots=True)
 class BinaryCapture:
-    """A kept trace and how the program ended."""
+    """A kept trace, and how the program ended."""
 
     meta: TraceMeta
     exit_code: int
     lost_order: Mapping[str, str]
-    """Functions that it uses whose order the trace does not have → why (`synchronisation.py`)."""
+    """Functions that the program uses whose order is not in the trace → reason
+    (`synchronisation.py`)."""
 
 
 def emulator(environment: Mapping[str, str] = os.environ) -> str:
-    """Path of a QEMU that can load our plugin. Raises `CaptureError` that says how to get one."""
+    """Path of a QEMU that can load our plugin. Raises `CaptureError`, with the remedy."""
     if platform.machine() != "x86_64":
         raise CaptureError(
             f"binaries can be captured on x86_64 only, this is {platform.machine()}; "
@@ -119,9 +121,9 @@ def capture_binary(
 ) -> BinaryCapture:
     """Run the binary under QEMU and keep its trace as `OUT/NAME-binary-THREADSt`.
 
-    The program has our standard streams and our folder. A trace that is there already is replaced.
-    Raises `UsageError` for something that is no dynamically linked program of this machine, and
-    `CaptureError` when QEMU is missing or nothing whole was recorded.
+    The program has our standard streams and our working folder. An existing trace is replaced.
+    Raises `UsageError` for a file that is no dynamically linked program of this machine, and
+    `CaptureError` when QEMU is missing or no complete trace was recorded.
     """
     qemu = emulator(environment)
     program = _program(request.argv, environment)
@@ -174,7 +176,7 @@ def _command(qemu: str, request: BinaryRequest, partial: Path, preload: str) -> 
         "AUTOFINITY_CAPTURE_DIR": str(partial),
         "AUTOFINITY_CAPTURE_ROI": request.roi,
         "AUTOFINITY_CAPTURE_AHEAD": str(request.ahead),
-        # Threads that wait shall sleep: there are fewer cores than threads here.
+        # Waiting threads must sleep: there are fewer cores than threads here.
         "OMP_WAIT_POLICY": "passive",
         "OMP_DYNAMIC": "false",
     }
@@ -188,7 +190,7 @@ def _command(qemu: str, request: BinaryRequest, partial: Path, preload: str) -> 
 
 
 def _program(argv: Sequence[str], environment: Mapping[str, str]) -> Path:
-    """The file that `argv` would run. Raises `UsageError` unless it can be captured."""
+    """The file that `argv` would run. Raises `UsageError` unless the file can be captured."""
     found = shutil.which(argv[0], path=environment.get("PATH"))
     if found is None:
         raise UsageError(f"no program {argv[0]!r}: no such executable file")
@@ -207,6 +209,6 @@ def _program(argv: Sequence[str], environment: Mapping[str, str]) -> Path:
 
 
 def _busy(streams: tuple[StreamMeta, ...]) -> int:
-    """How many streams do a fair part of the work: the program's own number of threads."""
+    """Number of streams that do a fair part of the work: the program's own number of threads."""
     most = max(stream.roi_accesses for stream in streams)
     return sum(stream.roi_accesses >= _BUSY * most for stream in streams)

@@ -1,11 +1,11 @@
-"""How many instructions each block of an instrumented program is worth.
+"""Number of instructions that each block of an instrumented program stands for.
 
 With `-fsanitize-coverage=trace-pc` every block begins with a call of `__sanitizer_cov_trace_pc`.
-The runtime looks its return address up in a table, one for each program that was built, made here
-from `objdump -d`: the instructions
-from there to the next such call, without what the instrumentation added. So the count is that of
-the code as compiled (scalar: instrumented code does not vectorise). Library functions the program
-calls, which are not instrumented, count by `library_calls.py`.
+The runtime looks up the return address of the call in a table, one for each built program. The
+table is made here from `objdump -d`: it counts the instructions from the address to the next such
+call, without those that the instrumentation added. So the count is that of the code as compiled
+(scalar: instrumented code does not vectorise). Library functions that the program calls are not
+instrumented; `library_calls.py` has their counts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Instruction:
     callee: str
     """Function called, without version or `@plt`; empty otherwise."""
     target: int | None
-    """Of a direct jump."""
+    """Target of a direct jump."""
 
 
 _LINE = re.compile(r"^\s*([0-9a-f]+):\t(\S+)\s*(.*)$")
@@ -45,7 +45,7 @@ _ARGUMENTS = re.compile(r"%(?:[er]di|[er]si|[er]dx|[er]cx|r8d?|r9d?)$|^x[0-4],")
 
 
 def block_table(binary: Path) -> bytes | None:
-    """The table for the runtime, or None where there is no objdump or nothing to count."""
+    """The table for the runtime, or None without objdump or without blocks to count."""
     objdump = shutil.which("objdump")
     if objdump is None:
         return None
@@ -67,8 +67,10 @@ def block_table(binary: Path) -> bytes | None:
 
 
 def write_block_tables(programs: Path, tables: Path) -> None:
-    """A table for each program below `programs` that has such calls, named by its place in there
-    with % for /, as the runtime looks for it. Where there is none, the folder is not made.
+    """Write a table for each program below `programs` that has such calls.
+
+    The table's name is the program's relative path with % for /, as the runtime looks for it.
+    Without any table the folder is not made.
     """
     for path in sorted(programs.rglob("*")):
         elf = read_elf(path) if path.is_file() else None
@@ -110,7 +112,7 @@ def _parse(line: str) -> _Instruction | None:
 
 
 def _count(code: list[_Instruction], index: dict[int, int], at: int) -> int:
-    """Instructions from `code[at]` to the next block, following jumps that are always taken."""
+    """Instructions from `code[at]` to the next block; jumps that are always taken are followed."""
     counted: list[_Instruction] = []
     extra = 0
     seen: set[int] = set()
@@ -141,7 +143,9 @@ def _count(code: list[_Instruction], index: dict[int, int], at: int) -> int:
 
 
 def _uninstrument(callee: str, counted: list[_Instruction]) -> int:
-    """Take back the arguments of a call that the instrumentation added; an atomic is one itself."""
+    """Remove the arguments of a call that the instrumentation added; an atomic counts as one
+    instruction itself.
+    """
     if callee in ("__tsan_func_exit", "__tsan_init"):
         return 0
     atomic = callee.startswith("__tsan_atomic")

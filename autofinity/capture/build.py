@@ -1,4 +1,6 @@
-"""Builds a suite's programs for capture, in a cache folder, once per sources and flags."""
+"""Builds a suite's programs for capture in a cache folder, once for each set of sources and
+flags.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,10 @@ from autofinity.trace.manifest import ProgramSpec, Suite
 from autofinity.whole_file import replace_file
 
 BLOCKS = ".blocks"
-"""Folder of the tables of instructions by block, beside what was built."""
+"""Folder of the tables of instructions by block, beside the built files."""
 _HOOKS = "-Wl,--wrap=__parsec_roi_begin,--wrap=__parsec_roi_end"
-"""Calls of PARSEC's hooks go to the runtime, also where the program brings its own along."""
+"""Flags that redirect calls of PARSEC's hooks to the runtime, also where the program has its own
+hooks."""
 _COMPLETE = ".complete"
 _SHOWN_LINES = 12
 _PLAIN = re.compile(r"[\w./+@%=:,-]+")
@@ -36,11 +39,11 @@ class Built:
     """A program that is ready to be captured."""
 
     out: Path
-    """Folder the build lines wrote to: what `{out}` stands for."""
+    """Folder that the build lines wrote to, which `{out}` stands for."""
     blocks: Path | None
-    """Folder with instructions by block, a table for each program (see `blocks.py`), or None."""
+    """Folder with instructions by block, one table for each program (see `blocks.py`), or None."""
     counted: ways.Counted
-    """How it was built, so what its instructions are counted by (see `ways.py`)."""
+    """Kind of the build, which decides how instructions are counted (see `ways.py`)."""
     digest: str
 
 
@@ -71,7 +74,7 @@ class Compilers:
         return cls(cc=cc, cxx=cxx, fc=first("FC", "gfortran"))
 
     def all(self) -> list[str]:
-        """Those that there are."""
+        """The compilers that exist."""
         return [name for name in (self.cc, self.cxx, self.fc) if name is not None]
 
 
@@ -87,14 +90,14 @@ def runtime_folder() -> Path:
 
 
 def skip_reason(spec: ProgramSpec, compilers: Compilers) -> str | None:
-    """Why the program cannot be built here, or None."""
+    """Reason why the program cannot be built here, or None."""
     if spec.language == "fortran" and compilers.fc is None:
         return "no Fortran compiler (gfortran on the path, or FC)"
     return None
 
 
 def expand(text: str, values: Mapping[str, str]) -> str:
-    """Put values in for `{placeholders}`."""
+    """Replace `{placeholders}` by their values."""
     for key, value in values.items():
         text = text.replace("{" + key + "}", value)
     return text
@@ -109,10 +112,10 @@ def build_program(
     instrumented: bool = True,
     environment: Mapping[str, str] = os.environ,
 ) -> Built:
-    """Build the program unless the cache has it. Raises `SuiteError` with the compiler's words.
+    """Build the program unless the cache has it. Raises `SuiteError` with the compiler's output.
 
-    The flags of the capture come in by the manifest's placeholders. Where the build does not take
-    the best of them, the next best are tried (`ways.py`).
+    The flags of the capture replace the manifest's placeholders. Where the build fails with the
+    best flags, the next best are tried (`ways.py`).
     """
     reason = skip_reason(spec, compilers)
     if reason is not None:
@@ -146,7 +149,7 @@ def _build(
     instrumented: bool,
     environment: Mapping[str, str],
 ) -> None:
-    """Build where the program will run: what is built may hold the path."""
+    """Build in the folder where the program will run: built files may hold the path."""
     said = ""
     for way in _ways(spec, compilers, environment) if instrumented else [None]:
         _clear(final)
@@ -216,9 +219,9 @@ def _run_lines(
     way: ways.Way | None,
     environment: Mapping[str, str],
 ) -> str:
-    """Run the build lines; what went wrong, or the empty text.
+    """Run the build lines; return the error output, or the empty text.
 
-    Neither make nor many a manifest can take a path with spaces: such a path goes in by an alias.
+    make and many manifests cannot handle a path with spaces: such a path is passed by an alias.
     """
     with tempfile.TemporaryDirectory(prefix="autofinity-") as name:
         folder, alias, helpers = suite.folder, out, Path(name) / "helpers"
@@ -248,7 +251,7 @@ def _run_lines_in(
         # -ltsan finds our runtime: the compiler's own has no hook for counting instructions.
         (helpers / "libtsan.so").symlink_to(runtime_folder() / "libtsan.so.2")
         link = f"{flags} {_HOOKS} -L{helpers} -Wl,--no-as-needed -ltsan"
-    else:  # the marks are preloaded when it is profiled; until then its hooks have to be somewhere
+    else:  # profiling preloads the marks; until then the hooks need a definition
         marks = Path(__file__).resolve().parent.parent / "lib" / "marks" / "libautofinity-marks.so"
         (helpers / marks.name).symlink_to(marks)
         link = (
@@ -302,7 +305,9 @@ def _identity(
     instrumented: bool,
     environment: Mapping[str, str],
 ) -> str:
-    """Digest of everything the binary depends on but its sources: lines, compilers, our part."""
+    """Digest of everything that the binary depends on except its sources: lines, compilers, our
+    part.
+    """
     parts = [*spec.build, *spec.sources, spec.run[0], str(instrumented), str(suite.folder)]
     for compiler in compilers.all():
         parts += [compiler, _version(compiler, environment)]
@@ -312,7 +317,7 @@ def _identity(
 
 
 def _own_code() -> list[Path]:
-    """What of ours decides what comes out of a build."""
+    """Our own files that affect the result of a build."""
     here = Path(__file__).parent
     return [here / "blocks.py", here / "ways.py", *sorted((here / "assembly").glob("*.py"))]
 

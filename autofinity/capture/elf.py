@@ -1,6 +1,6 @@
-"""What a program's file says of itself: which functions it takes from libraries, and how it starts.
+"""Facts from a program's file: the functions that it takes from libraries, and how it starts.
 
-Only 64-bit files, of either byte order. Whatever is damaged in a file, is not there.
+Only 64-bit files are read, of either byte order. Damaged parts of a file count as missing.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ class Elf:
     """A file that the dynamic linker, or the kernel by itself, can load."""
 
     machine: int
-    """As the format numbers them: `X86_64`."""
+    """Machine number of the format: `X86_64`."""
     starts: bool
-    """It is a program: it names the linker that loads it, or needs none."""
+    """Whether the file is a program: it names the linker that loads it, or needs none."""
     dynamic: bool
-    """It names the dynamic linker: a library can be put before others."""
+    """Whether the file names the dynamic linker, so that a library can be put before others."""
     sections: frozenset[str]
     imports: frozenset[str]
-    """Functions and variables that it takes from elsewhere, without versions."""
+    """Functions and variables that the file takes from elsewhere, without versions."""
 
     @property
     def is_go(self) -> bool:
-        """Whether Go's linker made it, whose threads and waits are no library's."""
+        """Whether Go's linker made the file; its threads and waits belong to no library."""
         return bool(self.sections & _GO_SECTIONS)
 
     @property
     def is_static(self) -> bool:
-        """Whether it is a program that asks no dynamic linker for anything."""
+        """Whether the file is a program that uses no dynamic linker."""
         return self.starts and not self.dynamic
 
 
 def read_elf(path: Path) -> Elf | None:
-    """What the file says; None where it is no such file, or none that can be read."""
+    """Facts from the file; None where it is no such file, or cannot be read."""
     try:
         with path.open("rb") as file:
             if file.read(4) != _MAGIC:

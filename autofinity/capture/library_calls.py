@@ -1,7 +1,7 @@
-"""What one call of a library function takes: nobody instruments code that is not the program's.
+"""Cost of one call of a library function: code outside the program is not instrumented.
 
-Other functions of libraries count for nothing but the jump that leads to them; what copies,
-compares and searches memory is recorded by the runtime (native/capture/interpose/memory.c).
+Other library functions count only as the jump that leads to them. Functions that copy, compare and
+search memory are recorded by the runtime (native/capture/interpose/memory.c).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Cost(NamedTuple):
-    """Of one call, from the jump that leads to the library to its return."""
+    """Cost of one call, from the jump that leads to the library to its return."""
 
     instructions: int
     loads: int
@@ -18,12 +18,12 @@ class Cost(NamedTuple):
 
 
 JUMP = Cost(1, 1, 0)
-"""Through the procedure linkage table to a function of another object."""
+"""Cost of a jump through the procedure linkage table to a function of another object."""
 
 # Means over usual arguments with glibc 2.36, libgcc and libgomp of GCC 12 on x86-64 with AVX2 and
-# FMA, by scripts/tools/library_calls.py; of malloc and free, and their like, half of a pair each;
-# of __divti3 and its like with the jump to a shared libgcc. Those of realloc are a guess between
-# calloc's and malloc's. Of memcpy and its like what does not move bytes.
+# FMA, by scripts/tools/library_calls.py; malloc, free and the like have half of a pair each;
+# __divti3 and the like include the jump to a shared libgcc. The costs of realloc are a guess,
+# between calloc's and malloc's. Those of memcpy and the like exclude the part that moves bytes.
 # fmt: off
 _MEASURED = {
     "exp": (52, 18, 2), "exp2": (42, 10, 0), "expm1": (53, 14, 0), "log": (52, 14, 0),

@@ -1,4 +1,4 @@
-"""Folders of ours that one process at a time fills, and that are nobody's sources."""
+"""Our own folders, which one process at a time fills, and which hold no sources of users."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from pathlib import Path
 
 _MARK = ".autofinity"
 _OURS = (_MARK, ".builds", "index.aft")
-"""What of ours is in a folder: our mark, builds for captures, the events of a trace."""
+"""Our files in such a folder: our mark, builds for captures, the events of a trace."""
 
 
 def take(folder: Path) -> int:
-    """A descriptor of the folder, locked; it is made where it is not there. Waits for another
-    process that has it: look again what is in it now.
+    """A descriptor of the folder, locked; a missing folder is made.
+
+    The function waits for another process that holds the lock: the caller must check the folder's
+    content again.
     """
     while True:
         folder.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):  # who had it has just removed it, or given it its name
+        with suppress(FileNotFoundError):  # its owner has just removed or renamed it
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            with suppress(OSError):  # file systems without locks exist: there nobody waits
+            with suppress(OSError):  # file systems without locks exist: there no process waits
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             if is_at(descriptor, folder):
                 return descriptor
@@ -35,12 +37,12 @@ def is_at(descriptor: int, folder: Path) -> bool:
 
 
 def make_own(folder: Path) -> None:
-    """Make the folder, unless it is there; one that is made here is marked as ours."""
+    """Make the folder, unless it exists; a folder made here is marked as ours."""
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / _MARK).touch()
 
 
 def is_own(folder: Path) -> bool:
-    """Whether what is in the folder was made by us, and not by a person."""
+    """Whether autofinity, and not a person, made the content of the folder."""
     return any((folder / name).exists() for name in _OURS)

@@ -1,4 +1,4 @@
-"""Runs a built program of a suite under capture and turns what comes of it into a trace folder."""
+"""Runs a built program of a suite under capture and makes a trace folder of the result."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from autofinity.trace.manifest import ProgramSpec, Suite
 from autofinity.trace.meta import TraceMeta, read_meta
 
 SLOWDOWN = 20
-"""A captured run may take this many times the manifest's time-out."""
+"""Factor on the manifest's time-out for a captured run."""
 _SHOWN = 600
 _TOO_MANY = "more events than a replay has memory for"
-"""As the runtime says it (native/capture/state/failure.h)."""
+"""Text of the runtime's message (native/capture/state/failure.h)."""
 _FULL_BYTES = 1 << 16
 
 
@@ -47,26 +47,28 @@ class CaptureRequest:
     threads: int
     size: str
     out: Path
-    """Folder the trace folder is made in."""
+    """Folder in which the trace folder is made."""
     ahead: int = 50_000
-    """Accesses a thread may be ahead of another (fair capture); 0: as the host runs them."""
+    """Accesses that a thread may be ahead of another (fair capture); 0: as the host runs them."""
     most_events: int | None = None
-    """A run with more is not recorded to its end, and no trace; None: any number."""
+    """Largest number of events of a run; a run with more is stopped and gives no trace. None: any
+    number."""
     sampling: WindowPlan | None = None
-    """None: the whole run is recorded, as is one whose region has less accesses than lie from one
-    window to the next."""
+    """Plan of windows. None: the whole run is recorded. A run whose region has fewer accesses than
+    the distance between windows is recorded whole, too."""
 
     @property
     def folder(self) -> Path:
-        """Where the trace goes: `PROGRAM-SIZE-THREADSt`."""
+        """Folder of the trace: `PROGRAM-SIZE-THREADSt`."""
         return self.out / f"{self.spec.name}-{self.size}-{self.threads}t"
 
 
 def capture(request: CaptureRequest, environment: Mapping[str, str] = os.environ) -> TraceMeta:
-    """Capture one run, or return the trace that is there when nothing it depends on has changed.
+    """Capture one run, or return an existing trace when nothing that the trace depends on has
+    changed.
 
-    Raises `UsageError` for a thread count or size the program does not take, `CaptureError` when
-    the program fails, answers wrongly, takes too long or its trace cannot be written.
+    Raises `UsageError` for a thread count or size that the program does not accept, `CaptureError`
+    when the program fails, gives a wrong answer, takes too long or its trace cannot be written.
     """
     spec = request.spec
     if not spec.threads.allows(request.threads):
@@ -104,12 +106,14 @@ def _captured(
 
 
 def _is_short(request: CaptureRequest, meta: TraceMeta) -> bool:
-    """Whether the region is over before the second window, and so soon recorded whole."""
+    """Whether the region ends before the second window, so that the run is quickly recorded
+    whole.
+    """
     return request.sampling is not None and meta.roi_accesses < request.sampling.spacing
 
 
 def arguments_of(request: CaptureRequest) -> tuple[str, ...]:
-    """The argument vector of the run, placeholders filled in."""
+    """The argument vector of the run, with placeholders replaced."""
     values = _values(request)
     # Split first: a folder's name may hold blanks and quotes.
     split = shlex.split(request.spec.input_of(request.size))
@@ -124,7 +128,9 @@ def arguments_of(request: CaptureRequest) -> tuple[str, ...]:
 
 
 def stdin_of(request: CaptureRequest) -> Path:
-    """The file that the run reads as its standard input. Raises `SuiteError` where it is none."""
+    """The file that the run reads as its standard input. Raises `SuiteError` where it is no
+    file.
+    """
     text = request.spec.stdin
     path = _place(request, text) if text else Path(os.devnull)
     if text and not path.is_file():
@@ -136,7 +142,7 @@ def stdin_of(request: CaptureRequest) -> Path:
 
 
 def folder_of(request: CaptureRequest, otherwise: Path) -> Path:
-    """The folder that the run starts in. Raises `SuiteError` where the manifest's is none."""
+    """The folder that the run starts in. Raises `SuiteError` where the manifest's is no folder."""
     text = request.spec.cwd
     path = _place(request, text) if text else otherwise
     if not path.is_dir():
@@ -152,7 +158,7 @@ def _place(request: CaptureRequest, text: str) -> Path:
 
 
 def _values(request: CaptureRequest) -> dict[str, str]:
-    """Placeholders of a run, but for the input."""
+    """Placeholders of a run, except the input."""
     return {
         "out": str(request.built.out),
         "dir": str(request.suite.folder),
@@ -162,9 +168,9 @@ def _values(request: CaptureRequest) -> dict[str, str]:
 
 
 def environment_of(request: CaptureRequest, environment: Mapping[str, str]) -> dict[str, str]:
-    """What the program itself needs: its thread count, and no OpenMP settings but the manifest's.
+    """Environment of the program: its thread count, and no OpenMP settings except the manifest's.
 
-    Threads that wait shall sleep: there are fewer cores than threads here.
+    Waiting threads must sleep: there are fewer cores than threads here.
     """
     env = {k: v for k, v in environment.items() if not k.startswith(("OMP_", "GOMP_", "TSAN_"))}
     count = str(request.threads)
@@ -200,7 +206,7 @@ def _digest_of_file(path: Path) -> str:
 
 
 def programs_of(out: Path, argv: Sequence[str]) -> list[Path]:
-    """Files that a run of the arguments may execute: that which it names, and what was built."""
+    """Files that a run of the arguments may execute: the named program, and the built files."""
     first = [Path(found)] if (found := shutil.which(argv[0])) is not None else []
     return first + sorted(path for path in out.rglob("*") if path.is_file())
 
@@ -225,7 +231,9 @@ def _run(
     partial: Path,
     environment: Mapping[str, str],
 ) -> None:
-    """Run it; raise `CaptureError` unless it ended well and said what was expected."""
+    """Run the program; raise `CaptureError` unless it ended successfully with the expected
+    output.
+    """
     spec = request.spec
     env = environment_of(request, environment)
     library = str(runtime_folder())
@@ -272,7 +280,7 @@ def _run(
             ) from None
     said = _tail(stderr) or _tail(stdout)
     expected = re.search(spec.expect, stdout.read_text(errors="replace"), re.MULTILINE)
-    # On a full disk the program's own output and the runtime's complaint are lost as well.
+    # On a full disk the program's own output and the runtime's message are lost as well.
     if (code != 0 or not expected) and _free_bytes(partial) < _FULL_BYTES:
         raise CaptureError(
             f"no space is left for the trace of {spec.name} in {partial.parent}; free some or name "

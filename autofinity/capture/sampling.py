@@ -1,7 +1,8 @@
-"""Where the windows of a sampled capture lie.
+"""Places of the windows of a sampled capture.
 
-A sampled capture records windows of a long run and of what lies between only which lines each
-thread touched last (`native/capture/record/cuts.h`). So a trace of any length stays small.
+A sampled capture records windows of a long run. Between windows it records only the lines that each
+thread touched last (`native/capture/record/cuts.h`). So the trace of a run of any length stays
+small.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Literal
 Choice = Literal["auto", "always", "never"]
 """Whether captures are sampled; `auto`: those of an input whose size is not in `WHOLE_SIZES`."""
 WHOLE_SIZES = ("tiny", "small", "medium", "core", "llc")
-"""Inputs of some 300 million accesses and less: whole traces of these take seconds to replay."""
+"""Inputs of at most some 300 million accesses: their whole traces take seconds to replay."""
 _OF_A_THREAD = 64 << 10
 _LEAST_THREADS = 4
 _LEAST_SPACING = 8 << 20
@@ -21,29 +22,31 @@ _SHARE = 16
 
 @dataclass(frozen=True, slots=True)
 class WindowPlan:
-    """Numbers are accesses of all threads."""
+    """Plan of the windows. Numbers are accesses of all threads."""
 
     spacing: int
-    """From one of the first 32 windows to the next; it doubles after these, and after every 16."""
+    """Accesses from one of the first 32 windows to the next; the number doubles after these, and
+    after every 16 more."""
     window_accesses: int
     seed: int = 1
-    """Of where in its part of the run each window lies."""
+    """Random seed for the place of each window in its part of the run."""
 
     @classmethod
     def of(cls, threads: int) -> WindowPlan:
-        """64 Ki accesses a thread and window, a 16th of the first 268 M accesses or less.
+        """Plan with 64 Ki accesses for each thread and window, a 16th of the first 268 M accesses
+        or less.
 
-        300 M accesses with 8 threads are 34 windows.
+        300 M accesses with 8 threads give 34 windows.
         """
         window = max(threads, _LEAST_THREADS) * _OF_A_THREAD
         return cls(max(_LEAST_SPACING, _SHARE * window), window)
 
     @classmethod
     def chosen(cls, choice: Choice, size: str, threads: int) -> WindowPlan | None:
-        """How to sample an input of that size; None: it is recorded whole."""
+        """Plan for an input of that size; None: the input is recorded whole."""
         sampled = choice == "always" or (choice == "auto" and size not in WHOLE_SIZES)
         return cls.of(threads) if sampled else None
 
     def __str__(self) -> str:
-        """As the runtime reads it from AUTOFINITY_CAPTURE_SAMPLE."""
+        """Text that the runtime reads from AUTOFINITY_CAPTURE_SAMPLE."""
         return f"{self.spacing},{self.window_accesses},{self.seed}"

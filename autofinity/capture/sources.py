@@ -1,10 +1,10 @@
-"""What a build reads, as a digest: when it has changed, the program is built again.
+"""Digest of the files that a build reads: when it changes, the program is built again.
 
-    sources = ["src", "*.h"] in the manifest        these, and nothing else
-    {dir}/NAME in every build line                  what the lines name
-    {dir} by itself, or no {dir} at all             all that lies beside the manifest
+    sources = ["src", "*.h"] in the manifest        only these files
+    {dir}/NAME in every build line                  the named files
+    {dir} by itself, or no {dir} at all             all files beside the manifest
 
-but never what a build or a command of ours wrote there.
+Files that a build or a command of ours wrote there are never included.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ _NAMED = re.compile(r"\{dir\}(?:/([^/\s\"';&|)]+))?")
 
 
 def digest_of_sources(folder: Path, spec: ProgramSpec, written: Iterable[str] = ()) -> str:
-    """Of names and contents of the files that the program's build may read. `written`: names
-    beside the manifest that the build itself is known to write.
+    """Digest of names and contents of the files that the program's build may read.
+
+    `written`: names beside the manifest that the build itself is known to write.
     """
     leave_out = frozenset(written)
     state = hashlib.sha256()
@@ -36,18 +37,18 @@ def digest_of_sources(folder: Path, spec: ProgramSpec, written: Iterable[str] = 
         try:
             with path.open("rb") as file:
                 state.update(hashlib.file_digest(file, "sha256").digest())
-        except OSError as error:  # gone meanwhile, or not for us: nor can the build read it
+        except OSError as error:  # removed, or not permitted: the build cannot read it either
             state.update(str(error.errno).encode())
     return state.hexdigest()
 
 
 def changed_since(folder: Path, before: dict[str, tuple[int, int]]) -> list[str]:
-    """Files beside the manifest that are new, or others than they were in `before`."""
+    """Files beside the manifest that are new, or differ from `before`."""
     return sorted(name for name, state in states(folder).items() if before.get(name) != state)
 
 
 def states(folder: Path) -> dict[str, tuple[int, int]]:
-    """Of each file beside the manifest: when it was last changed, nanoseconds, and its inode."""
+    """Time of the last change (nanoseconds) and inode of each file beside the manifest."""
     found = {}
     for path in _below(folder, folder):
         try:
@@ -80,7 +81,7 @@ def _sources(folder: Path, spec: ProgramSpec) -> Iterator[Path]:
 
 
 def _below(root: Path, folder: Path) -> Iterator[Path]:
-    """Files in it, but hidden ones and those in folders that a program made."""
+    """Files in the folder, except hidden ones and those in folders that a program made."""
     if root.is_file():
         yield root
         return

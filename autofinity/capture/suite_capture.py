@@ -1,4 +1,6 @@
-"""Captures a suite: build each program, run it, keep its trace; what is done is not done again."""
+"""Captures a suite: builds each program, runs it, and keeps its trace; completed steps are not
+repeated.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ Stage = Literal["build", "run", "doubt", "done", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class CaptureReport:
-    """What is said as it goes: a program enters a step."""
+    """Report on the progress: a program enters a step."""
 
     program: str
     stage: Stage
     reason: str = ""
-    """Why it was skipped or failed, or its trace may be doubted."""
+    """Reason why the program was skipped or failed, or why its trace may be wrong."""
 
 
 def capture_suite(
@@ -41,14 +43,14 @@ def capture_suite(
     sample: Choice = "never",
     most_events: int | None = None,
 ) -> list[TraceMeta]:
-    """Capture the programs named (all when none is) and return their traces, in suite order.
+    """Capture the named programs (all without names) and return their traces, in suite order.
 
-    `sample`: whether windows of each run are recorded instead of all of it. A run that is recorded
-    whole and has more than `most_events` fails.
-    `builds` is the cache of binaries, by default `out/.builds`. A program that cannot be built here
-    for want of a compiler, or that does not take this thread count or size, is skipped. When one
-    fails, the others are still captured; then its error is raised, or with `keep_going` only
-    reported. Raises `UsageError` when nothing can be captured at all.
+    `sample`: whether windows of each run are recorded instead of the whole run. A run that is
+    recorded whole and has more than `most_events` fails. `builds` is the cache of binaries, by
+    default `out/.builds`. A program that cannot be built for lack of a compiler, or that does not
+    accept this thread count or size, is skipped. When a program fails, the others are still
+    captured; then its error is raised, or with `keep_going` only reported. Raises `UsageError` when
+    no program can be captured.
     """
     out = Path(os.path.realpath(out))  # programs are built and run in folders of their own
     chosen = suite.pick(tuple(programs))

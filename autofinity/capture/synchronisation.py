@@ -1,4 +1,4 @@
-"""Which functions order threads, and whether a trace keeps that order (`synchronisation.toml`)."""
+"""Functions that order threads, and whether a trace keeps that order (`synchronisation.toml`)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from autofinity.capture.elf import read_elf
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Functions that the runtime stands in for."""
+    """Functions that the runtime replaces."""
 
     what: str
     event: str
-    """What the trace has of each; empty where it only matters to what comes after."""
+    """Event of each function in the trace; empty where the function only affects later events."""
     functions: tuple[str, ...]
 
 
@@ -32,18 +32,19 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Synchronisation:
-    """The table, whole."""
+    """The whole table."""
 
     families: tuple[str, ...]
-    """Prefixes by which such functions are known."""
+    """Prefixes that identify such functions."""
     kept: tuple[Kept, ...]
     lost: tuple[Lost, ...]
     nothing: tuple[str, ...]
-    """Functions that order nobody; patterns of fnmatch."""
+    """Functions that order no threads; patterns of fnmatch."""
 
     def why_lost(self, function: str) -> str | None:
-        """Why the order that the function makes is not in a trace; None where it is, or where it
-        makes none.
+        """Reason why the order that the function makes is not in a trace.
+
+        None where the order is in the trace, or where the function makes none.
         """
         if any(function in group.functions for group in self.kept) or _is_of(
             function, self.nothing
@@ -63,7 +64,7 @@ def _is_of(function: str, patterns: Iterable[str]) -> bool:
 
 @cache
 def synchronisation() -> Synchronisation:
-    """The table as it is shipped."""
+    """The shipped table."""
     text = Path(__file__).with_name("synchronisation.toml").read_text(encoding="utf-8")
     document = tomllib.loads(text)
     return Synchronisation(
@@ -75,7 +76,7 @@ def synchronisation() -> Synchronisation:
 
 
 def lost_order(files: Iterable[Path]) -> dict[str, str]:
-    """Functions that these programs and libraries take whose order is lost → why, sorted."""
+    """Functions used by these programs and libraries whose order is lost → reason, sorted."""
     table = synchronisation()
     found: dict[str, str] = {}
     for path in files:
@@ -88,7 +89,7 @@ def lost_order(files: Iterable[Path]) -> dict[str, str]:
 
 
 def warning(program: str, lost: Mapping[str, str]) -> str:
-    """One line of what `lost_order` found."""
+    """One line on the result of `lost_order`."""
     by_reason: dict[str, list[str]] = {}
     for function, why in lost.items():
         by_reason.setdefault(why, []).append(function)

@@ -2,8 +2,8 @@
 
     .NAME.partial/  events as they come ─► checks ─► meta.json ─► NAME/
 
-A folder with the final name is always a whole trace; what is half is removed, whatever happens. Two
-processes that want the same trace take turns.
+A folder with the final name is always a whole trace; an incomplete trace is removed in any event.
+Two processes that make the same trace take turns.
 """
 
 from __future__ import annotations
@@ -25,20 +25,22 @@ from autofinity.trace.meta import SamplingMeta, StreamMeta, TraceMeta, write_met
 
 @contextmanager
 def trace_folder(out: Path, name: str, program: str) -> Iterator[Path]:
-    """A fresh folder in `out` for the events of one run; gone at the end unless it was kept. Waits
-    for another process that is making this trace: look again whether it is there now.
+    """A new folder in `out` for the events of one run; it is removed at the end unless it was kept.
 
-    Raises `CaptureError` for anything the file system refuses.
+    The function waits for another process that makes this trace: the caller must check again
+    whether the trace exists.
+
+    Raises `CaptureError` for any refusal of the file system.
     """
     partial = out / f".{name}.partial"
     try:
         out.mkdir(parents=True, exist_ok=True)
         turn = take(partial)
         try:
-            empty(partial)  # of what a process left that was killed
+            empty(partial)  # remove the files of a killed process
             yield partial
         finally:
-            if is_at(turn, partial):  # kept, it has its final name, and this one may be another's
+            if is_at(turn, partial):  # a kept folder has its final name; this name may be another's
                 shutil.rmtree(partial, ignore_errors=True)
             os.close(turn)
     except OSError as error:
@@ -48,7 +50,7 @@ def trace_folder(out: Path, name: str, program: str) -> Iterator[Path]:
 
 
 def empty(partial: Path) -> None:
-    """Remove all that is in the folder."""
+    """Remove the folder's content."""
     for left in partial.iterdir():
         shutil.rmtree(left) if left.is_dir() else left.unlink()
 
@@ -69,7 +71,7 @@ def is_whole(partial: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the runtime and this machine say about a run."""
+    """Facts about a run from the runtime and this machine."""
 
     roi_begins: int
     of_run: dict[str, Any]
@@ -98,7 +100,7 @@ def recorded(partial: Path) -> Recorded:
 
 
 def sampling_of(partial: Path, sampling: WindowPlan | None) -> SamplingMeta | None:
-    """What a sampled run has recorded. Raises `TraceError` when its files are damaged."""
+    """Description of a sampled run's recording. Raises `TraceError` when its files are damaged."""
     if sampling is None:
         return None
     from autofinity._core import trace

@@ -1,4 +1,4 @@
-"""Why nothing was recorded of a program that ran: what its file says, and what the runtime left."""
+"""Reasons why a run was not recorded, from the program's file and from traces of the runtime."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from autofinity.capture.elf import Elf, read_elf
 
 
 def not_recordable(path: Path) -> str | None:
-    """Why no capture can see what the program's threads do; None where one can, or where the file
-    is no program.
+    """Reason why no capture can record the program's threads; None where one can, or for a file
+    that is no program.
     """
     elf = read_elf(path)
     if elf is None or not elf.starts:
@@ -30,7 +30,9 @@ def not_recordable(path: Path) -> str | None:
 
 
 def why_nothing_was_recorded(partial: Path, programs: Iterable[Path]) -> str:
-    """Of a run that ended well, with `programs` the files that it may have executed."""
+    """Reason for a run that ended successfully; `programs` are the files that it may have
+    executed.
+    """
     found = [(path, elf) for path in programs if (elf := read_elf(path)) is not None]
     for path, _ in found:
         if (reason := not_recordable(path)) is not None:

@@ -1,8 +1,8 @@
-"""Flags by which users let a compiler use this machine's vectors; what `{vectors}` stands for.
+"""Flags with which a compiler uses this machine's vectors; `{vectors}` stands for them.
 
-`-march=x86-64-v3` (AVX2, FMA) is what distributions and sites build for today. Where the CPU lacks
-it, where the compiler does not know it (GCC before 11), and on other machines a program is built
-without: it has to run here, too.
+Distributions and sites today build for `-march=x86-64-v3` (AVX2, FMA). Where the CPU lacks this
+level, where the compiler does not know the flag (GCC before 11), and on other machines a program is
+built without the flag: it has to run here, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from pathlib import Path
 
 FLAG = "-march=x86-64-v3"
 _NEEDED = frozenset({"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"})
-"""As Linux names what x86-64-v3 adds to v2 (psABI, section 3.1.1; `abm` is LZCNT)."""
+"""Linux's names of the features that x86-64-v3 adds to v2 (psABI, section 3.1.1; `abm` is
+LZCNT)."""
 _GCC_THAT_KNOWS, _CLANG_THAT_KNOWS = 11, 12
 
 
@@ -23,8 +24,8 @@ def vector_flags(
     machine: str = platform.machine(),
     cpuinfo: Path = Path("/proc/cpuinfo"),
 ) -> str:
-    """For compilers that say so of themselves with `--version`; "" where one of them, or the CPU,
-    does not take the flag.
+    """The flag for compilers with these answers to `--version`; "" where a compiler, or the CPU,
+    does not support it.
     """
     if machine != "x86_64" or not all(map(_knows, versions)):
         return ""

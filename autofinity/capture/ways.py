@@ -4,7 +4,7 @@
   (`capture/assembly`): every access and every instruction is the program's own.
 - `blocks`: the compiler instruments before it vectorises, as a thread sanitizer; instructions are
   those of the instrumented blocks, without what the instrumentation added (`blocks.py`).
-- `accesses`: as `blocks`, with nothing that counts: instructions are estimated.
+- `accesses`: as `blocks`, but without counts: instructions are estimated.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from autofinity.own_python import own_python_script
 
 Counted = Literal["code", "blocks", "accesses"]
 TOOLS = "{tools}"
-"""In flags: the folder that `write_tools` filled."""
+"""Placeholder in flags for the folder that `write_tools` filled."""
 _OLDEST_GCC = 9
-# gcc expands copies of known size in place, where nobody sees them: ask for library calls.
+# gcc expands copies of known size inline, where they are not recorded: ask for library calls.
 _LIBRARY_COPIES = (
     ("-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign")
     if platform.machine() == "x86_64"
     else ()
 )
-# Tells accesses to volatile variables, which may be flags that a thread waits for, from others.
+# Marks accesses to volatile variables, which may be flags that a thread waits for.
 _VOLATILE = "--param=tsan-distinguish-volatile=1"
 GCC_FLAGS = ("-fsanitize=thread", *_LIBRARY_COPIES, _VOLATILE)
 ASSEMBLY_FLAGS = ("-dP", f"-B{TOOLS}/")
@@ -48,13 +48,13 @@ class Way:
 
 
 def ways(versions: Mapping[str, str], environment: Mapping[str, str]) -> list[Way]:
-    """What to try for these compilers (command → what `--version` says), best first."""
+    """Ways to try for these compilers (command → output of `--version`), best first."""
     clang = any("clang" in said for said in versions.values())
     if clang:
         thread, coverage = _CLANG, _CLANG_COVERAGE
     else:
         thread, coverage = " ".join(GCC_FLAGS), _GCC_COVERAGE
-    # The last resort is what every gcc since 4.8 knows.
+    # The last way uses only flags that every gcc since 4.8 knows.
     older = thread.replace(f" {_VOLATILE}", "")
     least = older.split(" -m")[0]
     found = [
@@ -77,7 +77,7 @@ def _assembly_can_be_instrumented(
 
 
 def _gcc_version(said: str) -> int:
-    """Major version of a GCC by the first line of its `--version`; 0 for another compiler."""
+    """Major version of a GCC from the first line of its `--version`; 0 for another compiler."""
     if "Free Software Foundation" not in said:
         return 0
     found = re.search(r" (\d+)\.\d+", said.splitlines()[0])
@@ -85,7 +85,7 @@ def _gcc_version(said: str) -> int:
 
 
 def write_tools(folder: Path, environment: Mapping[str, str]) -> None:
-    """Put the assembler that instruments into the folder, where GCC finds it by `-B`."""
+    """Put the instrumenting assembler into the folder, where GCC finds it by `-B`."""
     real = shutil.which("as", path=environment.get("PATH")) or "as"
     folder.mkdir(exist_ok=True)
     script = folder / "as"
@@ -94,5 +94,5 @@ def write_tools(folder: Path, environment: Mapping[str, str]) -> None:
 
 
 def instrumented(folder: Path) -> bool:
-    """Whether something in the folder that a build wrote calls the runtime by assembly's hooks."""
+    """Whether a file in the folder of a build calls the runtime by assembly's hooks."""
     return any(path.is_file() and b"__af_block" in path.read_bytes() for path in folder.rglob("*"))

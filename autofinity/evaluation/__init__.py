@@ -1,1 +1,1 @@
-"""Judging policies on programs they have not seen."""
+"""Evaluation of policies on programs that they have not seen."""

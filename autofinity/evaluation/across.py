@@ -1,5 +1,5 @@
-"""One policy for all machines, judged where it has not been: on programs, machines, or both that
-were left out of what it was learned from.
+"""One policy for all machines, judged on programs, machines, or both that were left out of
+learning.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ type PolicyFor = Callable[[str, str], RulePolicy]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MachineRuns:
-    """What was observed on one machine, and what is known of it."""
+    """Observations on one machine, and known facts of that machine."""
 
     name: str
     table: ObservationTable
-    """Of runs that an affinity placed, and others."""
+    """Observations of runs that an affinity placed, and of others."""
     matches: BestMatches
     facts_of: FactsOf
 
     def evidence(self, settings: LearningSettings) -> Evidence:
-        """What is learned from it. Raises `LearningError`."""
+        """Evidence for learning from these runs. Raises `LearningError`."""
         table = with_facts(self.table.placed_by("affinity"), self.facts_of)
         return evidence_of(table, settings, hints_on(self.matches, settings.leeway))
 
@@ -47,7 +47,7 @@ class MachineRuns:
         policy_without: Callable[[str], RulePolicy],
         report: Callable[[str], None] = lambda program: None,
     ) -> tuple[list[Case], list[Skipped]]:
-        """Each program at each of its thread counts, by the policy that is given for it."""
+        """Judge each program at each of its thread counts by the policy given for that program."""
         return judge(
             self.table,
             sorted(set(self.table.threads.tolist())),
@@ -63,12 +63,12 @@ class MachineRuns:
 def evidence_on(
     machines: Mapping[str, MachineRuns], settings: LearningSettings
 ) -> dict[str, Evidence]:
-    """By the name of the machine. Raises `LearningError`."""
+    """Evidence by the name of the machine. Raises `LearningError`."""
     return {name: runs.evidence(settings) for name, runs in machines.items()}
 
 
 def leaving(left_out: LeftOut, learned_from: Evidence, settings: LearningSettings) -> PolicyFor:
-    """Policies that have not seen what is left out, each learned once."""
+    """Policies that have not seen what `left_out` excludes, each learned once."""
 
     @functools.cache
     def without(machine: str, program: str) -> RulePolicy:

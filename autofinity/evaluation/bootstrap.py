@@ -1,7 +1,7 @@
-"""How sure a summary is: draw programs again, with replacement.
+"""Confidence of a summary: random samples of the programs, with replacement.
 
-Cases of one program at several thread counts are correlated, so whole programs are drawn, not cases
-(Efron & Tibshirani 1993, section 8.5).
+Cases of one program at several thread counts are correlated, so whole programs are sampled, not
+cases (Efron & Tibshirani 1993, section 8.5).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def intervals(
 ) -> dict[str, tuple[float, float]]:
     """Percentile intervals at `LEVEL` of each figure that `figures` makes of cases.
 
-    Draws in which a figure is NaN (no interesting case among them) do not count for it; a figure
-    that is NaN in all has no interval.
+    A sample in which a figure is NaN (no interesting case in it) does not count for that figure; a
+    figure that is NaN in all samples has no interval.
     """
     by_program: dict[str, list[Case]] = {}
     for case in cases:

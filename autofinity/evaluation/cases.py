@@ -1,8 +1,8 @@
-"""One case of the evaluation: a program the policy has not seen, at one thread count.
+"""One case of the evaluation: a program that the policy has not seen, at one thread count.
 
-Paper, section 3.6: sample in the fixed starting affinity, then run again in the chosen one. A case
-is *interesting* when packed and distributed differ by at least a fifth of the faster one; it is a
-*win* when the choice is within 1 % of the better of the two.
+Paper, section 3.6: sample in the fixed starting affinity, then run again in the chosen affinity. A
+case is *interesting* when packed and distributed differ by at least a fifth of the faster one; it
+is a *win* when the choice is within 1 % of the better of the two.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ RATIOS = ("oracle", "best_hint", "packed", "distributed", "os", "compact", "rand
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What the policy chose for one workload, and what every alternative would have cost."""
+    """The policy's choice for one workload, and the time of every alternative."""
 
     workload: Workload
     decision: Decision
     affinities: Mapping[str, Affinity]
     """Affinity behind each column of `roi_s` that has one."""
     roi_s: Mapping[str, float]
-    """Seconds: packed, distributed, best_hint, oracle; those of os, compact and random that were
-    profiled; autofinity, which was started again in what it chose after a whole run; one_period,
-    likewise, but chosen after one sample period; in_run, which was sampled and switched while it
-    ran, where that is known."""
+    """Seconds by column. packed, distributed, best_hint, oracle. os, compact and random, where
+    profiled. autofinity: restarted in the affinity chosen after a whole run. one_period: likewise,
+    but chosen after one sample period. in_run: sampled and switched while it ran, where that is
+    known."""
     energy_j: Mapping[str, float] = field(default_factory=dict)
-    """The same in joules, without in_run; empty where energy was not measured. Best hint and oracle
-    are those that take the least energy."""
+    """Joules by column, without in_run; empty where energy was not measured. Best hint and oracle
+    are those with the least energy."""
     one_period: Hint | None = None
     """The choice after one sample period."""
 
     @property
     def interesting(self) -> bool:
-        """(max − min)/min of packed and distributed ≥ 0.20."""
+        """(max − min)/min of packed and distributed is at least 0.20."""
         a, b = self.roi_s["packed"], self.roi_s["distributed"]
         return (max(a, b) - min(a, b)) / min(a, b) >= INTERESTING
 
     @property
     def win(self) -> bool:
-        """Within 1 % of the better of packed and distributed."""
+        """The choice is within 1 % of the better of packed and distributed."""
         better = min(self.roi_s["packed"], self.roi_s["distributed"])
         return self.roi_s["autofinity"] <= better * (1 + WITHIN)
 
     @property
     def right_hint(self) -> bool:
-        """Within 1 % of the best of the eight hints (several hints may be right)."""
+        """The choice is within 1 % of the best of the eight hints (several hints may be right)."""
         return self.roi_s["autofinity"] <= self.roi_s["best_hint"] * (1 + WITHIN)
 
     @property
@@ -71,33 +71,37 @@ class Case:
         return self.roi_s.get(column, math.nan) / self.roi_s["autofinity"]
 
     def by(self, column: str) -> Case:
-        """The same case, with the time of another column in the place of the policy's."""
+        """The same case, with the time of another column in place of the policy's."""
         return replace(self, roi_s={**self.roi_s, "autofinity": self.roi_s[column]})
 
     def in_energy(self) -> Case:
-        """The same case, with joules in the place of seconds."""
+        """The same case, with joules in place of seconds."""
         return replace(self, roi_s=self.energy_j)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The figures the paper gives of its figure 12, over all cases; ratios are geometric means of
-    T_column / T_ours, so above 1 is faster than the column, NaN where it was not profiled.
+    """The figures that the paper gives for its figure 12, over all cases.
+
+    Ratios are geometric means of T_column / T_ours: above 1 means faster than the column, NaN where
+    the column was not profiled.
     """
 
     cases: int
     interesting: int
     prefer_packed: int
-    """Of the interesting ones; all others prefer distributed."""
+    """Number of interesting cases that prefer packed; all other interesting cases prefer
+    distributed."""
     wins: int
-    """Among the interesting ones."""
+    """Number of wins among the interesting cases."""
     hint_accuracy: float
     ratios: Mapping[str, float]
-    """Of each of `RATIOS`."""
+    """Geometric mean for each column of `RATIOS`."""
     regret_median: float
     regret_max: float
     worst_vs_os: float
-    """min(T_os / T_ours) − 1: −0.01 is one percent slower than the operating system at worst."""
+    """min(T_os / T_ours) − 1: −0.01 means, in the worst case, one percent slower than the operating
+    system."""
 
     @property
     def oracle_ratio(self) -> float:
@@ -120,7 +124,7 @@ def case_of(
     in_run_s: float = math.nan,
     energy: Times | None = None,
 ) -> Case:
-    """Put the times of a decision beside those of its alternatives.
+    """Compare the times of a decision with those of its alternatives.
 
     `match(hint)` is GETAFFINITY's class for the workload's thread count on the judged machine.
     Raises `LearningError` when a hint was not profiled.
@@ -157,7 +161,7 @@ def _columns(
 
 
 def summarise(cases: Sequence[Case]) -> Summary:
-    """Ratios over all cases; wins over the interesting ones. NaN of nothing."""
+    """Ratios over all cases; wins over the interesting cases. NaN without cases."""
     interesting = [case for case in cases if case.interesting]
     regrets = [case.regret for case in cases]
     right = [case.right_hint for case in cases]

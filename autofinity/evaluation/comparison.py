@@ -1,8 +1,8 @@
-"""Mechanisms side by side: every one on every program with every seed.
+"""Comparison of mechanisms: each mechanism on every program with every seed.
 
     program ─► os (its time sets the papers' clock) ─► all other mechanisms ─► cases
 
-Runs that are kept already are not made again, and each is kept as soon as it is finished.
+Stored runs are not repeated, and each run is stored as soon as it is finished.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WHOLE_RUN_NS = 10**13
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """On what to run, and for how long."""
+    """Machine, options and seeds of a comparison."""
 
     machine: Machine
     clock_hz: float
@@ -42,15 +42,15 @@ class Comparison:
     whole_trace: Callable[[ReadyProgram], WholeTrace]
     seeds: tuple[int, ...]
     repeats: int
-    """How often each region of interest runs."""
+    """Number of times that each region of interest runs."""
     paper_s: float
     """Seconds of a paper's run that a whole run stands for (see `mechanism_run`)."""
     fault_share_per_s: float
-    """Of the touched pages, per second of a paper's run (see `Setting`)."""
+    """Share of the touched pages, per second of a paper's run (see `Setting`)."""
     made_of: Callable[[ReadyProgram], str]
-    """Digest of what the runs of a program are made of."""
+    """Digest of everything that the runs of a program are made of."""
     facts_of: FactsOf = no_facts
-    """Of the machine, for a policy that asks for them."""
+    """Facts of the machine, for a policy that asks for them."""
 
     def policy_for(self, program: ReadyProgram) -> RulePolicy | None:
         """The policy, for as many threads as cores are chosen for."""
@@ -60,7 +60,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class MechanismCase:
-    """One program under one mechanism with one seed: what it showed, or why it showed nothing."""
+    """One program under one mechanism with one seed: the run, or the reason why there is none."""
 
     program: str
     mechanism: str
@@ -77,10 +77,10 @@ def compare(
     workers: int,
     report: Callable[[str], None] = lambda label: None,
 ) -> list[MechanismCase]:
-    """All cases. `report` is called for each, with what it was.
+    """All cases. `report` is called for each case, with its label.
 
-    A program without a time under the operating system is left out after that. An interruption
-    (`KeyboardInterrupt`) lets running cells finish and keeps them.
+    A program without a time under the operating system is then left out. An interruption
+    (`KeyboardInterrupt`) lets running cells finish and stores them.
     """
     kept = dict(runs.read())
     cases: list[MechanismCase] = []
@@ -102,7 +102,7 @@ def compare(
 
 
 class _ComparedProgram:
-    """One program, and what is found out about it once for all mechanisms."""
+    """One program, and its data that all mechanisms share."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class _ComparedProgram:
         pool: ThreadPoolExecutor,
         report: Callable[[str], None],
     ) -> Iterator[MechanismCase]:
-        """One for each entry and seed, in the order in which they are finished."""
+        """One case for each entry and seed, in the order in which they finish."""
         running: dict[Future[MechanismRun], RunName] = {}
         for entry in entries:
             made_of = " ".join(filter(None, (self._made_of, entry.mapped_by)))
@@ -190,7 +190,7 @@ class _ComparedProgram:
             return self._trace
 
     def _sample(self, hint: Hint) -> Mapping[str, float]:
-        """Of a whole run in the best match of the hint: counters per thread and second."""
+        """Sample of a whole run in the best match of the hint: counters per thread and second."""
         with self._lock:
             if hint not in self._samples:
                 machine, program = self._comparison.machine, self._program

@@ -1,9 +1,9 @@
-"""What a comparison says: each mechanism against the operating system and against the oracle.
+"""Summary of a comparison: each mechanism against the operating system and against the oracle.
 
 Seeds of a program are averaged first (arithmetic means of times and counts), then programs by
-geometric mean of ratios. Intervals are percentiles of draws, with replacement, of programs and,
-within each, of its seeds (Efron & Tibshirani 1993, section 8.5): cases of one program are
-correlated.
+geometric mean of ratios. Intervals are percentiles over random samples, with replacement, of
+programs and, within each program, of its seeds (Efron & Tibshirani 1993, section 8.5): cases of one
+program are correlated.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from autofinity.model.mechanism_run import STEPS, MechanismRun
 
 type _Figures = npt.NDArray[np.float64]
 type _Pair = tuple[_Figures, _Figures]
-"""Of one program: a figure of each run, above and below a fraction."""
+"""A figure of each run of one program, above and below a fraction line."""
 type _Runs = Mapping[str, Sequence[MechanismRun]]
-"""By program."""
+"""Runs by program."""
 
 FIGURES: Mapping[str, Callable[[MechanismRun], float]] = {
     "time": lambda run: run.time_s,
@@ -37,7 +37,7 @@ FIGURES: Mapping[str, Callable[[MechanismRun], float]] = {
     "invalidations": lambda run: run.invalidations,
     "energy": lambda run: run.energy_j,
 }
-"""What is compared with the operating system's, as a ratio: smaller is better."""
+"""Figures that are compared with the operating system's, as a ratio: smaller is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,12 @@ class MechanismSummary:
 
     programs: int
     vs_os: Mapping[str, Ratio]
-    """By `FIGURES`; NaN where a count is 0."""
+    """Ratio of each of `FIGURES`; NaN where a count is 0."""
     of_oracle: Ratio
-    """Time of `oracle-trace` over its time: 1 is as fast as the oracle."""
+    """Time of `oracle-trace` divided by the mechanism's time: 1 is as fast as the oracle."""
     of_oracle_settled: Ratio
-    """The same of the work that was left when its threads had moved for the last time, of the
-    programs in which there was any."""
+    """The same ratio for the work that was left when the mechanism had moved threads for the last
+    time, over the programs with such work."""
     settled_programs: int
     overhead: Mapping[str, float]
     """Mean share of the threads' time, by kind."""
@@ -69,7 +69,7 @@ class MechanismSummary:
 
 
 def summarise(cases: Sequence[MechanismCase], seed: int = 1) -> dict[str, MechanismSummary]:
-    """Of each mechanism that has cases, in the order in which they come."""
+    """Summary of each mechanism that has cases, in the order of the cases."""
     runs: dict[str, dict[str, list[MechanismRun]]] = {}
     for case in cases:
         if case.run is not None:
@@ -98,13 +98,14 @@ def _by_kind(runs: Sequence[MechanismRun]) -> dict[str, float]:
 
 
 def _pairs(above: _Runs, below: _Runs, figure: Callable[[MechanismRun], float]) -> list[_Pair]:
-    """A figure of the runs of each program that both have."""
+    """Values of a figure over the runs of each program that both sides have."""
     return [(_of(above[name], figure), _of(below[name], figure)) for name in above if name in below]
 
 
 def _settled_pairs(oracle: _Runs, own: _Runs) -> list[_Pair]:
-    """Times of the work that was left when a mechanism had moved threads for the last time, with
-    any seed; of the oracle's runs those of the same work.
+    """Times of the work that was left after the last move of threads, with any seed.
+
+    The oracle's times are of the same work.
     """
     pairs = []
     for name in own:
@@ -133,7 +134,7 @@ def _ratio(pairs: Sequence[_Pair], seed: int) -> Ratio:
 
 
 def _means(values: _Figures, draw: np.random.Generator) -> _Figures:
-    """Of as many values drawn again, `DRAWS` times."""
+    """Means of random samples of the values, with replacement, `DRAWS` times."""
     chosen = draw.integers(len(values), size=(DRAWS, len(values)))
     means: _Figures = values[chosen].mean(axis=1)
     return means
@@ -144,7 +145,7 @@ def _quotient(above: float, below: float) -> float:
 
 
 def _geometric_mean(ratios: Sequence[float]) -> float:
-    """NaN where there is none, or one that is not above 0."""
+    """Geometric mean; NaN where there is no ratio, or one that is not above 0."""
     if not ratios or not all(ratio > 0 for ratio in ratios):
         return math.nan
     return math.exp(math.fsum(map(math.log, ratios)) / len(ratios))

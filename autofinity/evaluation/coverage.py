@@ -1,7 +1,7 @@
-"""Which behaviours the programs of a suite show, and which programs add none.
+"""Behaviours that the programs of a suite show, and programs that add none.
 
 Moore & Childers, section 3.5 and figure 10: a behaviour is a discretised sample; a program exhibits
-those of all its samples in all affinities.
+the behaviours of all its samples in all affinities.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ class ProgramCoverage:
 
     program: str
     behaviours: int
-    """Distinct ones that it shows: |B_p|."""
+    """Number of distinct behaviours that the program shows: |B_p|."""
     cumulative: int
-    """Distinct ones of it and all programs before it."""
+    """Number of distinct behaviours of the program and all programs before it."""
     new: int
-    """Of its behaviours, those that no program before it shows."""
+    """Number of its behaviours that no program before it shows."""
     own: int
-    """Those that no other program shows at all: what the suite would lose without it."""
+    """Number of its behaviours that no other program shows: the suite's loss without it."""
 
 
 def coverage(table: ObservationTable, cuts: Mapping[str, Sequence[float]]) -> list[ProgramCoverage]:
     """Programs by the number of behaviours they show, fewest first, as in the figure.
 
-    `cuts` are inner bin edges of counters of `table`; samples that lack one of them do not count.
+    `cuts` are inner bin edges of counters of `table`; samples that lack one of these counters do
+    not count.
     """
     bins = np.column_stack([bin_of(table.counters[name], tuple(at)) for name, at in cuts.items()])
     known = (bins >= 0).all(axis=1)
@@ -62,9 +63,9 @@ def coverage(table: ObservationTable, cuts: Mapping[str, Sequence[float]]) -> li
 def covered_by(
     table: ObservationTable, settings: LearningSettings, hints_of: HintsOf
 ) -> tuple[tuple[str, ...], list[ProgramCoverage]]:
-    """The counters (or ratios) that learning so looks at, and the coverage by them.
+    """The counters (or ratios) that learning chooses with these settings, and the coverage by them.
 
-    Samples are all periods of all programs, whatever learning would leave out. Raises
+    Samples are all periods of all programs, including those that learning would leave out. Raises
     `LearningError` when nothing varies, or nothing is chosen.
     """
     everything = replace(settings, labels="periods")

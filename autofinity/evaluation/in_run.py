@@ -1,9 +1,9 @@
-"""A policy at work on a running program: sampled, moved and, where the policy looks twice, sampled
-again and moved again, all within the run, which pays for everything.
+"""A policy on a running program, with all costs charged to the run.
 
-Beside a run that is started again in the chosen affinity this shows what switching costs: time in
-affinities that are not the chosen one, migrations, and pages that stay where they were first
-touched. The process is one of `ports.Machine`, so the simulator charges what the machine would.
+The program is sampled, moved and, where the policy has a second look, sampled and moved again, all
+within the run. Compared with a run that is restarted in the chosen affinity, this shows the cost of
+switching: time in other affinities, migrations, and pages that stay where they were first touched.
+The process is one of `ports.Machine`, so the simulator charges the costs of the machine.
 """
 
 from __future__ import annotations
@@ -25,27 +25,26 @@ from autofinity.profiling.sampling import NS_PER_S, behaviour_of
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a run is sampled."""
+    """Settings for the sampling of a run."""
 
     period_ns: int
     warmup: int = 1
-    """Periods after each placement that show nothing but cold caches."""
+    """Number of periods after each placement that show only cold caches."""
     samples: int = 1
-    """Periods whose mean the policy is shown."""
+    """Number of periods whose mean the policy gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class InRun:
-    """What came of it."""
+    """Result of the run."""
 
     roi_s: float
-    """The whole region of interest, samples and moves included."""
+    """Time of the whole region of interest, samples and moves included."""
     hints: tuple[Hint, ...]
-    """Where the threads were, in order; the last is the policy's answer, unless the program ended
-    first.
-    """
+    """Hints of the threads' placements, in order; the last is the policy's answer, unless the
+    program ended first."""
     decided_at_s: float
-    """When the last placement was made, from the start of the region; NaN if it ended before."""
+    """Time of the last placement, from the start of the region; NaN if the program ended before."""
 
 
 def run_in(
@@ -56,8 +55,10 @@ def run_in(
     seed: int = 0,
     room: int = 0,
 ) -> InRun:
-    """Run once. With `room` the threads share so many cores, fewer than they are. Raises
-    `PlacementError` when the machine has too few PUs, and what the machine raises.
+    """Run once.
+
+    With `room` the threads share that many cores, fewer than there are threads. Raises
+    `PlacementError` when the machine has too few PUs, and the errors of the machine.
     """
     room = room or request.threads
     run = _Run(machine, request, policy.counters, seed, room)
@@ -77,7 +78,7 @@ def run_in(
 
 
 class _Run:
-    """A process, where its threads are, and how long it has run."""
+    """A process, the placement of its threads, and its elapsed time."""
 
     def __init__(
         self,
@@ -100,7 +101,9 @@ class _Run:
         self.ended = False
 
     def sample(self, sampling: Sampling) -> Mapping[str, float] | None:
-        """Counts per thread and second of the periods after the warm-up; None: it ended first."""
+        """Counts per thread and second of the periods after the warm-up; None: the program ended
+        first.
+        """
         seen: list[Interval] = []
         for number in range(sampling.warmup + sampling.samples):
             interval = self._advance(sampling.period_ns)
@@ -113,7 +116,7 @@ class _Run:
         return behaviour_of(whole, self._room).values
 
     def move(self, hint: Hint) -> bool:
-        """Bind the threads to the best match of a hint; whether that is another core set."""
+        """Bind the threads to the best match of a hint; return whether that is another core set."""
         cores = get_affinity(self._topology, self._room, hint)
         moved = cores.cpus != self._cores.cpus
         if moved:
@@ -123,7 +126,7 @@ class _Run:
         return moved
 
     def to_the_end(self, period_ns: int) -> InRun:
-        """Let it run."""
+        """Let the program run to its end."""
         while not self.ended:
             self._advance(period_ns)
         return InRun(self.elapsed_s, tuple(self.hints), self.decided_at_s)

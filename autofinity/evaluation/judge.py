@@ -1,8 +1,10 @@
-"""Leave one program out: learn without it, take a sample of it, choose, and look the time up.
+"""Leave one program out: learn without the program, take a sample of it, choose, and look up the
+time.
 
 Source: Moore & Childers, section 3. The sample is taken in the fixed starting affinity
-(distributed), and once more in that of a second look, where the policy has one; the program is then
-run again in the chosen one, which here is a look-up, since every best match has been profiled.
+(distributed), and once more in the affinity of a second look, where the policy has one. The program
+then runs again in the chosen affinity, which here is a look-up, since every best match has been
+profiled.
 """
 
 from __future__ import annotations
@@ -26,18 +28,18 @@ from autofinity.policy.selector import decide
 from autofinity.store.observation_table import ObservationTable
 
 type Learn = Callable[[str], RulePolicy]
-"""Name of the program left out → the policy that has not seen it."""
+"""Name of the program left out → a policy that has not seen that program."""
 type Look = Callable[[Hint], Mapping[str, float]]
-"""The sample in the affinity of a hint."""
+"""Hint → sample in the affinity of that hint."""
 
 
 type InRun = Callable[[Workload, RulePolicy], float]
-"""Seconds of the workload under the policy, which decides while it runs; NaN where unknown."""
+"""Seconds of the workload under the policy, which decides during the run; NaN where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A workload that could not be judged, and why: listed, never dropped silently."""
+    """A workload that could not be judged, and the reason: listed, never dropped silently."""
 
     workload: Workload
     reason: str
@@ -56,10 +58,10 @@ def judge(
 ) -> tuple[list[Case], list[Skipped]]:
     """One case for each program and thread count of `table`, in that order.
 
-    The policy is shown the mean of `samples` periods after `warmup` cold ones (0: of all the rest
-    of the run, as before a restart), and that of one alone. `learn` is called once a program.
-    `in_run` tells the time of a run that was switched; by default runs that were profiled so do.
-    `facts_of` knows the machine, for policies that ask for facts.
+    The policy gets the mean of `samples` periods after `warmup` cold ones (0: of the whole rest of
+    the run, as before a restart), and that of one period alone. `learn` is called once for each
+    program. `in_run` gives the time of a switched run; by default profiled runs of that kind give
+    it. `facts_of` gives facts of the machine, for policies that ask for facts.
     """
     table = with_sums(table)
     times = times_of(table)
@@ -94,27 +96,27 @@ def judge(
 
 @dataclass(frozen=True, slots=True)
 class OwnMatches:
-    """Best matches for as many threads as a workload has placed."""
+    """Best matches for the placed thread count of a workload."""
 
     match: BestMatches
     threads: int
 
     def __call__(self, hint: Hint) -> Affinity:
-        """Class of the best match."""
+        """Class of the hint's best match."""
         return self.match(self.threads, hint)
 
     def last_word(self, policy: RulePolicy, said: Decision) -> Decision:
-        """What a policy said, as it is meant for so many threads on this machine."""
+        """The policy's answer in its meaning for this thread count on this machine."""
         return replace(said, hint=policy.at(said.hint, self.threads, self.match.cores))
 
 
 def behaviour_seen(
     table: ObservationTable, workload: Workload, affinity: Affinity, warmup: int, samples: int
 ) -> Mapping[str, float]:
-    """Mean counters of a window of `workload` in `affinity`, of the lowest seed profiled.
+    """Mean counters of a window of `workload` in `affinity`, with the lowest profiled seed.
 
-    The window is as in training (`learning.hint_samples`). Raises `LearningError` when that run is
-    not there.
+    The window is as in training (`learning.hint_samples`). Raises `LearningError` when there is no
+    such run.
     """
     rows = table.rows_of(workload.program, workload.input, workload.threads, "affinity", affinity)
     if not len(rows):
@@ -135,7 +137,7 @@ def _decided(
     warmup: int,
     samples: int,
 ) -> Decision:
-    """The last word of a policy, for as many threads as are placed on the judged machine."""
+    """The final answer of a policy, for as many threads as are placed on the judged machine."""
     said = decided(
         policy,
         lambda hint: behaviour_seen(table, workload, own(hint), warmup, samples),
@@ -144,12 +146,12 @@ def _decided(
 
 
 def decided(policy: RulePolicy, look: Look) -> Decision:
-    """The last word of a policy, by its rules."""
+    """The final answer of a policy, by its rules."""
     return both_decided(policy, look)[1]
 
 
 def both_decided(policy: RulePolicy, look: Look) -> tuple[Decision, Decision]:
-    """What a policy says first, and its last word: the same where it looks once."""
+    """The first and the final answer of a policy; equal where the policy takes no second look."""
     start = look(DISTRIBUTED)
     decision = decide(policy, start)
     second = policy.second_after(decision.hint)

@@ -1,15 +1,16 @@
-"""Runs that stand for a minute: a region of interest again and again, of which only so much is
-replayed as differs from what follows.
+"""Runs that stand for a minute: a region of interest is repeated, and only the repeats that differ
+from later ones are replayed.
 
-    (a first repeat, cold) ─► whatever a mechanism does ─ one repeat more ═══ the rest
+    (a first repeat, cold) ─► repeats with decisions ─ one more repeat ═══ the rest
 
 A region of the training programs takes a millisecond to a tenth of a second, and a minute of it is
-hours of simulating. What a program does repeats, so once nothing is decided any more each repeat
-takes as long as the one before, and the rest of the minute is that many times as long.
+hours of simulating. The work of a program repeats. So after the last decision each repeat takes as
+long as the one before, and the rest of the minute is a multiple of that time.
 
 A minute is shortened, too: times of the mechanism are scaled (`mechanism_run`), so that the looks
-of a minute are few repeats apart. What a move costs is not scaled, and weighs that much more than
-in a minute of that very program: it is what one of that much more memory and cache would pay.
+of a minute are few repeats apart. The cost of a move is not scaled, and weighs more by this factor
+than in a minute of that very program: it is the cost for a program with more memory and cache by
+this factor.
 """
 
 from __future__ import annotations
@@ -28,56 +29,56 @@ from autofinity.profiling.sampling import behaviour_of
 
 MINUTE_S = 60.0
 _LOOKS = 24
-"""At a repeat that is timed."""
+"""Number of looks at a repeat that is timed."""
 _LOOK_NS = 20_000
 _FIRST_NS = 20_000
-"""The first look, from which on is known about how long a repeat takes."""
+"""Time of the first look, which shows about how long a repeat takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """How a run of many repeats goes."""
+    """Time course of a run of many repeats."""
 
     done: float
-    """Repeats that were replayed."""
+    """Number of repeats that were replayed."""
     done_s: float
-    """How long they took."""
+    """Time of the replayed repeats."""
     repeat_s: float
-    """How long each one after them takes."""
+    """Time of each later repeat."""
 
     def time_s(self, repeats: float) -> float:
-        """Of so many."""
+        """Time of `repeats` repeats."""
         return self.done_s + (repeats - self.done) * self.repeat_s
 
 
 @dataclass
 class Watched:
-    """A process of so many repeats that is watched for as long as anything changes.
+    """A process of many repeats that is watched as long as anything changes.
 
-    It is ended for a loop over it as soon as `final` is set, and goes on for `to_the_end`.
+    A loop over the process ends as soon as `final` is set; the process goes on for `to_the_end`.
     """
 
     process: ShowsMemory
     region: float
-    """Instructions of a repeat, all threads together; 1 while nobody knows, of a process that is
-    seen to its end (`whole`)."""
+    """Instructions of a repeat, all threads together; 1 while unknown, for a process that is
+    watched to its end (`whole`)."""
     final: bool = False
     progress: list[float] = field(default_factory=lambda: [0.0])
-    """Repeats that were done: at the beginning, and after each look."""
+    """Number of repeats done: at the beginning, and after each look."""
     at_ns: list[float] = field(default_factory=lambda: [0.0])
-    """When that was, from the beginning."""
+    """Times of these numbers, from the beginning."""
     intervals: list[Interval] = field(default_factory=list)
     """Looks at the repeat that was timed last."""
     ended: bool = False
     begin_ns: int = -1
     repeat_ns: float = 0.0
-    """Of the repeat that was timed last."""
+    """Time of the repeat that was timed last."""
     moved_bytes: int = 0
     _instructions: int = 0
     _unseen: tuple[ThreadEvent, ...] = ()
 
     def advance(self, duration_ns: int) -> Interval:
-        """The process's, written down."""
+        """Advance the process and record its interval."""
         interval = self.process.advance(duration_ns)
         if self.begin_ns < 0:
             self.begin_ns = interval.start_ns
@@ -90,8 +91,9 @@ class Watched:
         return replace(interval, thread_events=events, ended=interval.ended or self.final)
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """The process's. The simulated machine copies pages in no time, if not on a core of the
-        program: how much that was is counted.
+        """Apply actions to the process, and count the bytes of moved pages.
+
+        The simulated machine copies pages in no time, if not on a core of the program.
         """
         outcome = self.process.apply(actions)
         if any(isinstance(action, MovePages) for action in actions):
@@ -99,16 +101,18 @@ class Watched:
         return outcome
 
     def memory(self) -> MemoryByNode | None:
-        """The process's."""
+        """Memory of the process."""
         return self.process.memory()
 
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        """The process's."""
+        """Pages of the process on a node."""
         return self.process.pages_on(node)
 
     @classmethod
     def whole(cls, process: ShowsMemory, repeats: int) -> Watched:
-        """Seen to its end, which is after so many repeats: that shows how long each of them is."""
+        """Watch the process to its end, after `repeats` repeats, which gives the instructions of a
+        repeat.
+        """
         seen = cls(process, 1.0)
         while not seen.ended:
             seen.advance(_LOOK_NS)
@@ -117,9 +121,10 @@ class Watched:
         return seen
 
     def begin(self) -> None:
-        """The first repeat, with all that is cold, which does not count: it takes less than a look
-        of a minute that is not shortened does, and is a thousandth of it. That threads began is
-        told with the next look.
+        """Run the first, cold repeat, which does not count.
+
+        The repeat takes less time than a look of an unshortened minute, and is a thousandth of that
+        minute. The next look reports the beginnings of its threads.
         """
         self._to(1.0)
         self._unseen = tuple(event for each in self.intervals for event in each.thread_events)
@@ -128,8 +133,8 @@ class Watched:
         self.progress, self.at_ns, self._instructions = [0.0], [0.0], 0
 
     def to_the_end(self, timed: int = 1, cold: int = 0) -> Lasting:
-        """Some `cold` repeats more are replayed, in which caches fill, and `timed` ones, and the
-        others are as those.
+        """Replay `cold` more repeats, in which caches fill, and `timed` ones; the others are
+        assumed equal to these.
         """
         self._to(self.progress[-1] + cold)
         start = self.progress[-1]
@@ -137,7 +142,7 @@ class Watched:
         self._to(start + timed)
         last = min(start + timed, self.progress[-1])
         begin_ns, end_ns = self.when(start), self.when(last)
-        # A run that ended meanwhile has no repeat more: its mean is its own.
+        # A run that ended before has no further repeat: its mean is that of all its repeats.
         self.repeat_ns = (end_ns - begin_ns) / (last - start) if last > start else end_ns / last
         return Lasting(last, end_ns / 1e9, self.repeat_ns / 1e9)
 
@@ -148,12 +153,14 @@ class Watched:
         return behaviour_of(Interval(first.start_ns, last.end_ns, samples), threads)
 
     def when(self, repeats_done: float) -> float:
-        """Nanoseconds from the beginning, as if between two looks the work went on evenly."""
+        """Nanoseconds from the beginning, with even progress assumed between two looks."""
         return float(np.interp(repeats_done, self.progress, self.at_ns))
 
     def steady_ns(self, begin: float, end: float) -> float:
-        """How long the work between two numbers of repeats takes at the pace of the last one, part
-        by part: parts of a region go on at their own pace. Call after `to_the_end`.
+        """Time of the work between two numbers of repeats at the pace of the last repeat.
+
+        The time is computed part by part: parts of a region have different paces. Call this after
+        `to_the_end`.
         """
         last = self.progress[-1]
 

@@ -1,4 +1,4 @@
-"""Leave one program out: learn from all others, to be judged on it (paper, section 3)."""
+"""Leave one program out: learn from all others, for a test on that program (paper, section 3)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from autofinity.store.observation_table import ObservationTable
 
 
 def leaving_out(table: ObservationTable, learn: Callable[[ObservationTable], RulePolicy]) -> Learn:
-    """A learner that has never seen the program it is asked about, at any input or thread count.
+    """A learner that has never seen the program in question, at any input or thread count.
 
-    What it returns raises `LearningError` when the table has no other program.
+    The learner raises `LearningError` when the table has no other program.
     """
     rest = dict(zip(table.programs(), held_out(table.program.codes), strict=True))
 

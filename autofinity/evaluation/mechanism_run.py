@@ -1,8 +1,9 @@
-"""One run under a mechanism: the common loop over a process, with everything charged and counted.
+"""One run under a mechanism: the common loop over a process, with all costs charged and all events
+counted.
 
 A region of interest of the training programs takes some 5 to 50 ms; the papers' programs run for a
-minute or more, map threads every 100 ms and sample a tenth of the pages a second. So two things are
-chosen, and both are options of `autofinity compare`:
+minute or more, map threads every 100 ms and sample a tenth of the pages a second. So two numbers
+are chosen, and both are options of `autofinity compare`:
 
 - the region runs `repeats` times, with the caches and pages that the last time left, and with it
   the work that a mechanism's costs are weighed against grows;
@@ -47,13 +48,15 @@ SCORED = (
     *("link_bytes", "link_request_bytes", "invalidations_sent", "migrations", "cycles"),
     *TRANSFERS,
 )
-"""Events that a run is scored by, whatever the mechanism itself looks at."""
+"""Events that a run is judged by, beside those that the mechanism itself uses."""
 
 
 def run_mechanism[State](
     machine: Machine, request: RunRequest, recipe: Recipe[State], seed: int = 0
 ) -> MechanismRun:
-    """Run to the end. Raises what the machine raises: `CapabilityError` for a sensor it lacks."""
+    """Run to the end. Raises the errors of the machine: `CapabilityError` for a sensor that it
+    lacks.
+    """
     wanted = recipe.sensors
     counters = tuple(dict.fromkeys((*wanted.counters, *SCORED)))
     process = _Counted(
@@ -72,7 +75,7 @@ def run_mechanism[State](
 
 @dataclass
 class _Counted:
-    """A process that keeps count of what its intervals show and its outcomes say."""
+    """A process that counts the events of its intervals and the results of its actions."""
 
     process: Process
     counts: Counter[str] = field(default_factory=Counter)
@@ -84,7 +87,7 @@ class _Counted:
     progress: list[float] = field(default_factory=lambda: [0.0])
     """Share of the work done: at the beginning, and after each interval."""
     progress_ns: list[int] = field(default_factory=lambda: [0])
-    """When that was, since the beginning."""
+    """Times of these shares, since the beginning."""
     cpus: Sequence[OsIndex] = ()
     settled: float = 0.0
 
@@ -139,8 +142,8 @@ class _Counted:
         )
 
     def _reached_s(self) -> list[float]:
-        """After which time each part of the work was done, as if between two looks the work went on
-        evenly.
+        """Time after which each part of the work was done, with even progress assumed between two
+        looks.
         """
         if any(map(math.isnan, self.progress)):
             return []

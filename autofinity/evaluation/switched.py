@@ -1,8 +1,8 @@
-"""A policy at work within a run, looked up: runs that were switched have been profiled.
+"""A policy within a run, by look-up: switched runs have been profiled.
 
-The same as `in_run`, without a machine: one sample period after one to warm up, in the distributed
-affinity and, for a second look, in the probed one; the time is that of the profiled run that went
-the same way.
+The procedure is that of `in_run`, without a machine: one sample period after a warm-up period, in
+the distributed affinity and, for a second look, in the probed affinity. The time is that of the
+profiled run with the same switches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from autofinity.store.observation_table import ObservationTable
 
 
 class SwitchedRuns:
-    """Seconds of a workload under a policy that decides while it runs; NaN where none went so."""
+    """Seconds of a workload under a policy that decides during the run; NaN without such a run."""
 
     def __init__(self, table: ObservationTable, times: Times, match: BestMatches) -> None:
         self._table = table
@@ -31,7 +31,7 @@ class SwitchedRuns:
         self._match = match
 
     def __call__(self, workload: Workload, policy: RulePolicy) -> float:
-        """Sample, switch, and where the policy says so look again and switch again."""
+        """Sample, switch, and where the policy takes a second look, sample and switch again."""
         if workload not in self._times.roi_s:
             return math.nan
         threads = self._times.placed(workload)
@@ -44,7 +44,7 @@ class SwitchedRuns:
 
         start = affinity_of(DISTRIBUTED)
         seen = self._period(workload, "affinity", start, SWITCH_AFTER - 1)
-        if seen is None:  # it ended before it was sampled, or was not profiled
+        if seen is None:  # the run ended before it was sampled, or was not profiled
             return self._times.roi_s[workload].get(start, math.nan)
         hint = decide(policy, seen).hint
         second = policy.second_after(hint)

@@ -1,4 +1,4 @@
-"""Times (or energies) of the region of interest by workload and affinity: what policies are judged
+"""Times (or energies) of the region of interest by workload and affinity, which policies are judged
 by.
 
 A thin index over observations; nothing is learned here.
@@ -25,16 +25,16 @@ BASELINES = ("os", "compact", "random")
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Geometric means over seeds, seconds (joules where energy is asked for)."""
+    """Geometric means over seeds, in seconds (in joules where energy is requested)."""
 
     roi_s: Mapping[Workload, Mapping[Affinity, float]]
-    """Of runs that an affinity placed from the start."""
+    """Times of runs that an affinity placed from the start."""
     switched: Mapping[Workload, Mapping[Affinity, float]] = field(default_factory=dict)
-    """Of runs that were switched to the affinity after they were sampled."""
+    """Times of runs that were switched to the affinity after they were sampled."""
     probed: Mapping[Workload, Mapping[Affinity, float]] = field(default_factory=dict)
-    """Of runs that were switched to it after a second look elsewhere."""
+    """Times of runs that were switched to the affinity after a second look elsewhere."""
     baselines: Mapping[Workload, Mapping[str, float]] = field(default_factory=dict)
-    """Of `os`, `compact` and `random`, those that were profiled."""
+    """Times of those of `os`, `compact` and `random` that were profiled."""
 
     def of(self, workload: Workload, affinity: Affinity) -> float:
         """Time of one affinity. Raises `LearningError` when it was not profiled."""
@@ -47,20 +47,21 @@ class Times:
         return found
 
     def placed(self, workload: Workload) -> int:
-        """For how many threads cores were chosen: another count than that of the workload where
-        the program starts more threads than it was told.
+        """Number of threads that cores were chosen for.
+
+        It differs from the workload's count where the program starts more threads than requested.
         """
         return max(affinity.threads for affinity in self.roi_s[workload])
 
     def oracle(self, workload: Workload) -> tuple[Affinity, float]:
-        """Best affinity of all that were profiled, and its time (`oracle-affinity`)."""
+        """The best profiled affinity, and its time (`oracle-affinity`)."""
         return min(self.roi_s[workload].items(), key=lambda item: (item[1], item[0]))
 
 
 def times_of(table: ObservationTable, column: Literal["roi_s", "energy_j"] = "roi_s") -> Times:
-    """Index the times; each run counts once, however many samples it has.
+    """Index the times; each run counts once, whatever its number of samples.
 
-    With `energy_j` all values are joules; runs without are left out.
+    With `energy_j` all values are joules; runs without energy are left out.
     """
     runs: dict[str, dict[Workload, dict[Affinity, list[float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
@@ -86,12 +87,12 @@ def times_of(table: ObservationTable, column: Literal["roi_s", "energy_j"] = "ro
     baselines: dict[Workload, dict[str, float]] = defaultdict(dict)
     for name in BASELINES:
         for workload, found in runs[name].items():
-            # The cores of a draw, or of the operating system, may be of any class.
+            # Random cores, or those of the operating system, may be of any class.
             baselines[workload][name] = geometric_mean(v for some in found.values() for v in some)
     return Times(by_affinity("affinity"), by_affinity("switched"), by_affinity("probed"), baselines)
 
 
 def geometric_mean(values: Iterable[float]) -> float:
-    """Geometric mean; NaN of nothing."""
+    """Geometric mean; NaN without values."""
     logs = [math.log(value) for value in values]
     return math.exp(math.fsum(logs) / len(logs)) if logs else float("nan")

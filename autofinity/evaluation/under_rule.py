@@ -1,4 +1,4 @@
-"""Workloads whose first sample one rule of a policy decides, and what the policy made of them."""
+"""Workloads whose first sample one rule of a policy decides, and the policy's answers for them."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ class Fell:
 
     machine: str
     answer: Hint
-    """The last word of the policy: of its second look, where it takes one."""
+    """The final answer of the policy: that of its second look, where it takes one."""
     case: Case
-    """What that word meant there, beside its alternatives."""
+    """Result of that answer, with its alternatives."""
 
 
 def fell_under(
     rule: Rule | None, policy: RulePolicy, runs: MachineRuns, threads: Collection[int] = ()
 ) -> list[Fell]:
-    """Of the workloads on one machine, those that `rule` of the policy decides first (None: its
-    default), by whole runs, as policies are judged. With `threads` those of these thread counts.
+    """Workloads on one machine that `rule` of the policy decides first (None: its default).
+
+    Decisions are by whole runs, as policies are judged. With `threads`, only workloads of these
+    thread counts.
 
     The policy is as it was learned: facts of that machine are put in here. Workloads that were not
     profiled in all hints are left out.

@@ -1,4 +1,6 @@
-"""A policy judged on programs it has not seen, by the defaults: what figures and notebooks show."""
+"""A policy judged on programs that it has not seen, with the default settings, for figures and
+notebooks.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,8 @@ def judge_unseen(
 ) -> list[Case]:
     """Judge every program at all thread counts of `table` by a policy learned at one, without it.
 
-    Programs are left out in so many `folds`, each together, which is quicker the fewer there are;
-    None leaves each program out by itself.
-    Raises `LearningError` when nothing is left to learn from.
+    Programs are left out in `folds` groups; fewer groups are quicker. None leaves each program out
+    by itself. Raises `LearningError` when nothing is left to learn from.
     """
     settings = LearningSettings()
     matches = BestMatches(topology)

@@ -1,4 +1,4 @@
-"""All that is said of cases: what could be reached, what was, how sure, and at what cost."""
+"""Complete verdict on cases: the best possible result, the result, its confidence, and its cost."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from autofinity.evaluation.cases import Case, Summary, summarise
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Summaries of the same cases, each as if the policy's column were another one."""
+    """Summaries of the same cases, each with another column in place of the policy's."""
 
     hints: Summary
-    """What the eight hints could reach at best: the best of them in every case."""
+    """Best possible result of the eight hints: the best hint in every case."""
     restart: Summary
-    """Started again in what was chosen from the mean of a whole distributed run."""
+    """Restart in the hint chosen from the mean of a whole distributed run."""
     one_period: Summary | None
-    """Started again in what was chosen from one sample period; None where periods are missing."""
+    """Restart in the hint chosen from one sample period; None where periods are missing."""
     in_run: Summary | None
-    """Sampled and switched while it ran, everything charged; None where no case is known."""
+    """Sampled and switched during the run, all costs charged; None where no case is known."""
     in_run_missing: tuple[Case, ...]
-    """Cases in which it is not known: of those that are to move, no switched run was made. Cases
-    that stay where they are are always known, so the others weigh less than they should."""
+    """Cases without an in-run time: no switched run was made for cases that are to move. Cases that
+    stay where they are are always known, so the other cases have too little weight."""
     energy: Summary | None
-    """Restart in joules; None where energy was not measured."""
+    """Result of a restart in joules; None where energy was not measured."""
     confidence: Mapping[str, tuple[float, float]]
-    """95 % intervals of the figures of restart, by bootstrap over programs."""
+    """95 % intervals of the figures of `restart`, by bootstrap over programs."""
 
 
 def verdict_of(cases: Sequence[Case]) -> Verdict:
-    """Judge the cases in every way in which they are known."""
+    """Judge the cases in every way that their data permit."""
     one_period = [case.by("one_period") for case in cases if "one_period" in case.roi_s]
     in_run = [case.by("in_run") for case in cases if "in_run" in case.roi_s]
     missing = tuple(case for case in cases if "in_run" not in case.roi_s)
@@ -49,7 +49,7 @@ def verdict_of(cases: Sequence[Case]) -> Verdict:
 
 
 def figures(summary: Summary) -> dict[str, float]:
-    """The numbers of a summary that are worth an interval, by the names that JSON gives them."""
+    """The numbers of a summary that need an interval, by their names in JSON."""
     ratios = {f"{column}_ratio": value for column, value in summary.ratios.items()}
     won = summary.wins / summary.interesting if summary.interesting else math.nan
     return {

@@ -1,4 +1,4 @@
-"""Who shares with whom in a captured program, as a published detector sees it and as it is."""
+"""Sharing between threads of a captured program, as a published detector sees it and as it is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENDLESS_NS = 10**15
 
 @dataclass(frozen=True, slots=True)
 class SeenSharing:
-    """What a source has seen, and what that took."""
+    """Sharing and page use that a source has seen, and their cost."""
 
     sharing: SharingMatrix
     pages: NumaVectors
@@ -38,7 +38,7 @@ class SeenSharing:
 def in_whole_trace(
     machine: SimMachine, request: RunRequest, placement: Placement, page_bytes: int | None = None
 ) -> SeenSharing:
-    """All accesses, without a run; threads on the nodes that the placement gives them.
+    """Sharing by all accesses, without a run; threads are on the nodes of the placement.
 
     `page_bytes` as in `whole_trace`; default: the machine's pages.
     """
@@ -59,7 +59,9 @@ def watched(
     whole: SeenSharing,
     seed: int = 1,
 ) -> SeenSharing:
-    """A run with the detector that `source` names (`SCALED`), scaled to a run without it."""
+    """Sharing in a run with the detector `source` (`SCALED`), scaled to a run without a
+    detector.
+    """
     without = _without(machine, request, placement, whole, seed)
     detector = SCALED[source](without)
     process = machine.start(request, placement, Sensors(detectors=(detector,)), seed)
@@ -103,7 +105,9 @@ def watched_over_time(
     looks: int,
     seed: int = 1,
 ) -> list[tuple[float, SharingMatrix]]:
-    """The same in about so many looks: share of the work done, and the sharing since the last."""
+    """Sharing in about `looks` looks: share of the work done, and the sharing since the last
+    look.
+    """
     whole = in_whole_trace(machine, request, placement)
     without = _without(machine, request, placement, whole, seed)
     sensors = Sensors(detectors=(SCALED[source](without),))

@@ -1,6 +1,7 @@
-"""A policy at work within a run that stands for a minute, as `autofinity run` would have it: by its
-decider, and with pages that follow threads. Everything is charged: looks, moves of threads and of
-pages.
+"""A policy within a run that stands for a minute, as in `autofinity run`: with its decider, and
+with pages that follow threads.
+
+All costs are charged: looks, moves of threads and of pages.
 """
 
 from __future__ import annotations
@@ -25,32 +26,32 @@ from autofinity.sim.process import SimProcess
 
 @dataclass(frozen=True, slots=True)
 class WithinMinute:
-    """What came of it."""
+    """Result of the run."""
 
     time_s: float
-    """Of all repeats, simulated; with the time in which pages were copied, as if the program had
-    stood still meanwhile."""
+    """Simulated time of all repeats, including the time to copy pages, as if the program had
+    stopped for that time."""
     hint: Hint | None
-    """Where it ended; None: it was left to the system."""
+    """Hint of the final placement; None: the program was left to the system."""
     looking_s: float
-    """What the program lost between the first move and the answer, against being at the end's pace,
-    and by copying of pages at any time."""
+    """Time that the program lost between the first move and the answer, against the pace at the
+    end, and by copying pages at any time."""
     decided_s: float
-    """When the last decision was made, in seconds of the minute; NaN: never."""
+    """Time of the last decision, in seconds of the minute; NaN: none."""
     cpus: tuple[OsIndex, ...]
     notes: tuple[str, ...]
 
 
 @dataclass
 class _Turns:
-    """Watches the decider, and ends the loop once nothing is to be decided any more."""
+    """Watches the decider, and ends the loop after the last decision."""
 
     watched: Watched
     follow: PagesFollow
     begun: tuple[float, float] | None = None
     """Repeats and nanoseconds when threads were first moved."""
     placed: tuple[float, float] | None = None
-    """The same when they were placed by the answer."""
+    """Repeats and nanoseconds when threads were placed by the answer."""
     cpus: tuple[OsIndex, ...] = ()
 
     def saw(
@@ -80,7 +81,9 @@ def within_minute(
     seed: int = 0,
     sampling_loss: float = SAMPLING_LOSS,
 ) -> WithinMinute:
-    """So many repeats of a region of so many instructions. Raises what the machine raises."""
+    """Run `repeats` repeats of a region of `region` instructions. Raises the errors of the
+    machine.
+    """
     recipe = InRun(setting, sampling_loss=sampling_loss)
     process = machine.start(
         replace(request, repeats=repeats), recipe.start.placement, recipe.sensors, seed

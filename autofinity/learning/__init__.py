@@ -1,6 +1,6 @@
 """From observations to rules.
 
-The bins and the learners are scikit-learn's kind of estimators, imported when they are asked for.
+The bins and the learners are estimators in scikit-learn's style, imported on first use.
 """
 
 from __future__ import annotations

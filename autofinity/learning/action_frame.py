@@ -1,10 +1,10 @@
-"""The action table as a pandas DataFrame: which columns it has, and they as arrays.
+"""The action table as a pandas DataFrame: its columns, also as arrays.
 
-| column | dtype | what |
+| column | dtype | meaning |
 |---|---|---|
 | `bin:COUNTER` | category of intervals | bin of a chosen counter, between its cut points |
-| `affinity` | category of text | in which the behaviour was sampled |
-| `consequence:HINT` | float64 | condensed performance; NaN where no destination was seen |
+| `affinity` | category of text | affinity in which the behaviour was sampled |
+| `consequence:HINT` | float64 | condensed performance; NaN without a destination |
 | `best` | category of `HINTS` | the label |
 | `weight` | float64 | observations behind the row |
 """
@@ -35,8 +35,10 @@ def action_frame(
     best: Ints,
     weight: Floats,
 ) -> pd.DataFrame:
-    """A table of n rows. `bins` is n × counters, in the order of `cut_points`, `consequences` is
-    n × 8, in that of `HINTS`; `affinity` are indices into `affinities`, `best` into `HINTS`.
+    """A table of n rows.
+
+    `bins` is n × counters, in the order of `cut_points`; `consequences` is n × 8, in the order of
+    `HINTS`. `affinity` are indices into `affinities`, `best` into `HINTS`.
 
     Raises `ValueError` for indices out of range.
     """
@@ -61,7 +63,7 @@ def intervals(cuts: Sequence[float]) -> pd.IntervalIndex:
 
 
 def cut_points_of(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:
-    """Of each counter of the table, in order: the inner edges of its bins."""
+    """Inner bin edges of each counter of the table, in order."""
     return {
         name.removeprefix(BIN): tuple(table[name].cat.categories.right[:-1].tolist())
         for name in table.columns
@@ -70,13 +72,13 @@ def cut_points_of(table: pd.DataFrame) -> dict[str, tuple[float, ...]]:
 
 
 def bins_of(table: pd.DataFrame) -> Ints:
-    """Rows × counters, from 0."""
+    """Bin numbers from 0: rows × counters."""
     codes = [table[name].cat.codes for name in table.columns if name.startswith(BIN)]
     return np.array(codes, np.int64).reshape(len(codes), len(table)).T
 
 
 def consequences_of(table: pd.DataFrame) -> Floats:
-    """Rows × 8, in the order of `HINTS`."""
+    """Consequences: rows × 8, in the order of `HINTS`."""
     return np.ascontiguousarray(table[list(CONSEQUENCES)].to_numpy(np.float64))
 
 

@@ -1,13 +1,13 @@
-"""The action table: for each behaviour in each affinity, which hint pays (paper, figure 6).
+"""The action table: the best hint for each behaviour in each affinity (paper, figure 6).
 
     sample (behaviour b, affinity a, period p)
         └─ for every other affinity d of the same program and period: performance there
               └─ d belongs to hints (leeway) ─► possibilities[b][a][hint] ─► condense ─► best hint
 
-Every policy is learned from such a table, whatever learns it. `learning.elsewhere` says what is
-compared: matching sample periods, as in the figure, or whole runs.
+Every policy is learned from such a table, with any learner. `learning.elsewhere` provides the
+comparison: matching sample periods, as in the figure, or whole runs.
 
-Readings where the figure leaves something open:
+Interpretations where the figure leaves something open:
 
 * Line 18 as printed overwrites when several destinations share a hint. Here all performances of all
   destinations of a hint are condensed together; `literal` condenses each destination by itself and
@@ -16,9 +16,9 @@ Readings where the figure leaves something open:
   matching period.
 * Equal consequences: the label is the first hint in the order of `HINTS`.
 * A behaviour without any known consequence gives no row. A row's weight is that of the samples
-  behind it: their number, or where runs are compared that of the programs.
+  behind it: their number, or, where runs are compared, the number of programs.
 
-One affinity a is worked on at a time, so memory stays far below the number of pairs.
+One affinity a is processed at a time, so memory stays far below the number of pairs.
 """
 
 from __future__ import annotations
@@ -55,11 +55,12 @@ def build_action_table(
     literal: bool = False,
     weights: Floats | None = None,
 ) -> pd.DataFrame:
-    """Figure 6 over all `samples`, whose consequences are found `elsewhere`. Rows come sorted by
-    affinity, then behaviour; their columns are those of `action_frame`.
+    """Figure 6 over all `samples`, with consequences from `elsewhere`.
 
-    Samples that lack one of the `counters` make no row. A row weighs as much as the samples behind
-    it (`weights`, by default 1 each); samples that weigh differently make rows of their own. Raises
+    Rows come sorted by affinity, then behaviour; their columns are those of `action_frame`.
+
+    Samples that lack one of the `counters` make no row. A row's weight is the sum over its samples
+    (`weights`, by default 1 each); samples of different weight make separate rows. Raises
     `LearningError` for a counter that the samples lack.
     """
     behaviours = _behaviours(samples, counters, cut_points)
@@ -114,7 +115,9 @@ class _Possibilities:
     def consequences(
         self, rows: Ints, counts: Ints, destinations: Sequence[tuple[int, Sequence[int]]]
     ) -> Floats:
-        """Behaviours × 8; `rows` come behaviour by behaviour, `counts[i]` of the i-th."""
+        """Consequences: behaviours × 8. `rows` come behaviour by behaviour, `counts[i]` rows of the
+        i-th.
+        """
         result = np.full((len(counts), len(HINTS)), np.nan)
         ends = np.cumsum(counts)
         done = 0
@@ -132,7 +135,7 @@ class _Possibilities:
         self, rows: Ints, counts: Ints, destinations: Sequence[tuple[int, Sequence[int]]]
     ) -> Floats:
         result = np.full((len(counts), len(HINTS)), np.nan)
-        # Looked up in the table's own order, which is the order of the index: less cache missed.
+        # The look-up is in the table's own order, which is the index's: fewer cache misses.
         order = np.argsort(rows)
         seen = np.empty((len(rows), len(destinations)), dtype=np.int64)
         for column, (code, _) in enumerate(destinations):
@@ -159,7 +162,9 @@ class _Possibilities:
         return result
 
     def _condensed(self, seen: Ints, counts: Ints) -> Floats:
-        """One value a behaviour over the rows × columns of `seen`; NaN where nothing was seen."""
+        """One value for each behaviour over the rows × columns of `seen`; NaN where nothing was
+        seen.
+        """
         valid = seen >= 0
         first_rows = np.cumsum(counts) - counts
         sizes = np.add.reduceat(valid.sum(axis=1), first_rows)

@@ -1,4 +1,4 @@
-"""Rules over bins, as a learner finds them, turned into rules over counter values."""
+"""Turns rules over bins, as a learner finds them, into rules over counter values."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ type Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class BinRule:
-    """All ranges hold → label. No ranges: it always fires."""
+    """A rule: all ranges hold → label. A rule without ranges always fires."""
 
     ranges: Mapping[int, tuple[int, int]]
     """Counter number → first and last bin (both included)."""
     label: int
 
     def fires(self, rows: Ints) -> npt.NDArray[np.bool_]:
-        """Which rows (n × counters of bin indices) it fires on."""
+        """Mask of the rows (n × counters of bin indices) that the rule fires on."""
         fires = np.ones(len(rows), dtype=bool)
         for counter, (first, last) in self.ranges.items():
             fires &= (rows[:, counter] >= first) & (rows[:, counter] <= last)
@@ -36,8 +36,10 @@ class BinRule:
 def arrays_of(
     rows: npt.ArrayLike, labels: npt.ArrayLike, weights: npt.ArrayLike
 ) -> tuple[Ints, Ints, Floats]:
-    """An action table as learners take it: bin indices `rows` (n × counters, in the order of the
-    cut points), `labels` into `HINTS` (n), `weights` (n). Raises `LearningError` for an empty one.
+    """An action table in the form that learners take.
+
+    The arrays are bin indices `rows` (n × counters, in the order of the cut points), `labels` into
+    `HINTS` (n) and `weights` (n). Raises `LearningError` for an empty table.
     """
     label = np.asarray(labels, dtype=np.int64)
     if len(label) == 0:
@@ -54,9 +56,10 @@ def policy_of(
     weights: Floats,
     losses: Floats | None = None,
 ) -> RulePolicy:
-    """The same rules over values of the counters that have `cut_points`, each with the training
-    weight it covers and gets wrong: that of rows with another label, or what its own label loses
-    there (`losses`, rows × 8).
+    """The same rules over values of the counters that have `cut_points`.
+
+    Each rule has the training weight that it covers and gets wrong: the weight of rows with another
+    label, or the loss of its own label there (`losses`, rows × 8).
 
     The first rule that always fires becomes the default, and ends the list. A range over all bins
     is no condition; a rule with an empty range never fires and is left out.
@@ -96,7 +99,7 @@ def policy_of(
 def policy_over(
     cut_points: Mapping[str, tuple[float, ...]], rules: tuple[Rule, ...], default: Hint
 ) -> RulePolicy:
-    """A policy over counters and ratios, which names the counters that those need."""
+    """A policy over counters and ratios, with the counters that the ratios need."""
     counters, ratios = measured(tuple(cut_points))
     return RulePolicy(counters, dict(cut_points), rules, default, ratios=ratios)
 

@@ -17,9 +17,9 @@ type Floats = npt.NDArray[np.float64]
 def correlations(values: Floats, target: Floats) -> tuple[Floats, Floats]:
     """|r| of each column with the target, and of each column with each: (columns,), (c, c).
 
-    NaN is replaced by the column's mean; a constant column correlates with nothing. In single
-    precision, as WEKA keeps them: that decides which of several counters that add nothing to one
-    that is the target in other units is ranked next.
+    NaN is replaced by the column's mean; a constant column correlates with nothing. Values are in
+    single precision, as in WEKA. The precision decides the order of counters that add nothing to a
+    counter that is the target in other units.
     """
     columns = np.column_stack([values, target])
     means = np.nanmean(columns, axis=0)

@@ -1,4 +1,4 @@
-"""The seven functions that make one performance of many (paper, sections 2.2 and 3.3).
+"""The seven functions that condense many performances to one (paper, sections 2.2 and 3.3).
 
 All work on many groups at once. Members are given as ranks into a sorted list of values, so that a
 median over hundreds of millions of members is one sort of integers.
@@ -48,13 +48,13 @@ def condense_groups(function: Condense, by_rank: Floats, ranks: Ints, starts: In
 
 
 def condense(function: Condense, values: Floats, starts: Ints) -> Floats:
-    """The same for plain values."""
+    """Condense plain values instead of ranks."""
     by_rank, ranks = np.unique(values, return_inverse=True)
     return condense_groups(function, by_rank, ranks.astype(np.int64), starts)
 
 
 def _median(by_rank: Floats, ranks: Ints, starts: Ints, sizes: Ints) -> Floats:
-    """Middle member, or the mean of the two middle ones."""
+    """The middle member, or the mean of the two middle members."""
     group = np.repeat(np.arange(len(starts), dtype=np.int64), sizes)
     keys = group * len(by_rank) + ranks
     keys.sort()
@@ -65,7 +65,10 @@ def _median(by_rank: Floats, ranks: Ints, starts: Ints, sizes: Ints) -> Floats:
 
 
 def _one_sign(function: str, values: Floats) -> tuple[float, Floats]:
-    """Metrics such as −energy are all negative: the mean is then taken of the magnitudes."""
+    """Sign and magnitudes of the values.
+
+    Metrics such as −energy are all negative: the mean is then that of the magnitudes.
+    """
     if len(values) == 0 or values[0] >= 0:
         return 1.0, np.abs(values)
     if values[-1] <= 0:

@@ -1,8 +1,9 @@
-"""Which k counters to measure: correlation-based selection with a greedy search.
+"""Selects the k counters to measure: correlation-based selection with a greedy search.
 
 Source: paper, section 3.1: WEKA's CfsSubsetEval over about 60 events, grown greedily, and the first
-k, where k is what the PMU counts at once without multiplexing. The search by itself stops as soon
-as a further counter does not raise the merit, often before k; the report says where.
+k, where k is the number of events that the PMU counts at once without multiplexing. The search by
+itself stops as soon as a further counter does not raise the merit, often before k; the report has
+the place.
 """
 
 from __future__ import annotations
@@ -31,25 +32,25 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class CounterReport:
-    """What was chosen, and why."""
+    """Chosen counters, and the reasons."""
 
     chosen: tuple[str, ...]
     ranking: tuple[Ranked, ...]
     """All counters that vary, in the order in which the greedy search adds them."""
     stopped_at: int
-    """How many counters the search alone would have taken."""
+    """Number of counters that the search alone would have taken."""
     left_out: tuple[str, ...]
     """Counters that never vary or were never measured."""
     note: str
 
 
 def choose_counters(table: ObservationTable, target: Floats, k: int) -> CounterReport:
-    """The k counters that together tell most about `target` (the metric, one value a row).
+    """The k counters that together predict `target` best (the metric, one value for each row).
 
-    As WEKA's CfsSubsetEval does by default: counters weigh by their standard deviations, and one
-    that repeats another in other units is ranked like any other. The ranking is by numpy, which
-    gives WEKA's (`tests/contract/learning/test_weka.py`). Raises `UsageError` for k < 1,
-    `LearningError` when no counter varies.
+    As in WEKA's CfsSubsetEval by default, counters weigh by their standard deviations, and a
+    counter that repeats another in other units is ranked like any other. numpy computes the
+    ranking, which equals WEKA's (`tests/contract/learning/test_weka.py`). Raises `UsageError` for k
+    < 1, `LearningError` when no counter varies.
     """
     if k < 1:
         raise UsageError(f"k={k}: expected at least 1")
@@ -84,7 +85,9 @@ def choose_counters(table: ObservationTable, target: Floats, k: int) -> CounterR
 
 
 def _that_fit(ranking: Sequence[Ranked], k: int) -> tuple[str, ...]:
-    """From the first on, whatever still fits into `k` events (a ratio needs several)."""
+    """Counters from the first on, each as long as it still fits into `k` events (a ratio needs
+    several).
+    """
     chosen: tuple[str, ...] = ()
     for ranked in ranking:
         if fits((*chosen, ranked.counter), k):
@@ -93,7 +96,7 @@ def _that_fit(ranking: Sequence[Ranked], k: int) -> tuple[str, ...]:
 
 
 def _stop(ranking: Sequence[Ranked]) -> int:
-    """Counters before the first one that does not raise the merit."""
+    """Number of counters before the first one that does not raise the merit."""
     for i in range(1, len(ranking)):
         if not ranking[i].merit > ranking[i - 1].merit:
             return i

@@ -4,16 +4,16 @@ Bins are (lower, upper]: bin 0 reaches down to −∞, the last one up to +∞, 
 
 Source: paper, section 3.2 (five bins, WEKA's automatic number for equal width). The automatic
 number minimises the leave-one-out estimate of a histogram's entropy, −Σ n·log((n − 1)/width), which
-is infinite where a bin holds a single value. Three readings, and none at all:
+is infinite where a bin holds a single value. There are three variants, and a fixed number:
 
-* `automatic`: as just said; an empty bin adds nothing. The default.
-* `weka-corrected`: as WEKA 3.9.7 (`Discretize -O`), a histogram with an empty bin is refused too. A
-  counter whose values lie in two clumps, or that has a long tail, is then not cut at all: measured
-  on a counter that alone separates two kinds of programs, no rule could be learned.
-* `weka`: in addition WEKA's fault. It chooses the number of bins with the right width for each, and
-  then cuts with the width of the *last* number tried, so that the last bin holds the whole rest of
-  the range.
-* `fixed`: always as many bins as asked for.
+* `automatic`: as above; an empty bin adds nothing. The default.
+* `weka-corrected`: as in WEKA 3.9.7 (`Discretize -O`), a histogram with an empty bin is refused,
+  too. A counter whose values lie in two clumps, or that has a long tail, is then not cut at all:
+  measured on a counter that alone separates two kinds of programs, no rule could be learned.
+* `weka`: in addition WEKA's error, which chooses the number of bins with the right width for each
+  number, but then cuts with the width of the *last* number tried, so that the last bin holds the
+  whole rest of the range.
+* `fixed`: always the requested number of bins.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ def equal_width(values: Floats, bins: int, number: BinNumber = "automatic") -> t
 def _leave_one_out_entropy(
     values: Floats, low: float, width: float, count: int, *, as_weka: bool
 ) -> float:
-    """Infinite when a bin holds a single value; as WEKA has it, also when a bin is empty.
+    """Leave-one-out entropy; infinite when a bin holds a single value; `as_weka`, also when a bin
+    is empty.
 
-    Rounding may leave the largest value above the last edge; in WEKA it is then in no bin.
+    Rounding may leave the largest value above the last edge; in WEKA that value is then in no bin.
     """
     edges = low + width * np.arange(1, count + as_weka)
     inside = np.bincount(np.searchsorted(edges, values, side="left"), minlength=count)[:count]
@@ -62,11 +63,11 @@ def _leave_one_out_entropy(
 
 
 def equal_frequency(values: Floats, bins: int) -> tuple[float, ...]:
-    """Cuts half-way between neighbouring distinct values, so that bins hold about as many each.
+    """Cuts half-way between neighbouring distinct values, so that bins hold about equally many.
 
-    From below: the rest of the values is shared out equally over the rest of the bins, and the cut
-    goes to whichever boundary between distinct values comes nearer to that share (WEKA's rule,
-    checked against it in the tests).
+    From below: the remaining values are divided equally among the remaining bins, and the cut is at
+    the boundary between distinct values that comes nearest to that share (WEKA's rule, which the
+    tests check).
     """
     if len(values) == 0:
         return ()
@@ -76,7 +77,7 @@ def equal_frequency(values: Floats, bins: int) -> tuple[float, ...]:
     cuts: list[float] = []
     before = 0  # values below the last cut
     last = -1  # boundary of the last cut
-    passed = -1  # boundary that was reached, but lost against the one before it
+    passed = -1  # boundary that was reached, but was worse than the one before it
     while len(cuts) < bins - 1:
         share = (len(values) - before) / (bins - len(cuts))
         reached = int(np.searchsorted(upto[:boundaries], before + share))
@@ -95,8 +96,10 @@ def equal_frequency(values: Floats, bins: int) -> tuple[float, ...]:
 
 
 def equal_share(values: Floats, weights: Floats, bins: int) -> tuple[float, ...]:
-    """Cuts so that bins hold about the same weight each: as `equal_frequency`, where rows count
-    differently (each program the same, however many samples it has). Values are finite.
+    """Cuts so that bins hold about the same weight each.
+
+    The method is that of `equal_frequency`, with rows of different weight (each program has the
+    same weight, whatever its number of samples). Values are finite.
     """
     distinct, place = np.unique(values, return_inverse=True)
     upto = np.cumsum(np.bincount(place.ravel(), weights=weights, minlength=len(distinct)))
@@ -112,7 +115,9 @@ def _between(distinct: Floats, boundary: int) -> float:
 
 
 def _ascending(cuts: list[float]) -> tuple[float, ...]:
-    """Without repetitions, which rounding makes when the range is a few units in the last place."""
+    """Ascending cuts without repetitions, which rounding makes in a range of a few units in the
+    last place.
+    """
     return tuple(sorted(set(cuts)))
 
 

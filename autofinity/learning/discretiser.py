@@ -17,18 +17,19 @@ type Floats = npt.NDArray[np.float64]
 
 
 class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Columns of numbers cut into bins, each by itself (`learning.discretise` has the ways).
+    """Columns of numbers cut into bins, each by itself (`learning.discretise` has the methods).
 
-    What can be set:
+    The parameters are:
 
-    * `method`: "equal-width", "equal-frequency" or "equal-share". Only the last one looks at sample
-      weights, but that rows of weight 0 count for none.
-    * `bins`: how many; at most so many of equal width.
-    * `number`: how many of equal width: "automatic", "weka-corrected", "weka" or "fixed".
+    * `method`: "equal-width", "equal-frequency" or "equal-share". Only the last one uses sample
+      weights; rows of weight 0 are ignored by all.
+    * `bins`: number of bins; for equal width the largest number.
+    * `number`: how the number for equal width is chosen: "automatic", "weka-corrected", "weka" or
+      "fixed".
 
     Values may be NaN: missing, in no bin. After `fit`:
 
-    * `cut_points_`: of each column the inner edges of its bins, ascending; bins are (lower, upper].
+    * `cut_points_`: inner edges of the bins of each column, ascending; bins are (lower, upper].
     """
 
     cut_points_: list[tuple[float, ...]]
@@ -47,8 +48,9 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     def fit(
         self, X: npt.ArrayLike, y: object = None, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
-        """Cut the columns of `X` (n × features). Raises `ValueError` for what scikit-learn refuses
-        and for parameters out of range.
+        """Cut the columns of `X` (n × features).
+
+        Raises `ValueError` for input that scikit-learn refuses and for parameters out of range.
         """
         values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         weights = _check_sample_weight(
@@ -88,7 +90,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
 def cuts_of(
     columns: Mapping[str, Floats], weights: Floats, discretiser: Discretiser
 ) -> dict[str, tuple[float, ...]]:
-    """Cut points of each column, by name; what is infinite does not count. None of no rows."""
+    """Cut points of each column, by name; infinite values are ignored. Empty without rows."""
     if not columns or not len(weights):
         return dict.fromkeys(columns, ())
     values = np.column_stack(list(columns.values()))

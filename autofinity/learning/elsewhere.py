@@ -1,8 +1,8 @@
-"""What a program did elsewhere: where the consequences of figure 6 come from.
+"""Performance of a program in other affinities: the source of the consequences of figure 6.
 
-Figure 6 compares sample periods: what the program did in the same period in every other affinity.
-A choice that is kept for the whole run is worth what whole runs are worth, and then every sample of
-a program has the same consequences. The action table is made of either.
+Figure 6 compares sample periods: the performance in the same period in every other affinity. The
+value of a choice that is kept for the whole run is that of whole runs, and then every sample of a
+program has the same consequences. The action table is made with either.
 """
 
 from __future__ import annotations
@@ -23,25 +23,27 @@ type Ints = npt.NDArray[np.int64]
 
 
 class Elsewhere(Protocol):
-    """Performances, and which of them samples could have had."""
+    """Performances, and those that samples could have had."""
 
     performance: Floats
-    """Larger is better; what is not finite is unknown."""
+    """Values, larger is better; a value that is not finite is unknown."""
 
     def destinations(self, affinity: Affinity) -> Sequence[tuple[int, Sequence[int]]]:
-        """Numbers of the destinations from `affinity`, and the hints (into `HINTS`) of each; none
-        is without a hint (figure 6, line 13).
+        """Numbers of the destinations from `affinity`, and the hints (into `HINTS`) of each.
+
+        No destination is without a hint (figure 6, line 13).
         """
         ...
 
     def find(self, rows: Ints, destination: int) -> Ints:
-        """For samples, by their rows, the place in `performance`; −1 where there is none."""
+        """Place in `performance` for samples, by their rows; −1 where there is none."""
         ...
 
 
 class MatchingPeriods:
-    """The same period of the same run in other affinities, as figure 6 has it; samples are the rows
-    of `table`, and `performance` is one value a row.
+    """The same period of the same run in other affinities, as in figure 6.
+
+    Samples are the rows of `table`, and `performance` has one value for each row.
     """
 
     def __init__(self, table: ObservationTable, performance: Floats, hints_of: HintsOf) -> None:
@@ -60,7 +62,7 @@ class MatchingPeriods:
         self._destinations = [each for each in belongs if each[2]]
 
     def destinations(self, affinity: Affinity) -> Sequence[tuple[int, Sequence[int]]]:
-        """Affinities of as many threads."""
+        """Affinities of the same number of threads, with their hints."""
         return [
             (code, hints)
             for threads, code, hints in self._destinations
@@ -69,8 +71,10 @@ class MatchingPeriods:
 
 
 class WholeRuns:
-    """Whole runs under each hint, the same for all samples of a workload. `losses` (workloads × 8)
-    are those of `hint_losses`; `workload` is the row in it of each sample.
+    """Whole runs under each hint, the same for all samples of a workload.
+
+    `losses` (workloads × 8) are those of `hint_losses`; `workload` is each sample's row in
+    `losses`.
     """
 
     def __init__(self, workload: Ints, losses: Floats) -> None:
@@ -78,10 +82,10 @@ class WholeRuns:
         self._workload = workload
 
     def destinations(self, affinity: Affinity) -> Sequence[tuple[int, Sequence[int]]]:
-        """The hints: leeway and condensing within a program are done already."""
+        """The hints themselves: leeway and condensing within a program are already done."""
         return [(hint, (hint,)) for hint in range(len(HINTS))]
 
     def find(self, rows: Ints, destination: int) -> Ints:
-        """Its workload's."""
+        """Place of the workload of each row."""
         found: Ints = self._workload[rows] * len(HINTS) + destination
         return found

@@ -25,11 +25,12 @@ def with_features(
     cross_core: Collection[str] = (),
     uncounted: Collection[str] = (),
 ) -> ObservationTable:
-    """The table with these features in place of its counters: of rates all but the `uncounted`, of
-    portable ratios those that need no counter of other cores' caches but
-    those of `cross_core`.
+    """The table with these features in place of its counters.
 
-    Raises `LearningError` when ratios are asked for and none can be computed.
+    Rates are all counters except the `uncounted`. Portable ratios are those that need no counter of
+    other cores' caches except `cross_core`.
+
+    Raises `LearningError` when ratios are requested and none can be computed.
     """
     unknown = {*FACTS, *uncounted}
     rates = {name: values for name, values in table.counters.items() if name not in unknown}
@@ -56,8 +57,8 @@ def with_facts(table: ObservationTable, facts_of: FactsOf) -> ObservationTable:
 
 
 def with_gains(table: ObservationTable, cross_core: Collection[str] = ()) -> ObservationTable:
-    """The table with what a second look may ask: portable ratios, as in `with_features`, and gains
-    over the start.
+    """The table with the features of a second look: portable ratios, as in `with_features`, and
+    gains over the start.
     """
     table = with_sums(table)
     offered = (*portable(cross_core), *GAINS)
@@ -67,7 +68,7 @@ def with_gains(table: ObservationTable, cross_core: Collection[str] = ()) -> Obs
 
 
 def with_sums(table: ObservationTable) -> ObservationTable:
-    """The table with the sums of `model.ratios.SUMS`, where rows lack them but have the parts."""
+    """The table with the sums of `model.ratios.SUMS`, where rows lack a sum but have its parts."""
     columns = dict(table.counters)
     for name, parts in SUMS.items():
         if set(parts) <= set(columns):
@@ -78,7 +79,9 @@ def with_sums(table: ObservationTable) -> ObservationTable:
 
 
 def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTable:
-    """The table with just these counters or ratios. Raises `LearningError` naming what it lacks."""
+    """The table with only these counters or ratios. Raises `LearningError`, which names missing
+    ones.
+    """
     columns = {}
     table = with_sums(table)
     for name in names:
@@ -97,7 +100,7 @@ def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTabl
 
 
 def measured(features: Sequence[str]) -> tuple[tuple[str, ...], tuple[Ratio, ...]]:
-    """The counters to measure for some features, and those of the features that are ratios."""
+    """The counters to measure for some features, and the ratios among these features."""
     ratios = tuple(RATIOS[name] for name in features if name in RATIOS)
     needed = (RATIOS[name].counters if name in RATIOS else (name,) for name in features)
     return tuple(dict.fromkeys(counter for names in needed for counter in names)), ratios
@@ -109,12 +112,12 @@ def events_of(features: Sequence[str]) -> tuple[str, ...]:
 
 
 def fits(features: Sequence[str], k: int) -> bool:
-    """Whether at most `k` events are needed."""
+    """Whether the features need at most `k` events."""
     return len(events_of(features)) <= k
 
 
 def _ratio(table: ObservationTable, ratio: Ratio) -> Floats:
-    """As `Ratio.of`, for all rows."""
+    """Values of `Ratio.of`, for all rows."""
     over = _sum(table, ratio.denominator)
     values = np.full(len(table), np.nan)
     known = over > 0
@@ -123,7 +126,7 @@ def _ratio(table: ObservationTable, ratio: Ratio) -> Floats:
 
 
 def _needs(ratio: Ratio) -> tuple[str, ...]:
-    """The columns that it is computed from."""
+    """The columns that a ratio is computed from."""
     return (*ratio.counters, ratio.fact) if ratio.fact else ratio.counters
 
 

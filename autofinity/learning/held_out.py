@@ -10,10 +10,12 @@ type Ints = npt.NDArray[np.int64]
 
 
 def held_out(program: npt.NDArray[np.integer], folds: int | None = None) -> list[tuple[Ints, Ints]]:
-    """Rows to learn from and rows held out, fold by fold; `program` numbers that of each row.
+    """Rows to learn from and rows held out, fold by fold; `program` numbers the program of each
+    row.
 
-    The programs are dealt out over the `folds` in turn (None: each has its own), so that where one
-    goes does not hang on how many rows the others have. One alone leaves nothing to learn from.
+    The programs are assigned to the `folds` in turn (None: each has its own), so that the fold of a
+    program does not depend on the number of rows of the others. A single program leaves nothing to
+    learn from.
     """
     _, number = np.unique(program, return_inverse=True)
     fold = number % (folds or len(number) or 1)

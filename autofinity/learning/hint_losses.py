@@ -1,8 +1,8 @@
-"""What each hint costs whole runs: what a choice is worth when a program is started again in it, or
-has long to go.
+"""Loss of each hint over whole runs: the value of a choice for a program that restarts, or runs on
+for long.
 
-Programs weigh the same however long they run, and costs that no measurement could tell from none
-are none.
+Programs have equal weight, whatever the length of their runs. Losses that no measurement could
+distinguish from zero are zero.
 """
 
 from __future__ import annotations
@@ -20,27 +20,28 @@ type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
 
 TIE = 0.01
-"""A hint that loses no more than this share of the time against the best loses nothing: what the
-evaluation calls equal. With no ties at all the default policy wins 10 of 10 and reaches 0.997 of
-the best hint, as it does with this one."""
+"""A hint that loses no more than this share of the time against the best hint has no loss: the
+evaluation calls both equal. Without ties the default policy wins 10 of 10 and reaches 0.997 of the
+best hint, as it does with this one."""
 
 PREFERRED = (HINTS.index(PACKED),)
-"""Hints (into `HINTS`) that are said where no other is better than noise. On most machines threads
-that share one cache share its socket, so `packed` and `shared-caches-many-sockets` are one place
-there. Where each core has a cache of its own the latter spreads threads over sockets, though all
-that was seen is that threads which share data are better close together. On the Altix 450, left out
-of the training machines, that costs 13 of 14 interesting cases."""
+"""Hints (indices into `HINTS`) that are chosen where no other is better than noise. On most
+machines threads that share one cache share its socket, so `packed` and `shared-caches-many-sockets`
+are one place there. Where each core has a cache of its own, the latter spreads threads over
+sockets, although the data only show that threads which share data are better close together. On the
+Altix 450, left out of the training machines, that costs 13 of 14 interesting cases."""
 
 
 def hint_losses(
     table: ObservationTable, performance: Floats, hints_of: HintsOf, function: Condense
 ) -> Floats:
-    """Workloads × 8: log of (performance of the best hint over that of each), 0 is the best.
+    """Losses, workloads × 8: log of (performance of the best hint over that of each); 0 is the
+    best.
 
-    Workloads are numbered as `table.workload()` has them. A hint's performance is condensed by
-    `function` over its affinities (those that `hints_of` gives it, within the leeway) from the
-    means over their runs; NaN where none was profiled. Losses up to `TIE` are 0. Logarithms, since
-    what is judged is a geometric mean.
+    Workloads are numbered as in `table.workload()`. A hint's performance is condensed by `function`
+    over its affinities (those that `hints_of` gives the hint, within the leeway) from the means
+    over their runs; NaN where none was profiled. Losses up to `TIE` are 0. They are logarithms,
+    since policies are judged by a geometric mean.
     """
     runs = _means(table, performance)
     members = [hints_of(Affinity.parse(name)) for name in table.affinity.names]
@@ -59,8 +60,9 @@ def hint_losses(
 
 
 def log_worth(table: ObservationTable, performance: Floats) -> Floats:
-    """Workloads × affinities (as the table names them): log of the mean performance of the run,
-    larger is better; NaN where none was profiled.
+    """Workloads × affinities (as the table names them): log of the mean performance of the runs.
+
+    Larger is better; NaN where none was profiled.
     """
     return _signed_log(_means(table, performance))
 
@@ -80,14 +82,18 @@ def _means(table: ObservationTable, performance: Floats) -> Floats:
 
 
 def _signed_log(values: Floats) -> Floats:
-    """A negative metric (energy) is better the smaller its magnitude."""
+    """Logarithms of the magnitudes, with sign: a negative metric (energy) is better the smaller its
+    magnitude.
+    """
     logs: Floats = np.sign(values) * np.log(np.abs(values))
     return logs
 
 
 def least_loss(losses: Floats) -> int:
-    """The hint (into `HINTS`) that loses least when it is said of every workload; of equals the
-    first. What was never tried is no better than the worst that was.
+    """The hint (into `HINTS`) with the least loss when it is given to every workload.
+
+    The first of equal hints is chosen. A hint that was never tried counts as the worst one that was
+    tried.
     """
     known = losses[~np.isnan(losses).all(axis=1)]
     worst = np.nanmax(known, axis=1, keepdims=True) if len(known) else known
@@ -95,7 +101,7 @@ def least_loss(losses: Floats) -> int:
 
 
 def workload_weights(workload: Ints) -> Floats:
-    """One over the number of entries of each entry's workload."""
+    """Weight of each entry: one over the number of entries of its workload."""
     counts = np.bincount(workload)
     weights: Floats = 1.0 / counts[workload]
     return weights

@@ -1,8 +1,8 @@
-"""What a run shows of itself where it is sampled: means over windows of sample periods.
+"""Samples of a run in the affinity where it is sampled: means over windows of sample periods.
 
 A decision is made from the affinity in which a sample is taken (distributed at first), so rules are
-learned from nothing else. The first periods of a run have cold caches and are no evidence of how it
-goes on.
+learned only from samples in that affinity. The first periods of a run have cold caches and are no
+evidence of its later behaviour.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from autofinity.store.observation_table import ObservationTable, number_combinat
 type Ints = npt.NDArray[np.int64]
 
 WARMUP_PERIODS = 1
-"""Cold periods at the start of a run that are left out. With none left out the default policy wins
-10 of 10 and reaches 0.997 of the best hint, as it does with one."""
+"""Number of cold periods at the start of a run that are left out. With none left out the default
+policy wins 10 of 10 and reaches 0.997 of the best hint, as it does with one."""
 
 
 def samples_in(
     hint: Hint, table: ObservationTable, hints_of: HintsOf, periods: int
 ) -> tuple[ObservationTable, Ints]:
-    """One row a window of `periods` periods (0: all of a run) of the runs in affinities of `hint`.
+    """One row for each window of `periods` periods (0: the whole run), over the runs in affinities
+    of `hint`.
 
-    Counters are means over the window, everything else is that of its first period. The first
-    `WARMUP_PERIODS` of a run are left out unless it has no others; a window at the end that is
-    shorter than half of `periods` is left out unless it is the only one.
-    Also returns the number of that first row in `table`.
+    Counters are means over the window; all other columns are those of its first period. The first
+    `WARMUP_PERIODS` of a run are left out unless it has no others. A window at the end that is
+    shorter than half of `periods` is left out unless it is the only one. The function also returns
+    the number of that first row in `table`.
     """
     members = np.array(
         [hint in hints_of(Affinity.parse(name)) for name in table.affinity.names], bool

@@ -1,7 +1,8 @@
-"""JRip, WEKA's RIPPER, over an action table: rules come back as data.
+"""JRip, WEKA's RIPPER, over an action table; rules are returned as data.
 
-JRip sees bin indices, so its conditions are over bins; here they become (lower, upper] intervals of
-the counter itself. Source: paper, section 2.3 (default settings).
+JRip gets bin indices, so its conditions are over bins; here the conditions become (lower, upper]
+intervals of the counter itself.
+Source: paper, section 2.3 (default settings).
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ def by_jrip(
     seed: int,
     bin_type: BinType = "ordered",
 ) -> RulePolicy:
-    """Rules in JRip's order; its default rule becomes the policy's default. Arguments as of
+    """Rules in JRip's order; its default rule becomes the policy's default. Arguments are those of
     `bin_rules.arrays_of`.
 
     Bins are ordered numbers (a condition is a range of bins) or nominal values (a condition is one
     bin, which makes RIPPER fragment: several times the rules for the same table). A rule's hint is
-    what JRip predicts where the rule fires. A table with a single label, or of one or two rows,
-    gives a policy of its default only, and needs no Java. Raises `LearningError` for an empty
+    JRip's prediction where the rule fires. A table with a single label, or of one or two rows,
+    gives a policy that is only a default, and needs no Java. Raises `LearningError` for an empty
     table, or when WEKA cannot be used.
     """
     table, label, weight = arrays_of(rows, labels, weights)

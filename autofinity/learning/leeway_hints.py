@@ -14,7 +14,7 @@ type HintsOf = Callable[[Affinity], Sequence[Hint]]
 
 
 def hints_on(matches: BestMatches, leeway: int) -> HintsOf:
-    """`affinity.leeway.hints_within` for any thread count, each affinity looked at once."""
+    """`affinity.leeway.hints_within` for any thread count; each affinity is computed once."""
 
     @functools.cache
     def hints(affinity: Affinity) -> tuple[Hint, ...]:

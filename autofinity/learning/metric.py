@@ -1,4 +1,4 @@
-"""What is to be maximised, and which programs have anything to say about it.
+"""The metric to be maximised, and the programs that are sensitive to affinity.
 
 A *workload* is one program with one input and one thread count; performances are compared within a
 workload only.
@@ -16,20 +16,21 @@ from autofinity.store.observation_table import ObservationTable
 type Floats = npt.NDArray[np.float64]
 
 INSENSITIVE_BELOW = 0.01
-"""Standard deviation of the ROI time over its mean, across affinities (paper, section 3.4)."""
+"""Least standard deviation of the ROI time over its mean, across affinities (paper, section
+3.4)."""
 
 
 def performance_of(table: ObservationTable, metric: Metric, labels: Labels) -> Floats:
-    """The metric for each observation, larger is better; `labels` are what it is to judge.
+    """The metric for each observation, larger is better; `labels` are those that it judges.
 
     * `ipc`: the `performance` column, instructions per elapsed cycle and thread.
-    * `speed`: 1 / ROI time of the whole run, 1/s; cannot be fooled by spinning.
-    * `throughput`: useful work per second. A run does the same work wherever it is placed, so of
-      runs it is `speed`; of periods the counter `useful_work`, which the program reports.
+    * `speed`: 1 / ROI time of the whole run, 1/s; spinning does not distort it.
+    * `throughput`: useful work per second. A run does the same work wherever it is placed, so
+      for runs it is `speed`; for periods the counter `useful_work`, which the program reports.
     * `-energy`: minus the `energy_j` column, joules of the whole machine over the whole ROI.
     * `-energy-delay`: minus `energy_j` × ROI time, joule seconds.
 
-    Raises `LearningError` naming the column that is missing.
+    Raises `LearningError`, which names the missing column.
     """
     if metric == "ipc":
         return table.performance
@@ -65,10 +66,10 @@ def _column(table: ObservationTable, metric: str, name: str) -> Floats:
 
 
 def normalised(performance: Floats, workload: npt.NDArray[np.int64]) -> Floats:
-    """Each performance over the smallest of its workload (paper, section 3.4).
+    """Each performance divided by the smallest of its workload (paper, section 3.4).
 
-    The smallest is taken by magnitude without zeros, so that larger stays better for metrics that
-    are negative and a stalled period does not divide by zero.
+    The smallest is that of the magnitudes without zeros, so that larger stays better for negative
+    metrics and a stalled period causes no division by zero.
     """
     magnitude = np.abs(performance)
     magnitude[~(np.isfinite(magnitude) & (magnitude > 0))] = np.inf
@@ -83,7 +84,7 @@ def insensitive_workloads(table: ObservationTable) -> dict[int, str]:
     """Workloads whose ROI time varies by less than 1 % across affinities: number → name.
 
     The time in an affinity is the mean over its seeds. A workload that was measured in a single
-    affinity has nothing to compare and counts as insensitive.
+    affinity has no comparison and counts as insensitive.
     """
     workload = table.workload()
     names = {}

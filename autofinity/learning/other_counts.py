@@ -1,13 +1,14 @@
-"""What answers mean with thread counts that nothing was learned with.
+"""Meaning of answers with thread counts that were not learned with.
 
-The eight hints have other best matches with 24 threads than with 8, so the hint that served best
-with 8 need not with 24. But an affinity of 24 threads has a *likeness* among those of 8: the same
-caches of the same sockets, each with the same share of the threads. {6,6}{6,6} is like {2,2}{2,2}.
-Where threads sit to each other is the same in both; how the programs that an answer was right for
-ran in the likenesses says which of the eight best matches of 24 threads would suit them.
+The eight hints have other best matches with 24 threads than with 8, so the best hint with 8 threads
+need not be the best with 24. But an affinity of 24 threads has a *likeness* among those of 8: the
+same caches of the same sockets, each with the same share of the threads. {6,6}{6,6} is like
+{2,2}{2,2}. The relative position of threads is the same in both. The speed, in the likenesses, of
+the programs for which an answer was right shows which of the eight best matches of 24 threads would
+suit them.
 
-Nothing is said where there is no likeness: where the best matches for the learned thread count were
-all that was profiled, or where no affinity of it uses the same caches.
+No other hint is given where there is no likeness: where only the best matches for the learned
+thread count were profiled, or where no affinity of that count uses the same caches.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from autofinity.store.observation_table import ObservationTable
 type Floats = npt.NDArray[np.float64]
 
 FARTHEST = 4
-"""Times the learned thread count, and its part, up to which likenesses are trusted."""
+"""Largest factor between a thread count and the learned count up to which likenesses are
+trusted."""
 
 
 def with_other_counts(
@@ -39,11 +41,11 @@ def with_other_counts(
     losses: Floats,
     matches: BestMatches,
 ) -> RulePolicy:
-    """`policy`, and which hints serve better than its answers with other thread counts.
+    """`policy` with the hints that serve better than its answers with other thread counts.
 
     `losses` are those of whole runs (`hint_losses.hint_losses` of the same table and performance).
-    An answer stands unless another hint gains more than `TIE` over it, in the mean over
-    the programs that the answer is right for.
+    An answer stands unless another hint gains more than `TIE` over the answer, in the mean over the
+    programs for which the answer is right.
     """
     ran = _Ran(table, performance, losses, matches)
     instead: list[Instead] = []
@@ -56,7 +58,7 @@ def with_other_counts(
 
 
 class _Ran:
-    """How fast programs ran in every affinity that was profiled."""
+    """Speed of programs in every affinity that was profiled."""
 
     def __init__(
         self,
@@ -76,7 +78,7 @@ class _Ran:
         self._where_right = functools.cache(self._found_right)
 
     def other_counts(self) -> list[int]:
-        """Thread counts that were not learned with and are not too far from one that was."""
+        """Thread counts that were not learned with and are not too far from a count that was."""
         topology = self._matches.topology
         most = sum(pu.os_index in topology.allowed for pu in topology.pus)
         near = {
@@ -87,7 +89,7 @@ class _Ran:
         return sorted(near - set(self._learned))
 
     def better(self, hint: Hint, threads: int) -> Hint:
-        """The hint that serves the programs best that `hint` was right for; itself when level."""
+        """The best hint for the programs for which `hint` was right; `hint` itself when equal."""
         learned = min(self._learned, key=lambda count: abs(math.log(count / threads)))
         profiled, worth = self._where_right(hint, learned)
 
@@ -101,8 +103,10 @@ class _Ran:
         return best if known and values[best] - values[hint] > math.log1p(TIE) else hint
 
     def _found_right(self, hint: Hint, learned: int) -> tuple[tuple[Affinity, ...], Floats]:
-        """Affinities of the learned count in which all programs were profiled that `hint` is right
-        for, and what each is worth to them in the mean.
+        """Affinities of the learned count in which all programs with the right hint `hint` were
+        profiled.
+
+        The second value is the mean worth of each affinity for these programs.
         """
         right = (self._losses[:, HINTS.index(hint)] == 0) & (self._threads == learned)
         if not right.any():
@@ -118,8 +122,10 @@ class _Ran:
 
 @functools.lru_cache(maxsize=4096)
 def alike(affinity: Affinity, profiled: tuple[Affinity, ...]) -> tuple[int, ...]:
-    """The affinities (their numbers), of another thread count, that `affinity` is most like: as
-    many LLC domains of as many sockets, and the shares of the threads as near as can be.
+    """Numbers of the affinities, of another thread count, that `affinity` is most like.
+
+    They use as many LLC domains of as many sockets, and the shares of their threads are as near as
+    possible.
     """
     same = [i for i, other in enumerate(profiled) if _caches(other) == _caches(affinity)]
     if not same:
@@ -129,12 +135,14 @@ def alike(affinity: Affinity, profiled: tuple[Affinity, ...]) -> tuple[int, ...]
 
 
 def _caches(affinity: Affinity) -> list[int]:
-    """LLC domains used of each socket used."""
+    """Number of LLC domains used in each used socket."""
     return sorted(len(socket) for socket in affinity.occupancy)
 
 
 def _apart(one: Affinity, other: Affinity) -> int:
-    """Threads to move from one to the other when both are blown up to the same thread count."""
+    """Threads to move from one affinity to the other when both are scaled to the same thread
+    count.
+    """
     return edit_distance(_times(one, other.threads), _times(other, one.threads))
 
 
@@ -145,8 +153,9 @@ def _times(affinity: Affinity, factor: int) -> Affinity:
 
 
 def _stretches(hint: Hint, better: dict[int, Hint], matches: BestMatches) -> list[Instead]:
-    """Entries for neighbouring thread counts as one, those between them where it is the same
-    affinity either way among them.
+    """Entries, with neighbouring thread counts combined.
+
+    A combined entry includes the counts between them at which both hints give the same affinity.
     """
     found: list[Instead] = []
     for threads, instead in sorted(better.items()):
@@ -160,7 +169,7 @@ def _stretches(hint: Hint, better: dict[int, Hint], matches: BestMatches) -> lis
 
 
 def _same(entry: Instead, threads: int, matches: BestMatches) -> bool:
-    """Whether the entry may reach up to `threads` without changing anything on the way."""
+    """Whether the entry may extend to `threads` without a change at the counts in between."""
     return all(
         matches(count, entry.hint) == matches(count, entry.better)
         for count in range(entry.most + 1, threads)

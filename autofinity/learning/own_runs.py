@@ -1,12 +1,12 @@
-"""From what runs have shown (the behaviour database) to observations to learn from.
+"""Makes observations to learn from out of recorded runs (the behaviour database).
 
-A run is sampled in the distributed affinity, for a second look in another, and once more in the one
-that was chosen: up to three rows of one run. They stand for sample periods of a region of interest
-that a live program does not mark:
+A run is sampled in the distributed affinity, for a second look in another, and once more in the
+chosen affinity: up to three rows of one run. The rows stand for sample periods of a region of
+interest that a live program does not mark:
 
 * performance: instructions a second and thread, of elapsed time (the paper's "instructions per
   second"; proportional to the simulator's instructions per elapsed cycle),
-* time of the region: what 10⁹ instructions a thread take at that rate,
+* time of the region: the time of 10⁹ instructions a thread at that rate,
 * seed: the number of the run, so that only rows of the same run are compared with each other.
 """
 
@@ -26,22 +26,22 @@ _FEWEST = 2  # programs, and affinities of each
 
 @dataclass(frozen=True, slots=True)
 class OwnRuns:
-    """What can be learned from, and how many rows cannot."""
+    """Observations for learning, and the numbers of unusable rows."""
 
     observations: tuple[Observation, ...]
     without_counters: int = 0
-    """Rows without instructions: no hardware counters then."""
+    """Number of rows without instructions: no hardware counters were available."""
     other_counters: int = 0
-    """Rows that lack a counter the policy asks for (an older policy asked for others)."""
+    """Number of rows that lack a counter of the policy (an older policy had other counters)."""
     other_machine: int = 0
-    """Rows of another machine that shares this home folder."""
+    """Number of rows of another machine that shares this home folder."""
 
     @property
     def too_few(self) -> str:
-        """Why these alone are not enough to learn from; empty when they are.
+        """Reason why these observations are not enough to learn from; empty when they are.
 
-        Needed are two programs, each in two affinities: with fewer there is nothing to compare, or
-        nothing to tell apart.
+        Two programs are needed, each in two affinities: with fewer there is nothing to compare, or
+        nothing to distinguish.
         """
         affinities: dict[tuple[str, int], set[str]] = {}
         for row in self.observations:
@@ -56,7 +56,7 @@ class OwnRuns:
 
     @property
     def left_out(self) -> str:
-        """The rows that cannot be learned from, in words; empty when there are none."""
+        """Rows that cannot be learned from, in words; empty when there are none."""
         parts = (
             (self.without_counters, "without hardware counters"),
             (self.other_counters, "without a counter that the policy asks for"),
@@ -73,7 +73,7 @@ def own_runs(
     name: str,
     version: str,
 ) -> OwnRuns:
-    """Observations of the rows of `machine` that hold all `counters`; their machine is `name`."""
+    """Observations from the rows of `machine` that hold all `counters`; their machine is `name`."""
     found: list[Observation] = []
     repeats: dict[tuple[int, int, str], int] = {}
     without = other = elsewhere = 0

@@ -1,8 +1,8 @@
-"""Which sample period of one run corresponds to which of another (figure 6, line 3).
+"""Correspondence between sample periods of two runs (figure 6, line 3).
 
-By progress: the period whose middle is nearest in useful work done (the simulator knows it). By
-index: the same number of periods after the start, which is elapsed time (all a real machine knows).
-Only runs of the same workload and seed correspond.
+By progress: the period whose middle is nearest in useful work done (known in the simulator). By
+index: the same number of periods after the start, which is elapsed time (the only measure on a real
+machine). Only runs of the same workload and seed correspond.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ type Ints = npt.NDArray[np.int64]
 
 
 class Periods:
-    """Index over a table: `find(rows, affinity)` says what was seen there at the same time."""
+    """Index over a table: `find(rows, affinity)` gives the rows of another affinity at the same
+    time.
+    """
 
     def __init__(self, table: ObservationTable) -> None:
-        """By progress when every row has one and all come from the simulator."""
+        """Match by progress when every row has a progress and all rows come from the simulator."""
         known = bool(np.isfinite(table.progress).all())
         backends = {table.backend.names[code] for code in np.unique(table.backend.codes)}
         self.by_progress = known and backends == {"sim"}
@@ -27,7 +29,7 @@ class Periods:
         self._family = number_combinations(table.workload(), table.seed)
         affinities = len(table.affinity.names)
         run = self._family * affinities + table.affinity.codes
-        # The table is sorted by run, so each run is a stretch of rows.
+        # The table is sorted by run, so each run is a range of rows.
         self._starts = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
         lengths = np.diff(np.append(self._starts, len(run)))
         self._lengths = lengths
@@ -47,7 +49,7 @@ class Periods:
         keys = self._number * self._spread + self._rank
         order = np.argsort(keys, kind="stable")
         self._keys = keys[order]
-        # Of rows with equal keys (no progress between them) the first stands for all.
+        # The first of rows with equal keys (no progress between them) stands for all.
         repeated = np.append(False, self._keys[1:] == self._keys[:-1])
         places = np.arange(len(order))
         self._order = order[np.maximum.accumulate(np.where(repeated, 0, places))]
@@ -55,7 +57,9 @@ class Periods:
         self._contiguous = bool((table.sample == within).all())
 
     def find(self, rows: Ints, affinity: int) -> Ints:
-        """Row of `affinity` (a code) in the same period as each of `rows`, −1 where none is."""
+        """Row of `affinity` (a code) in the same period as each of `rows`; −1 where there is
+        none.
+        """
         run = self._run_of[self._family[rows], affinity]
         if not self.by_progress and self._contiguous:
             inside = (run >= 0) & (self._sample[rows] < self._lengths[run])
@@ -68,7 +72,7 @@ class Periods:
         return np.where(run >= 0, self._nearest(rows, run, at), -1)
 
     def _nearest(self, rows: Ints, run: Ints, at: Ints) -> Ints:
-        """The nearer of the rows on either side of `at` in the run; the earlier one if level."""
+        """The nearer of the rows on either side of `at` in the run; the earlier one if equal."""
         first, last = self._starts[run], self._starts[run] + self._lengths[run] - 1
         after = self._order[np.clip(at, first, last)]
         before = self._order[np.clip(at - 1, first, last)]

@@ -2,10 +2,11 @@
 
     observations ─► sensitive programs ─► features ─► cut points ─► action table ─► rules
 
-One road for every policy; settings say what is put in. Behaviours are sample periods in any
-affinity and consequences those of the same period elsewhere (`labels` of periods, the paper's way),
-or what runs show where they start and how fast whole runs are under each hint (`labels` of runs).
-Each step is a function of its own, for commands that stop half-way.
+One procedure makes every policy; settings choose its input. With `labels` of periods (the paper's
+method), behaviours are sample periods in any affinity and consequences those of the same period
+elsewhere. With `labels` of runs, behaviours are samples where runs start, and consequences the
+speeds of whole runs under each hint. Each step is a function of its own, for commands that stop
+half-way.
 """
 
 from __future__ import annotations
@@ -54,26 +55,27 @@ class Prepared:
 
     table: ObservationTable
     metric: Floats
-    """As measured; what counters are chosen for."""
+    """Performance as measured, which counters are chosen by."""
     performance: Floats
-    """What consequences are made of: normalised, if so set."""
+    """Performance that consequences are made of: normalised, if so set."""
     behaviours: ObservationTable
-    """What rules may look at, as its counters: one row a behaviour that was seen."""
+    """Behaviours that were seen, one row each, with the inputs of rules as counters."""
     workload: Ints
-    """Of each behaviour, as `table.workload()` numbers them."""
+    """Workload of each behaviour, numbered as in `table.workload()`."""
     insensitive: tuple[str, ...]
     """Workloads that were left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedPolicy:
-    """A policy and how it came about."""
+    """A policy, and data on how it was learned."""
 
     policy: RulePolicy
     table: pd.DataFrame
     """The action table: columns as in `action_frame`."""
     counters: CounterReport | None
-    """None when the counters were given, or nothing was left to choose from."""
+    """Report of the selection; None when the counters were given, or nothing was left to choose
+    from."""
     notes: tuple[str, ...]
     """One line each: programs left out, an early stop of the search, a policy without rules."""
 
@@ -86,13 +88,13 @@ def learn_policy(
     matches: BestMatches | None = None,
     facts_of: FactsOf | None = None,
 ) -> LearnedPolicy:
-    """Learn a policy; `provenance` (machine, suite, version, …) is kept in it and added to.
-    With the machine's best matches it also knows what its answers mean with other thread counts,
-    and with `facts_of` rules may look at ratios over facts of the machine.
+    """Learn a policy; `provenance` (machine, suite, version, …) is stored in the policy and
+    extended. With the machine's best matches the policy also has the meaning of its answers with
+    other thread counts, and with `facts_of` rules may use ratios over facts of the machine.
 
-    Too little to learn from (no sensitive program, no varying counter, a single best hint) gives a
-    policy of a default only, and a note that says why. Raises `LearningError` when the
-    observations come from several machines, or lack what the settings ask for.
+    Too little data (no sensitive program, no varying counter, a single best hint) gives a policy
+    that is only a default, and a note with the reason. Raises `LearningError` when the observations
+    come from several machines, or lack data that the settings need.
     """
     observations = observations.placed_by("affinity")
     known = observations if facts_of is None else with_facts(observations, facts_of)
@@ -150,11 +152,12 @@ def prepare(
     *,
     everything: bool = False,
 ) -> Prepared:
-    """Apply the metric, and leave insensitive programs out unless `everything` is wanted. A policy
-    never learns from them: kept, the default one wins 10 of 10 and reaches 0.997 of the best hint,
-    as it does without.
+    """Apply the metric, and leave insensitive programs out unless `everything` is set. A policy
+    never learns from these programs: with them, the default policy wins 10 of 10 and reaches 0.997
+    of the best hint, as it does without.
 
-    Raises `LearningError` for no observations, those of several machines, or a lack of features.
+    Raises `LearningError` without observations, for observations of several machines, or for
+    missing features.
     """
     observations = observations.placed_by("affinity")
     if len(observations) == 0:
@@ -186,7 +189,7 @@ def prepare(
 def _behaviours(
     table: ObservationTable, settings: LearningSettings, hints_of: HintsOf
 ) -> tuple[ObservationTable, Ints]:
-    """What was seen, with features as its counters, and the workload of each row."""
+    """Samples, with features as their counters, and the workload of each row."""
     if settings.labels == "periods":
         seen, workload = table, table.workload()
     else:
@@ -200,7 +203,7 @@ def _behaviours(
 def chosen_features(
     ready: Prepared, settings: LearningSettings, hints_of: HintsOf
 ) -> tuple[tuple[str, ...], CounterReport | None]:
-    """The counters and ratios named in the settings, or those chosen, with the report.
+    """The counters and ratios named in the settings, or the chosen ones, with the report.
 
     Raises `LearningError` when none varies.
     """
@@ -211,7 +214,7 @@ def chosen_features(
 
 
 def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsOf) -> CounterReport:
-    """Rank what rules may look at, and choose. Raises `LearningError` when nothing varies."""
+    """Rank the possible inputs of rules, and choose. Raises `LearningError` when nothing varies."""
     if settings.selection != "regret":
         metric = ready.metric
         if settings.labels == "runs":
@@ -228,7 +231,7 @@ def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsO
 
 
 def looks_again(settings: LearningSettings) -> bool:
-    """Whether a second look is to be learned: its rules minimise what whole runs lose."""
+    """Whether a second look is to be learned: its rules minimise the loss over whole runs."""
     whole_runs = settings.labels == "runs" and settings.learner == "regret-tree"
     return settings.probe != "none" and whole_runs
 
@@ -240,13 +243,13 @@ def _losses(ready: Prepared, settings: LearningSettings, hints_of: HintsOf) -> F
 def cut(
     ready: Prepared, counters: tuple[str, ...], settings: LearningSettings
 ) -> dict[str, tuple[float, ...]]:
-    """Cut points of each counter or ratio that was chosen."""
+    """Cut points of each chosen counter or ratio."""
     columns = {name: ready.behaviours.counters[name] for name in counters}
     return cuts_of(columns, workload_weights(ready.workload), discretiser_of(settings))
 
 
 def discretiser_of(settings: LearningSettings) -> Discretiser:
-    """Cuts as the settings say."""
+    """Discretiser as the settings require."""
     return Discretiser(
         method=settings.discretisation, bins=settings.bins, number=settings.bin_number
     )
@@ -259,7 +262,7 @@ def make_table(
     settings: LearningSettings,
     hints_of: HintsOf,
 ) -> pd.DataFrame:
-    """Figure 6 over the behaviours, with what the settings compare."""
+    """Figure 6 over the behaviours, with the comparison that the settings choose."""
     elsewhere: Elsewhere
     if settings.labels == "runs":
         elsewhere = WholeRuns(ready.workload, _losses(ready, settings, hints_of))

@@ -1,12 +1,13 @@
-"""Which features to look at, by programs held out of the training set.
+"""Selects features by the loss on programs held out of the training set.
 
 Forward selection (Kohavi & John 1997, wrappers): the feature that lowers the loss on held-out
-workloads most is added, as long as the counters all of them need fit the PMU at once. What is
-judged in the end plays no part: a leave-one-program-out evaluation calls this without the program.
+workloads most is added, as long as the counters of all features fit the PMU at once. The programs
+of the final evaluation have no influence: a leave-one-program-out evaluation calls this module
+without the program.
 
-Where the edges of a feature lie is often left open by the programs that were seen, and a feature
-that foretells the others by a lucky edge does not foretell the next ones. So it is judged by the
-worst of the edges that are equally good.
+The seen programs often leave the edges of a feature open. A feature that predicts these programs by
+a lucky edge does not predict the next ones. So a feature is judged by the worst of the edges that
+are equally good.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ type Folds = list[tuple[Ints, Ints]]
 FOLDS = 10
 
 EDGES = (LOWEST, MIDDLE, HIGHEST)
-"""Of equally good ones those that judge a feature, by the worst of them. Judged by the one in the
-middle alone the default policy wins 10 of 10 and reaches 0.996 of the best hint where it was
-learned (0.997 by all three), and 0.991 over all thread counts (0.996)."""
+"""Positions among equally good edges; the worst of them judges a feature. With the middle position
+alone the default policy wins 10 of 10 and reaches 0.996 of the best hint where it was learned
+(0.997 by all three), and 0.991 over all thread counts (0.996)."""
 
 
 def choose_by_regret(
@@ -55,13 +56,13 @@ def choose_by_regret(
     most_rules: int,
     counted: tuple[str, ...] = (),
 ) -> CounterReport:
-    """The counters of `samples` that lose least on held-out workloads, needing at most `k` events,
-    those that are `counted` anyway among them.
+    """The counters of `samples` with the least loss on held-out workloads, within `k` events, which
+    include those that are `counted` anyway.
 
     `workload` is each sample's row in `losses` (`hint_losses.hint_losses`); `cuts` are the cut
-    points of each. In the report the merit of a feature is minus the loss with it and all before
-    it: nats of time against the best hint, summed over the workloads. Raises `LearningError` when
-    nothing varies or no loss is known.
+    points of each counter. In the report the merit of a feature is minus the loss with this and all
+    earlier features: nats of time against the best hint, summed over the workloads. Raises
+    `LearningError` when nothing varies or no loss is known.
     """
     names = [name for name, at in cuts.items() if at]
     left_out = tuple(name for name in cuts if name not in names)
@@ -95,8 +96,10 @@ def held_out_labels(
     cuts: Mapping[str, tuple[float, ...]],
     most_rules: int,
 ) -> Ints:
-    """The hint (into `HINTS`) that rules over the features of `cuts` give each sample when they
-    were learned without its fold; −1 where no loss is known. Arguments as of `choose_by_regret`.
+    """The hint (into `HINTS`) for each sample, by rules over the features of `cuts` that were
+    learned without its fold.
+
+    −1 where no loss is known. Arguments are those of `choose_by_regret`.
     """
     known = _known(workload, losses)
     labels = np.full(len(workload), -1)
@@ -110,14 +113,16 @@ def held_out_labels(
 
 
 def _folds(samples: ObservationTable) -> Folds:
-    """Programs held out and, where there are several machines, machines held out as well."""
+    """Folds of held-out programs and, where there are several machines, of held-out machines as
+    well.
+    """
     machine = samples.machine.codes
     machines = held_out(machine) if len(np.unique(machine)) > 1 else []
     return [*held_out(samples.program.codes, FOLDS), *machines]
 
 
 def _known(workload: Ints, losses: Floats) -> Mask:
-    """Which samples have a hint whose loss is known."""
+    """Mask of the samples that have a hint with a known loss."""
     known: Mask = ~np.isnan(losses[workload]).all(axis=1)
     return known
 
@@ -128,7 +133,7 @@ def _data(
     losses: Floats,
     cuts: Mapping[str, tuple[float, ...]],
 ) -> Losses:
-    """Known samples, binned by `cuts`; what was never tried is no better than the worst."""
+    """Known samples, binned by `cuts`; a hint that was never tried counts as the worst one."""
     known = _known(workload, losses)
     loss = losses[workload[known]]
     loss = np.where(np.isnan(loss), np.nanmax(loss, axis=1, keepdims=True), loss)
@@ -147,8 +152,9 @@ def _forward(
     most_leaves: int,
     fit: Callable[[Sequence[int]], bool],
 ) -> tuple[tuple[int, ...], list[float]]:
-    """Features in the order in which they were added, and the held-out loss before and after: by
-    the worst of the edges, of equals by all of them.
+    """Features in the order in which they were added, and the held-out loss before and after.
+
+    The loss is that of the worst edge; among equals, the sum over all edges.
     """
     chosen: tuple[int, ...] = ()
     losses = [_held_out(data, folds, (), 1, MIDDLE)]
@@ -183,7 +189,7 @@ def _labels(
     features: Sequence[int],
     most_leaves: int,
 ) -> Ints:
-    """What each row is told by rules that were learned without its fold; each is in one."""
+    """Label for each row by rules that were learned without its fold; each row is in one fold."""
     labels = np.empty(len(data.bins), np.int64)
     for others, out in folds:
         leaves = grow(data.take(others), features, most_leaves, MIDDLE)

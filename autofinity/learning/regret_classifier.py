@@ -1,4 +1,4 @@
-"""Rules that lose least as a scikit-learn estimator."""
+"""Rules with the least loss, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ type Ints = npt.NDArray[np.int64]
 
 
 class RegretClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Rules of a small tree that loses least (`learning.regret_tree`).
+    """Rules of a small tree with the least loss (`learning.regret_tree`).
 
-    What can be set:
+    The parameters are:
 
-    * `most_rules`: at most, without the default; at least 1.
-    * `cut_points`: of each column the edges that conditions may have, ascending. None: between all
+    * `most_rules`: largest number of rules without the default; at least 1.
+    * `cut_points`: for each column the edges that conditions may have, ascending. None: between all
       neighbouring values.
-    * `preferred`: labels (indices into `classes_`) that a rule says unless another one loses less
+    * `preferred`: labels (indices into `classes_`) that a rule gives unless another one loses less
       by more than noise (`regret_tree.WORTH`).
 
     Values may be NaN: missing, and every condition on it fails. After `fit`:
@@ -65,9 +65,10 @@ class RegretClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learn from `X` (n × features) and labels `y` (n), weighted (n; default 1 each).
 
-        `losses` (n × labels) is what each label loses in each row; `y` are then indices of its
-        columns, all of which are classes. Without it every other label than that of `y` loses 1.
-        Raises `ValueError` for what scikit-learn refuses, and where shapes or parameters are wrong.
+        `losses` (n × labels) is the loss of each label in each row; `y` are then indices of its
+        columns, all of which are classes. Without `losses` every label other than `y` loses 1.
+        Raises `ValueError` for input that scikit-learn refuses, and where shapes or parameters are
+        wrong.
         """
         values, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(labels)

@@ -1,4 +1,4 @@
-"""From an action table to the policy whose rules lose least."""
+"""From an action table to the policy whose rules have the least loss."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ type Floats = npt.NDArray[np.float64]
 def tree_policy(table: pd.DataFrame, most_rules: int) -> RulePolicy:
     """The policy of an action table that is not empty; at most `most_rules` rules and a default.
 
-    What a rule covers is what is at stake in its rows, what it gets wrong is what it loses there:
-    nats of time, summed over workloads.
+    A rule covers the largest possible loss in its rows, and gets wrong its own loss there: nats of
+    time, summed over workloads.
     """
     cut_points, bins, best = cut_points_of(table), bins_of(table), best_of(table)
     losses = _losses_of(table)
@@ -30,7 +30,7 @@ def tree_policy(table: pd.DataFrame, most_rules: int) -> RulePolicy:
 
 
 def _losses_of(table: pd.DataFrame) -> Floats:
-    """What each hint loses in each row (rows × 8), weighted."""
+    """Loss of each hint in each row (rows × 8), weighted."""
     consequences = consequences_of(table)
     best = np.nanmax(consequences, axis=1, keepdims=True)
     # Consequences of one sign: relative to the best, in logarithms (a negative metric is better the

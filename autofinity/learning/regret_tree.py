@@ -1,8 +1,9 @@
-"""Rules that lose least: a small tree grown on what a wrong hint costs, written as rules.
+"""Rules with the least loss: a small tree grown on the cost of wrong hints, written as rules.
 
-RIPPER minimises how often it is wrong; here every row says what each hint loses there, and a leaf
-says the hint with the least expected loss. Greedy, best split first, as CART grows (Breiman et al.
-1984), with the loss itself in place of an impurity (Turney 1995 reviews cost-sensitive trees).
+RIPPER minimises the number of wrong answers. Here every row has the loss of each hint, and a leaf
+has the hint with the least expected loss. The tree grows greedily, best split first, as in CART
+(Breiman et al. 1984), with the loss itself in place of an impurity (Turney 1995 reviews
+cost-sensitive trees).
 """
 
 from __future__ import annotations
@@ -18,29 +19,29 @@ from autofinity.learning.bin_rules import BinRule
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
 WORTH = 0.01
-"""Share of the loss of always saying the best single hint by which a split has to lower it: less is
-within the noise of a few dozen programs."""
+"""Least gain of a split, as a share of the loss of the best single hint: smaller gains are within
+the noise of a few dozen programs."""
 
 LEVEL = 0.02
 """Splits whose gains differ by less than this share are equally good."""
 
 LOWEST, MIDDLE, HIGHEST = 0.0, 0.5, 1.0
-"""Where an edge lies among those that are equally good."""
+"""Position of an edge among edges that are equally good."""
 
 type Box = dict[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Losses:
-    """Rows of bins with what each label loses there, weights included."""
+    """Rows of bins with the loss of each label there, weights included."""
 
     bins: Ints
-    """n × features, each from 0; −1 where the value is missing."""
+    """Bins: n × features, each from 0; −1 where the value is missing."""
     loss: Floats
-    """n × labels, weighted; no NaN."""
+    """Losses: n × labels, weighted; no NaN."""
     bin_counts: tuple[int, ...]
     preferred: tuple[int, ...] = ()
-    """Labels that a leaf says unless another one loses less by more than `WORTH`."""
+    """Labels that a leaf gets unless another one loses less by more than `WORTH`."""
 
     def take(self, rows: Ints) -> Losses:
         """Some of the rows."""
@@ -49,7 +50,7 @@ class Losses:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
-    """A box of bins, the label that loses least in it, and the split that would gain most."""
+    """A box of bins, its label with the least loss, and the split with the largest gain."""
 
     box: Box
     rows: Ints
@@ -57,17 +58,18 @@ class Leaf:
     gain: float
     feature: int
     last_left: int
-    """The split: bins up to this one against those above."""
+    """Last bin on the left side of the split."""
 
 
 def grow(
     data: Losses, features: Sequence[int], most_leaves: int, edge: float = MIDDLE
 ) -> list[Leaf]:
-    """A tree over some of the features, the best split first, while splits are `WORTH` it.
+    """A tree over some of the features, grown with the best split first, while the gain is above
+    `WORTH`.
 
-    `edge` says which of equally good edges is taken, from `LOWEST` to `HIGHEST`: between them
-    little is at stake, so that the one in the middle keeps its distance from both sides. A row
-    whose value is missing is in neither branch of a split: no condition holds for it.
+    `edge` chooses among equally good edges, from `LOWEST` to `HIGHEST`; the middle edge keeps a
+    distance from both sides. A row whose value is missing is in neither branch of a split: no
+    condition holds for it.
     """
     leaves = [_leaf(data, {}, np.arange(len(data.bins)), features, edge)]
     at_first = float(data.loss[:, leaves[0].label].sum())
@@ -98,8 +100,9 @@ def labels_of(leaves: Sequence[Leaf], bins: Ints) -> Ints:
 
 
 def rules_of(leaves: Sequence[Leaf]) -> list[BinRule]:
-    """The same as ordered rules: neighbouring leaves of one label joined, the label of the most
-    rows as the default.
+    """Ordered rules of the leaves.
+
+    Neighbouring leaves of one label are joined, and the label of the most rows is the default.
     """
     rules = _joined([BinRule(dict(leaf.box), leaf.label) for leaf in leaves])
     default = _default(leaves)
@@ -141,7 +144,7 @@ def _preferred(data: Losses, leaf: Leaf, worth: float) -> Leaf:
 
 
 def _among_best(gains: Floats, edge: float) -> int:
-    """Of the best split and those next to it that are as good, the one at `edge`."""
+    """The split at `edge` among the best split and equally good ones next to it."""
     level = gains >= gains.max() * (1 - LEVEL)
     first = last = int(np.argmax(gains))
     while last + 1 < len(gains) and level[last + 1]:
@@ -150,7 +153,7 @@ def _among_best(gains: Floats, edge: float) -> int:
 
 
 def _joined(rules: list[BinRule]) -> list[BinRule]:
-    """Boxes of one label that differ in a single range, and touch there, as one."""
+    """Rules with boxes of one label joined that differ in a single range, and touch there."""
     for i, one in enumerate(rules):
         for j in range(i + 1, len(rules)):
             both = _union(one, rules[j])

@@ -1,8 +1,8 @@
-"""RIPPER of our own over an action table: rules without Java.
+"""Our own RIPPER over an action table: rules without Java.
 
-The rules are found by the native core (`learning.value_rules`) over bin indices and become
-(lower, upper] intervals of the counters here. Source: W. Cohen, "Fast Effective Rule Induction"
-(ICML 1995).
+The rules are found by the native core (`learning.value_rules`) over bin indices and become (lower,
+upper] intervals of the counters here.
+Source: W. Cohen, "Fast Effective Rule Induction" (ICML 1995).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def by_ripper(
     seed: int,
     bin_type: BinType = "ordered",
 ) -> RulePolicy:
-    """Rules class by class, rarest first; arguments as of `bin_rules.arrays_of`.
+    """Rules class by class, rarest first; arguments are those of `bin_rules.arrays_of`.
 
     Bins are ordered numbers (a condition is a range of bins) or nominal values (a condition is one
     bin). Raises `LearningError` for an empty table.

@@ -27,13 +27,13 @@ type Floats = npt.NDArray[np.float64]
 class RipperClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Ordered rules by RIPPERk (Cohen 1995), classes from the rarest to the most frequent.
 
-    What can be set:
+    The parameters are:
 
-    * `passes`: how often every rule is reconsidered (Cohen's k), at least 0.
-    * `least_weight`: weight that a condition leaves covered while a rule is grown, at least 0.
+    * `passes`: number of times that every rule is reconsidered (Cohen's k), at least 0.
+    * `least_weight`: least weight that a condition of a growing rule leaves covered, at least 0.
     * `nominal_features`: indices of the columns whose numbers are names; a condition on one is
       "equal to", on the others "at most" or "above". None: there are no such columns.
-    * `random_state`: of the draws of the rows to grow and to prune on.
+    * `random_state`: random seed for the rows to grow and to prune on.
 
     Values may be NaN: missing, and every condition on it fails. Sample weights count rows: 2 is the
     row twice. After `fit`:
@@ -64,8 +64,8 @@ class RipperClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learn from `X` (n × features), labels `y` (n) and weights (n; default 1 each).
 
-        Raises `ValueError` for what scikit-learn refuses, for parameters out of range, and for
-        weights that are negative or all zero.
+        Raises `ValueError` for input that scikit-learn refuses, for parameters out of range, and
+        for weights that are negative or all zero.
         """
         values, labels = validate_data(
             self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
@@ -101,7 +101,7 @@ class RipperClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: npt.ArrayLike) -> Floats:
         """Shares of the classes in the training weight where a row's rule fires first: n × classes.
 
-        A rule that was never the first to fire is sure of its label.
+        A rule that was never the first to fire gives its label with probability 1.
         """
         fired = self._fired(X)
         shares = np.array([rule.weights for rule in self.rules_])
@@ -112,7 +112,7 @@ class RipperClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return probabilities
 
     def describe(self, feature_names: Sequence[str] | None = None) -> str:
-        """The rules, one a line, as a person reads them. Raises `NotFittedError`."""
+        """The rules for a person, one on each line. Raises `NotFittedError`."""
         check_is_fitted(self)
         names = feature_names or [f"x{i}" for i in range(self.n_features_in_)]
         lines = []

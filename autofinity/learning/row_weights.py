@@ -1,4 +1,4 @@
-"""What each row of an action table weighs when rules are learned."""
+"""Weights of the rows of an action table when rules are learned."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ type Floats = npt.NDArray[np.float64]
 
 
 def row_weights(table: pd.DataFrame, weighting: Weighting) -> Floats:
-    """One weight a row.
+    """One weight for each row.
 
-    * `observations`: how often the behaviour was observed.
-    * `stake`: that, times what is to be lost there: the best consequence minus the worst, over the
-      larger magnitude. Scaled to the same mean, so that a learner's least weight of a rule keeps
-      its meaning. Behaviours for which all hints are equally good then have no say.
+    * `observations`: number of times that the behaviour was observed.
+    * `stake`: that number times the possible loss: the best consequence minus the worst, divided by
+      the larger magnitude. Weights are scaled to the same mean, so that a learner's least weight of
+      a rule keeps its meaning. Behaviours for which all hints are equally good have no influence.
     * `none`: every row weighs 1, as figure 6 writes each behaviour once for each affinity.
     """
     if weighting == "none" or len(table) == 0:

@@ -1,15 +1,15 @@
-"""Rules for a second look: what a sample in a packed affinity adds to the one at the start.
+"""Rules for a second look, which use a sample in a packed affinity beside the sample at the start.
 
-Nobody sees how sharing a cache changes a program while no thread shares a cache. So every answer of
-the first rules is checked by a short sample in the affinity of another hint
+The effect of a shared cache on a program cannot be seen while no thread shares one. So every answer
+of the first rules is checked by a short sample in the affinity of another hint
 (`LearningSettings.probe`), and by the difference from the first sample. An answer that leaves
-threads where they are is as likely wrong as one that moves them, and costs more than a look: with
-such answers final, the policy of the Opteron wins 41 of 46 interesting cases and reaches 0.978 of
-the best hint (`autofinity evaluate --train-threads 4,8,16,24`); with all checked 46 and 0.993.
+threads where they are is as likely wrong as an answer that moves them, and a wrong one costs more
+than a look: with such answers final, the policy of the Opteron wins 41 of 46 interesting cases and
+reaches 0.978 of the best hint (`autofinity evaluate --train-threads 4,8,16,24`); with all answers
+checked 46 and 0.993.
 
-One thing is known before anything is learned: a program that ran slower there than at the start, by
-more than is called a tie, is not to stay. So an edge that may lie between as fast and slower does
-(`PAR`).
+One fact is known before learning: a program that ran slower there than at the start, by more than a
+tie, must not stay. So an edge that may lie between equally fast and slower is put there (`PAR`).
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ type Ints = npt.NDArray[np.int64]
 type Mask = npt.NDArray[np.bool_]
 
 PAR = 1 / (1 + TIE)
-"""What a `speed_gain` of as fast begins at. With that edge left where the programs have it the
+"""Least `speed_gain` that counts as equally fast. With the edge left where the programs have it the
 default policy wins 10 of 10 and reaches 0.997 of the best hint, as it does with this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """Samples that rules may look at."""
+    """Samples that rules may use."""
 
     features: ObservationTable
-    """Their features, as counters; one row a sample."""
+    """Features of the samples, as counters; one row for each sample."""
     workload: Ints
-    """Of each, numbered as the rows of the losses."""
+    """Workload of each sample, numbered as the rows of the losses."""
     discretiser: Discretiser
 
     def take(self, rows: Ints | Mask) -> Seen:
@@ -75,7 +75,7 @@ class Seen:
         cuts: Mapping[str, tuple[float, ...]],
         condense: Condense,
     ) -> pd.DataFrame:
-        """Over the features of `cuts`, of whole runs; workloads weigh 1."""
+        """Action table over the features of `cuts`, from whole runs; workloads weigh 1."""
         weights = workload_weights(self.workload)
         elsewhere = WholeRuns(self.workload, losses)
         return build_action_table(
@@ -85,8 +85,10 @@ class Seen:
     def held_out(
         self, losses: Floats, features: tuple[str, ...], most_rules: int
     ) -> tuple[Ints, Floats]:
-        """What rules that have not seen a sample's fold say of it, and each workload's mean loss
-        by that (NaN without a sample or a known loss).
+        """Label for each sample by rules that have not seen its fold, and each workload's mean
+        loss.
+
+        The mean loss is NaN without a sample or a known loss.
         """
         cuts = self.cuts()
         labels = held_out_labels(
@@ -112,11 +114,11 @@ def with_second_look(
     losses: Floats,
     settings: LearningSettings,
 ) -> tuple[RulePolicy, str]:
-    """`policy` with a second look, if the two lose less on programs held out of the training set
-    than `policy` alone; and a line that says why or why not.
+    """`policy` with a second look, if both together lose less on programs held out of the training
+    set than `policy` alone; and a line with the reason.
 
-    `policy` was learned from `first`, `losses` are as `hint_losses.hint_losses` gives them, and
-    `seen` are the second samples (`both_samples`).
+    `policy` was learned from `first`, `losses` are those of `hint_losses.hint_losses`, and `seen`
+    are the second samples (`both_samples`).
     """
     probe = Hint.parse(settings.probe)
     cuts = seen.cuts()
@@ -152,8 +154,9 @@ def with_second_look(
 
 
 def moved_to(par: float, cuts: tuple[float, ...], values: Floats) -> tuple[float, ...]:
-    """Cut points, of which one that no value separates from `par` is put there: what was seen
-    does not say where between its neighbours it lies.
+    """Cut points, with the one that no value separates from `par` moved to `par`.
+
+    The values do not determine the place of that cut between its neighbours.
     """
     below, above = values[values <= par], values[values > par]
     if not len(below) or not len(above):
@@ -170,8 +173,10 @@ def _mentioned(workloads: Ints, count: int) -> Mask:
 def both_samples(
     table: ObservationTable, settings: LearningSettings, hints_of: HintsOf
 ) -> tuple[ObservationTable, Ints]:
-    """Features of each sample in the second affinity (`LearningSettings.probe`) beside the
-    program's mean at the start, and the workload of each; of programs that have both.
+    """Features of each sample in the second affinity (`LearningSettings.probe`) and of the
+    program's mean at the start.
+
+    The second value is the workload of each sample. Only programs that have both are included.
     """
     probe = Hint.parse(settings.probe)
     numbers = table.workload()

@@ -1,6 +1,7 @@
-"""Everything one can choose about learning: our choices as defaults, the paper's as `PAPER`.
+"""All settings of learning: our choices are the defaults, the paper's are `PAPER`.
 
-Plain values only (no numpy), so that the command line can offer the choices at no cost.
+The module holds plain values only (no numpy), so that the command line can offer the choices at no
+cost.
 """
 
 from __future__ import annotations
@@ -36,67 +37,69 @@ LEARNERS: tuple[str, ...] = get_args(LearnerName.__value__)
 PROBES: tuple[str, ...] = get_args(Probe.__value__)
 
 MOST_BINS = 20
-"""Of a counter. With 40 the default policy wins 10 of 10 and reaches 0.997 of the best hint, as it
-does with 20 (docs/policy-study.md, all figures of constants)."""
+"""Largest number of bins of a counter. With 40 the default policy wins 10 of 10 and reaches 0.997
+of the best hint, as it does with 20 (docs/policy-study.md, all figures of constants)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearningSettings:
-    """Raises `UsageError` for a value that cannot be."""
+    """Settings of learning. Raises `UsageError` for an impossible value."""
 
     labels: Labels = "runs"
-    """Whose performance labels a behaviour: whole runs in each affinity, or matching sample periods
+    """Source of the labels of behaviours: whole runs in each affinity, or matching sample periods
     (figure 6)."""
     features: Features = "portable"
-    """What rules may look at: rates of counters, ratios of them (`model.ratios`), ratios that every
-    PMU can count (and the machine's, by `cross_core`), or rates and all ratios."""
+    """Inputs of rules: rates of counters, ratios of them (`model.ratios`), ratios that every PMU
+    can count (and the machine's, by `cross_core`), or rates and all ratios."""
     cross_core: tuple[str, ...] = ()
     """Counters of lines from other cores' caches (`model.ratios.CROSS_CORE_COUNTERS`) that the
-    machine has: portable ratios may be of them, too."""
+    machine has: portable ratios may use them, too."""
     uncounted: tuple[str, ...] = ()
-    """Counters that the machine's PMU lacks: rates are of none (`workflow.machine_events`)."""
+    """Counters that the machine's PMU lacks: rates do not use them (`workflow.machine_events`)."""
     metric: Metric = "speed"
     condense: Condense = "gmean"
-    """What makes one performance of the several that a hint may have in a row of the action table:
-    of its affinities (`leeway`), and of the programs that behave so."""
+    """Function that condenses the performances that a hint has in a row of the action table: those
+    of its affinities (`leeway`), and of the programs with that behaviour."""
     leeway: int = 0
-    """Threads that may be moved for an affinity still to belong to a hint (the paper's: 2). The
-    caller makes its `HintsOf` with it (`learning.leeway_hints`); learning itself only keeps it as
-    provenance."""
+    """Number of threads that may be moved for an affinity still to belong to a hint (the paper's:
+    2). The caller makes its `HintsOf` with this number (`learning.leeway_hints`); learning itself
+    only stores it as provenance."""
     discretisation: Method = "equal-share"
     bins: int = MOST_BINS
-    """Bins of a counter: at most, for equal width; exactly (ties aside), for the others."""
+    """Number of bins of a counter: the largest number for equal width; the exact number (ties
+    aside) for the other methods."""
     bin_number: BinNumber = "automatic"
-    """How many bins of equal width, up to `bins` (see `learning.discretise`)."""
+    """Choice of the number of bins of equal width, up to `bins` (see `learning.discretise`)."""
     normalise: bool = True
-    """Each performance over the smallest of its program. Whole runs are always compared within
-    their program: over its best hint."""
+    """Whether to divide each performance by the smallest of its program. Whole runs are always
+    compared within their program, with its best hint."""
     k: int = 4
-    """Counters to choose: what the PMU counts at once."""
+    """Number of counters to choose: as many as the PMU counts at once."""
     selection: Selection = "regret"
-    """Counters that correlate with the metric; the paper's four on machines whose PMU counts them,
-    and elsewhere those that correlate (`workflow.machine_events` knows the machine); or features
-    that lose least on held-out programs."""
+    """Method of selection: counters that correlate with the metric; the paper's four on machines
+    whose PMU counts them, and elsewhere those that correlate (`workflow.machine_events` decides);
+    or features with the least loss on held-out programs."""
     counters: tuple[str, ...] | None = None
-    """These counters or ratios instead of chosen ones."""
+    """Counters or ratios to use instead of chosen ones."""
     window: int = 0
-    """Periods of the sample that a decision is made from; 0: the whole run. With labels of runs a
-    behaviour is the mean of as many."""
+    """Number of periods in the sample that a decision is made from; 0: the whole run. With labels
+    of runs a behaviour is the mean of as many periods."""
     bin_type: BinType = "ordered"
-    """How bins enter the learner."""
+    """Form in which bins enter the learner."""
     literal: bool = False
     """Figure 6, line 18 as printed: the last destination of a hint overwrites the others."""
     weighting: Weighting = "stake"
-    """What a row of the action table weighs in learning (see `learning.row_weights`)."""
+    """Weights of the rows of the action table in learning (see `learning.row_weights`)."""
     learner: LearnerName = "regret-tree"
-    """WEKA's JRip, the reference; our own RIPPER; or rules of a tree that loses least."""
+    """Learner: WEKA's JRip, the reference; our own RIPPER; or rules of a tree with the least
+    loss."""
     most_rules: int = 8
-    """Of the tree, and of that of a second look."""
+    """Largest number of rules of the tree, and of the tree of a second look."""
     probe: Probe = "slP"
     """Hint in whose affinity a second sample is taken before threads are moved, if that pays on
     held-out programs (labels of runs and regret-tree only)."""
     other_counts: bool = True
-    """Learn what answers mean with thread counts that nothing was profiled with (see
+    """Whether to learn the meaning of answers with thread counts that were not profiled (see
     `learning.other_counts`); the caller has to give the machine's best matches."""
     seed: int = 1
 
@@ -145,7 +148,7 @@ class LearningSettings:
             raise UsageError(f"counters {', '.join(self.counters)}: one is named twice")
 
     def as_dict(self) -> dict[str, object]:
-        """For provenance: plain values only."""
+        """Settings for provenance: plain values only."""
         plain = asdict(self)
         plain["counters"] = None if self.counters is None else list(self.counters)
         plain["cross_core"] = list(self.cross_core)

@@ -1,10 +1,10 @@
 """One policy for all machines: whole runs on each, with facts of the machine among the features.
 
     machine ─► samples where runs start, and in a second affinity ─┐
-            └► what each hint loses each workload ─────────────────┴► stacked ─► features ─► rules
+            └► loss of each hint for each workload ─────────────────┴► stacked ─► features ─► rules
 
-A workload is one program, input and thread count on one machine. Features are chosen by what they
-lose on programs held out, and on machines held out.
+A workload is one program, input and thread count on one machine. Features are chosen by their loss
+on held-out programs, and on held-out machines.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ type Ints = npt.NDArray[np.int64]
 
 
 MOVING = 0.002
-"""Share of the time by which a hint has to be better than where threads start: what is gained less
-is a tie that the machines at hand decide, and other machines decide otherwise."""
+"""Share of the time by which a hint has to be better than the starting placement. A smaller gain is
+a tie that depends on the machines of the evidence, and differs on other machines."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What the runs on one machine, or on several, say."""
+    """Evidence from the runs on one machine, or on several."""
 
     first: Seen
     again: Seen | None
-    """None where no second look is wanted."""
+    """Samples of the second look; None where no second look is wanted."""
     losses: Floats
-    """Workloads × 8: those of `hint_losses.hint_losses`, and `MOVING` for hints that move."""
+    """Losses, workloads × 8: those of `hint_losses.hint_losses`, and `MOVING` for hints that
+    move."""
 
     def without(self, *, machine: str = "", program: str = "") -> Evidence:
-        """What is left without a machine, and without a program on all machines."""
+        """The evidence without a machine, and without a program on all machines."""
 
         def left(look: Seen) -> Seen:
             seen = look.features
@@ -64,8 +65,10 @@ class Evidence:
 
 
 def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: HintsOf) -> Evidence:
-    """Of the observations of one machine, which have the facts of the machine among their counters
-    (`feature_columns.with_facts`). Raises as `pipeline.prepare` does.
+    """Evidence from the observations of one machine.
+
+    They must have the facts of the machine among their counters (`feature_columns.with_facts`).
+    Raises the errors of `pipeline.prepare`.
     """
     ready = prepare(table, settings, hints_of)
     how = discretiser_of(settings)
@@ -100,8 +103,9 @@ def joined(parts: Sequence[Evidence]) -> Evidence:
 def learn_from(
     evidence: Evidence, settings: LearningSettings, provenance: Mapping[str, object]
 ) -> LearnedPolicy:
-    """The policy that loses least on all machines of the evidence; a default only, and a note that
-    says why, where too little is known for rules.
+    """The policy with the least loss on all machines of the evidence.
+
+    With too little data for rules, the policy is only a default, with a note that has the reason.
     """
     first, losses = evidence.first, evidence.losses
     cuts = first.cuts()

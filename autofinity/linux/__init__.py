@@ -1,1 +1,1 @@
-"""The real machine."""
+"""The real machine, under Linux."""

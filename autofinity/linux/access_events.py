@@ -1,4 +1,4 @@
-"""What perf is asked for to hear, with the address, of a program's accesses to memory.
+"""perf events whose records have the addresses of a program's accesses to memory.
 
     PAGE_FAULTS      everywhere: the kernel's own event, one record each
     PEBS, Intel      `mem-loads` and `mem-stores` of a core PMU: loads that took 30 clocks, stores
@@ -6,12 +6,13 @@
     SPE, Arm         loads and stores among every so many operations; the hardware writes them to
                      memory by itself (`spe_ring`)
 
-The PMU's events are taken from sysfs as the kernel names them there. No source of the data is asked
-for: then Sapphire Rapids and later take loads without the event `mem-loads-aux` beside them.
+The PMU's events are taken from sysfs as the kernel names them there. The source of the data is not
+requested: then Sapphire Rapids and later accept loads without the event `mem-loads-aux` beside
+them.
 Sources: perf_event_open(2); Documentation/ABI of event_source/devices (events, format); perf-mem(1)
-for the 30 clocks; perf-amd-ibs(1): IBS tells users from the kernel by `swfilt` only, where there is
-one, and else needs CAP_PERFMON; perf-arm-spe(1) and drivers/perf/arm_spe_pmu.c: SPE takes periods
-only, of operations, and one event a thread or CPU; each PMU is that of some CPUs.
+for the 30 clocks; perf-amd-ibs(1): IBS separates user from kernel mode only by `swfilt`, and needs
+CAP_PERFMON where there is no `swfilt`; perf-arm-spe(1) and drivers/perf/arm_spe_pmu.c: SPE takes
+only periods, in operations, and one event for each thread or CPU; each PMU belongs to some CPUs.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from autofinity.model.topology import OsIndex
 
 _LOAD_CLOCKS: Final = 30
 _PER_S: Final = 1000
-"""Samples of a thread and event: 100 between two looks a tenth of a second apart."""
+"""Samples per second of a thread and event: 100 between two looks a tenth of a second apart."""
 _SPE_PERIOD: Final = 300_000
 """Operations from one sample to the next: ten samples a millisecond at one operation a clock of
 3 GHz.
 """
 NO_ACCESS_PMU: Final = "no PMU named ibs_op or arm_spe_0, or cpu with mem-loads"
-"""Why accesses cannot be sampled where `pmu_events` finds none."""
+"""Reason why accesses cannot be sampled where `pmu_events` finds none."""
 _SPE_WORDS: Final = {"ts_enable": 1, "load_filter": 1, "store_filter": 1, "jitter": 1}
 TID_TIME_ADDR_CPU: Final = 0b1000_1110
-"""`perf_event_attr.sample_type`: what each record says."""
+"""`perf_event_attr.sample_type`: the fields of each record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +46,27 @@ class AccessEvent:
     """One event whose records have addresses."""
 
     name: str
-    """As reports call it."""
+    """Name in reports."""
     encoding: Encoding
     config1: int = 0
     config2: int = 0
     per_s: int = 0
-    """Samples a second and thread that the kernel aims at; 0: it goes by `period`."""
+    """Samples per second and thread that the kernel aims at; 0: the event uses `period`."""
     period: int = 1
     """Events from one sample to the next."""
     precise: bool = False
-    """Whether the address is that of the very instruction (PEBS)."""
+    """Whether the address belongs to the very instruction (PEBS)."""
     users_only: bool = True
     cpus: frozenset[OsIndex] | None = None
-    """Those that have it; None: all."""
+    """CPUs that have the event; None: all."""
     spe: bool = False
-    """Whether its samples are packets of Arm's SPE, not records of the kernel's."""
+    """Whether the samples are packets of Arm's SPE, not records of the kernel."""
 
     def open(self, tid: int, *, cpu: int = -1, following: bool = False, wake_bytes: int = 0) -> int:
-        """Descriptor, on thread `tid` (0: the caller), which waits to be enabled. `following`: it
-        waits for the thread's next exec, and takes in the threads and children that it begins then,
-        which are records, too. Raises `OSError`.
+        """Open the event on thread `tid` (0: the caller), disabled; return its descriptor.
+
+        With `following`, the event waits for the thread's next exec, and then includes the threads
+        and children that the thread begins; their beginnings are records, too. Raises `OSError`.
         """
         return open_event(
             self.encoding,
@@ -91,8 +93,9 @@ PAGE_FAULTS: Final = AccessEvent("page faults", Encoding(1, 2))
 
 
 def pmu_events(devices: Path = DEVICES) -> tuple[AccessEvent, ...]:
-    """Events of this machine's PMUs that sample accesses; empty: it has none. A machine of two core
-    kinds has them twice.
+    """Events of this machine's PMUs that sample accesses; empty where there are none.
+
+    A machine of two core kinds has each event twice.
     """
     return (*_pebs(devices), *_ibs(devices), *_spe(devices))
 

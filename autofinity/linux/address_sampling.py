@@ -1,11 +1,12 @@
-"""Which thread of a program was at which address: page faults, or accesses that a PMU samples.
+"""Records which thread of a program accessed which address: page faults, or accesses sampled by a
+PMU.
 
     open_touches(pid) ─► a ring for each CPU (inherited by threads and children) ─► read() ─► Touch…
     ThreadTouches ─────► a ring for each thread of a program that runs already ───► read() ─► Touch…
 
 An inherited event can be mapped only when it belongs to one CPU (cpu -1 gives EINVAL, measured), so
-there is one a CPU. What runs already would need one for each thread and CPU; so there each thread
-has its own, not inherited, and who looks after the program tells of new threads.
+there is one event for each CPU. A program that already runs would need one event for each thread
+and CPU; so there each thread has its own event, not inherited, and the caller names new threads.
 Source: perf_event_open(2).
 """
 
@@ -35,9 +36,9 @@ from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import OsIndex
 
 _CPU_RING_BYTES: Final = 256 << 10
-"""Half of what perf_event_mlock_kb allows; those of SPE take 64 KiB more."""
+"""Half of what perf_event_mlock_kb allows; rings of SPE take 64 KiB more."""
 _THREAD_RING_BYTES: Final = 32 << 10  # 800 records between two looks; of some 500 KiB a CPU
-_ALL_RINGS_BYTES: Final = 1 << 20  # of the threads of a program, for they count as ours
+_ALL_RINGS_BYTES: Final = 1 << 20  # of a program's threads: they count as this process's memory
 _TIME: Final[Callable[[Record], int]] = attrgetter("at_ns")
 
 
@@ -46,19 +47,19 @@ class _Ring(Protocol):
 
     fd: int
     lost: int
-    """Records that there was no room for."""
+    """Number of records that found no room."""
 
     def drain(self) -> Iterator[Record]:
-        """What has come until now, and was not yet told; that of one thread in order of time."""
+        """New records since the last call; those of one thread are in order of time."""
         ...
 
     def close(self) -> None:
-        """Give it back to the kernel."""
+        """Close the ring."""
         ...
 
 
 class TouchSampler:
-    """Open rings. Close it."""
+    """Open rings. Close the sampler after use."""
 
     def __init__(self, rings: Iterable[_Ring]) -> None:
         self._rings = tuple(rings)
@@ -68,19 +69,19 @@ class TouchSampler:
 
     @property
     def lost(self) -> int:
-        """Records that the rings had no room for."""
+        """Number of records that found no room in the rings."""
         return sum(ring.lost for ring in self._rings)
 
     def wait(self, milliseconds: int) -> None:
-        """Until a ring is half full, or the time has passed."""
+        """Wait until a ring is half full, or the time has passed."""
         self._poll.poll(milliseconds)
 
     def read(self) -> list[Record]:
-        """What has come since the last call, in order of time."""
+        """New records since the last call, in order of time."""
         return sorted(chain.from_iterable(ring.drain() for ring in self._rings), key=_TIME)
 
     def close(self) -> None:
-        """Give the rings back."""
+        """Close the rings."""
         for ring in self._rings:
             ring.close()
 
@@ -88,7 +89,7 @@ class TouchSampler:
 def open_touches(
     pid: int, cpus: Iterable[int], events: Sequence[AccessEvent] = (PAGE_FAULTS,)
 ) -> TouchSampler:
-    """Record those of process `pid` from its next exec on. Raises `CapabilityError`."""
+    """Record the accesses of process `pid` from its next exec on. Raises `CapabilityError`."""
     rings: list[_Ring] = []
     try:
         for cpu in sorted(map(OsIndex, cpus)):
@@ -102,21 +103,25 @@ def open_touches(
 
 
 class ThreadTouches:
-    """Those of threads that run already, from the moment each is first named. Close it."""
+    """Accesses of threads that already run, each from the moment it is first named. Close after
+    use.
+    """
 
     def __init__(self, events: Sequence[AccessEvent] = (PAGE_FAULTS,)) -> None:
         self._events = tuple(events)
         self._rings: dict[int, list[_Ring]] = {}
-        self._lost = 0  # of threads that are not followed any more
+        self._lost = 0  # of threads that are no longer followed
 
     @property
     def lost(self) -> int:
-        """Records that the rings had no room for."""
+        """Number of records that found no room in the rings."""
         return self._lost + sum(ring.lost for rings in self._rings.values() for ring in rings)
 
     def follow(self, tids: Iterable[int]) -> None:
-        """Record those of these threads, and of no others any more. A thread that has ended is
-        nobody's loss. Raises `CapabilityError` when one cannot be sampled.
+        """Record the accesses of these threads, and of no others.
+
+        A thread that has ended is ignored. Raises `CapabilityError` when a thread cannot be
+        sampled.
         """
         wanted = set(tids)
         for tid in [tid for tid in self._rings if tid not in wanted]:
@@ -132,24 +137,24 @@ class ThreadTouches:
                 rings += _open(event, tid, _share(ring_bytes, self._events))
 
     def read(self) -> Iterator[Touch]:
-        """What has come since the last call, in order of time; it is never in memory as a whole."""
+        """New records since the last call, in order of time; they are never all in memory."""
         each = (ring.drain() for rings in self._rings.values() for ring in rings)
         return (record for record in merge(*each, key=_TIME) if isinstance(record, Touch))
 
     def close(self) -> None:
-        """Give the rings back."""
+        """Close the rings."""
         self.follow(())
 
 
 def usable_events(devices: Path = DEVICES) -> tuple[tuple[AccessEvent, ...], str]:
-    """The PMU's events, if the kernel lets us have them; else none, and why."""
+    """Events of the PMU and "", if the kernel permits them; else no events, and the reason."""
     events = pmu_events(devices)
     why_not = refusal(events)
     return ((), why_not) if why_not else (events, "")
 
 
 def refusal(events: Sequence[AccessEvent]) -> str:
-    """Why accesses cannot be sampled by these events of PMUs; empty: they can."""
+    """Reason why accesses cannot be sampled by these PMU events; empty: they can."""
     if not events:
         return NO_ACCESS_PMU
     ours = ThreadTouches(events)
@@ -165,11 +170,12 @@ def refusal(events: Sequence[AccessEvent]) -> str:
 def _open(
     event: AccessEvent, tid: int, ring_bytes: int, *, cpu: int = -1, following: bool = False
 ) -> list[_Ring]:
-    """The ring of an event, which records from now on, or when `following` from the next exec on.
-    None when the thread has ended. Raises `CapabilityError`.
+    """Rings of an event, which records from now on, or with `following` from the next exec on.
+
+    Empty when the thread has ended. Raises `CapabilityError`.
     """
     try:
-        # The kernel cuts it to what a ring holds: that of SPE is smaller, and its area wakes, too.
+        # The kernel limits the value to the ring's size: SPE's is smaller, and its area wakes, too.
         wake_bytes = ring_bytes // 2 if following else 0
         fd = event.open(tid, cpu=cpu, following=following, wake_bytes=wake_bytes)
         ring = SpeRing(fd, ring_bytes) if event.spe else SampleRing(fd, ring_bytes)
@@ -185,7 +191,10 @@ def _open(
 
 
 def _share(ring_bytes: int, events: Sequence[AccessEvent]) -> int:
-    """Of each event, that all of them lock no more; a power of two, as `ring_bytes`."""
+    """Ring size of each event, so that all events together lock no more than `ring_bytes`.
+
+    Both sizes are powers of two.
+    """
     return ring_bytes >> (len(events) - 1).bit_length()
 
 

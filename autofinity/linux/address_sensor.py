@@ -3,15 +3,15 @@
     threads ─► a ring each ─► touches, in order of time ─► blocks' last threads ─► SharingMatrix
                                                      └──► pages' counters ─────► NumaVectors
 
-Where the PMU samples accesses, these are taken in the place of faults. Which pages fault again, and
-how often, is the kernel's to say (NUMA hinting): the rate that a detector asks for cannot be had,
-and what a fault costs is not known. All else of `FaultSampling` holds: the table, its blocks and
-sharers, the counters' width.
+Where the PMU samples accesses, these replace faults. The kernel decides which pages fault again,
+and how often (NUMA hinting): the rate of a detector cannot be set, and the cost of a fault is not
+known. All other parts of `FaultSampling` hold: the table, its blocks and sharers, the counters'
+width.
 
-The counters of pages begin anew when threads are sent to other nodes (a deviation from kMAF and
-SPCD): what was counted before came from nodes where those threads are no more. A kernel takes pages
-away once a second or so, and a page that has been seen 30 times from the old node would have to be
-seen 120 times from the new one, minutes, until the papers' rule (exclusivity above 80 %) moves it.
+The counters of pages restart when threads move to other nodes (a deviation from kMAF and SPCD): the
+old counts came from nodes that those threads have left. A kernel unmaps pages about once a second.
+A page with 30 faults from the old node would need 120 faults from the new node, in minutes, until
+the papers' rule (exclusivity above 80 %) moves the page.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from autofinity.model.topology import OsIndex, Topology
 
 _PAGE_BYTES = 4096
 _MOST_THREADS = 1024  # the matrix of so many has a million cells
-_MOST_COUNTED = 1 << 17  # touches until the pages' counters begin anew
-# What this costs beside a program is bounded, whatever the program touches.
+_MOST_COUNTED = 1 << 17  # touches until the pages' counters restart
+# The memory of the sensor is bounded, whatever the program touches.
 _MOST_PAGES = 1 << 14  # with counters at a time: 1.2 MB of them with 4 nodes
 _MOST_SHOWN = 1 << 10  # pages a look; the others wait for the next
 _MOST_BLOCKS = 1 << 15  # 400 KB; the papers' tables have a million, 12 MB
 
 
 class AddressSensor:
-    """Watches the threads it is told of. Close it."""
+    """Watches the threads that `follow` names. Close the sensor after use."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class AddressSensor:
         topology: Topology,
         events: Sequence[AccessEvent] = (PAGE_FAULTS,),
     ) -> None:
-        """Pages are looked at on machines with several nodes only."""
+        """Pages are counted only on machines with several nodes."""
         self._detector = detector
         self._topology = topology
         self._touches = ThreadTouches(events)
@@ -72,19 +72,21 @@ class AddressSensor:
 
     @property
     def lost(self) -> int:
-        """Touches that came too fast to be recorded."""
+        """Number of touches that came too fast to be recorded."""
         return self._touches.lost
 
     def follow(self, tids: Iterable[int]) -> None:
-        """These are the threads now. Raises `CapabilityError` when they cannot be sampled."""
+        """Watch these threads from now on. Raises `CapabilityError` when they cannot be sampled."""
         self._touches.follow(tids)
 
     def look(self, numbers: Mapping[int, int]) -> tuple[SharingMatrix | None, NumaVectors | None]:
-        """What was seen since the last look; `numbers` are those of threads, by kernel id. A number
-        that is used again goes on where the former thread was.
+        """Sharing and page use since the last look; `numbers` holds each thread's number by kernel
+        id.
+
+        A number that is used again continues the counts of the former thread.
         """
         known = {tid: number for tid, number in numbers.items() if number < _MOST_THREADS}
-        # Threads that have gone are still in the table: the matrix never gets smaller.
+        # Threads that have ended are still in the table: the matrix never gets smaller.
         self._threads = max(self._threads, 1 + max(known.values(), default=0))
         counts = SharingCounts(self._threads)
         self._memory.look_again()
@@ -98,7 +100,9 @@ class AddressSensor:
         return sharing, self._vectors() if self._topology.n_nodes > 1 else None
 
     def bound(self, masks: Sequence[frozenset[OsIndex]]) -> None:
-        """Thread i has been bound to `masks[i]`; where that is empty it stays as it is."""
+        """Note that thread i has been bound to `masks[i]`; a thread with an empty mask stays as it
+        is.
+        """
         for number, mask in enumerate(masks):
             nodes = frozenset(self._node_of[cpu] for cpu in mask if cpu in self._node_of)
             if not nodes or nodes == self._nodes.get(number, self._everywhere):
@@ -107,13 +111,13 @@ class AddressSensor:
             self._forget_pages()
 
     def moved(self, pages: Sequence[int]) -> None:
-        """These pages have been moved."""
+        """Note that these pages have been moved."""
         if self._detector.halve_on_move:
             for page in pages:
                 self._pages.halve(page)
 
     def close(self) -> None:
-        """Give everything back to the kernel."""
+        """Close all rings."""
         self._touches.close()
 
     def _share(self, touch: Touch, thread: int, counts: SharingCounts) -> None:
@@ -138,7 +142,7 @@ class AddressSensor:
         return NumaVectors(vectors, _PAGE_BYTES, nodes)
 
     def _where(self, pages: Sequence[int]) -> dict[int, int]:
-        """Logical node of each page; those that have vanished are left out."""
+        """Logical node of each page; pages that have vanished are left out."""
         logical = {node: number for number, node in enumerate(self._topology.node_os_indices)}
         found: dict[int, int] = {}
         for pid, numbers in by_process(pages).items():
@@ -146,7 +150,7 @@ class AddressSensor:
             try:
                 nodes = nodes_of(pid, addresses)
             except CapabilityError:
-                continue  # the process is gone, or is none of ours: no page of it is moved
+                continue  # the process has ended, or is not ours: its pages are not moved
             for page, node in zip(numbers, nodes, strict=True):
                 if node in logical:
                     found[page] = logical[OsIndex(node)]

@@ -1,9 +1,10 @@
-"""The AUX area of an event: memory that its hardware fills by itself, beside the ring of records.
+"""The AUX area of an event: memory that the hardware fills by itself, beside the ring of records.
 
     records: … AUX(offset, size, flags) …   ─► which bytes have come
     area:    [ taken | come | free … ]         offsets only grow; in memory they go round
 
-The kernel stops the event when the area is full. Source: perf_event_open(2), AUX area.
+The kernel stops the event when the area is full.
+Source: perf_event_open(2), AUX area.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class AuxArea:
     """The area of an event that has a ring of records."""
 
     def __init__(self, records: RecordRing, area_bytes: int) -> None:
-        """`area_bytes`: a power of two; two pages are the least. Raises as `mapped`."""
+        """`area_bytes`: a power of two, at least two pages. Raises the errors of `mapped`."""
         self._page = records.memory
         size_bytes = max(area_bytes, _LEAST_PAGES * mmap.PAGESIZE)
         struct.pack_into("2Q", self._page, _OFFSET_SIZE, records.end, size_bytes)
@@ -30,26 +31,26 @@ class AuxArea:
 
     @property
     def head(self) -> int:
-        """Offset behind all that has come. What is before has been told of in a record."""
+        """Offset behind all bytes that have come. A record has announced all bytes before it."""
         (head,) = struct.unpack_from("Q", self._page, _HEAD)
         fence()
         return int(head)
 
     @property
     def tail(self) -> int:
-        """Offset behind all that has been taken."""
+        """Offset behind all bytes that have been taken."""
         (tail,) = struct.unpack_from("Q", self._page, _TAIL)
         return int(tail)
 
     def read(self, offset: int, size: int) -> bytes:
-        """What lies there."""
+        """The `size` bytes at `offset`."""
         return read_round(self._memory, 0, offset, min(size, len(self._memory)))
 
     def free(self, offset: int) -> None:
-        """All before `offset` has been taken."""
+        """Release all bytes before `offset`."""
         fence()
         struct.pack_into("Q", self._page, _TAIL, offset)
 
     def close(self) -> None:
-        """Give it back to the kernel; the records' ring is closed after it."""
+        """Unmap the area; the records' ring is closed after it."""
         self._memory.close()

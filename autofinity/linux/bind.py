@@ -1,6 +1,6 @@
-"""Thread masks: read, set, and what may be used now.
+"""Thread masks: read them, set them, and find the CPUs that may be used now.
 
-Python's own calls size the kernel's mask themselves, so CPU ids above 1023 are no case apart.
+Python's own calls choose the size of the kernel's mask, so CPU ids above 1023 need no special case.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autofinity.model.topology import OsIndex
 
 
 def mask_of(tid: int) -> frozenset[OsIndex] | None:
-    """CPUs a thread may run on; None when it is gone or hidden."""
+    """CPUs that a thread may run on; None when the thread has ended or is hidden."""
     try:
         return frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(tid))
     except OSError:
@@ -25,9 +25,9 @@ def mask_of(tid: int) -> frozenset[OsIndex] | None:
 
 
 def bind_thread(tid: int, cpus: frozenset[OsIndex]) -> str | None:
-    """Let a thread run on `cpus` only. None when it was done, else the reason.
+    """Let a thread run on `cpus` only. None on success, else the reason.
 
-    A thread that ended meanwhile is no failure of anybody: its reason is "ended".
+    A thread that has ended is no failure: its reason is "ended".
     """
     try:
         os.sched_setaffinity(tid, cpus)
@@ -44,7 +44,7 @@ def bind_thread(tid: int, cpus: frozenset[OsIndex]) -> str | None:
 
 
 def cpuset_of(pid: int) -> frozenset[OsIndex] | None:
-    """CPUs the process's cgroup allows now (v1 and v2); None where there is no cpuset."""
+    """CPUs that the process's cgroup allows now (v1 and v2); None where there is no cpuset."""
     for line in read_text(f"/proc/{pid}/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -66,30 +66,33 @@ def cpuset_of(pid: int) -> frozenset[OsIndex] | None:
 
 
 def as_cut(mask: frozenset[OsIndex], cpuset: frozenset[OsIndex] | None) -> frozenset[OsIndex]:
-    """What the kernel makes of a thread's mask while its cgroup allows these CPUs only: what is
-    left of it, or all of them. It remembers the mask for when they are more again.
+    """The mask that the kernel gives a thread while its cgroup allows these CPUs only.
+
+    It is the allowed part of the mask, or all allowed CPUs. The kernel keeps the mask for when more
+    CPUs are allowed.
     """
     return mask if cpuset is None else mask & cpuset or cpuset
 
 
 @dataclass(frozen=True, slots=True)
 class StartMask:
-    """CPUs that were allowed to a program when it began."""
+    """CPUs that a program was allowed to use when it began."""
 
     cpus: frozenset[OsIndex]
     by_cpuset: bool = False
-    """Whether nothing but its cgroup said so: then it may use what that allows later."""
+    """Whether only its cgroup limited the program: then it may use the CPUs that the cgroup allows
+    later."""
 
     @staticmethod
     def of(pid: int, cpus: frozenset[OsIndex]) -> StartMask:
-        """When it has just begun."""
+        """Mask of a program that has just begun."""
         cpuset = cpuset_of(pid)
         return StartMask(cpus, cpuset is not None and cpuset <= cpus)
 
 
 def allowed_now(pid: int, at_start: StartMask) -> frozenset[OsIndex]:
-    """CPUs a program may be placed on now: its mask at the start ∩ cpuset, without those that are
-    off.
+    """CPUs that a program may be placed on now: its mask at the start ∩ cpuset, without CPUs that
+    are offline.
     """
     cpuset = cpuset_of(pid)
     if cpuset is None:

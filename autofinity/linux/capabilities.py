@@ -1,7 +1,7 @@
-"""The capability ladder of this machine: what can be measured and bound, and how to get more.
+"""The capability ladder of this machine: what can be measured and bound, and what enables more.
 
-Every probe asks the kernel in a way that changes nothing, and answers with an outcome, errno's name
-where it was refused, and the remedy. The launcher takes the same steps natively before each run.
+Every probe asks the kernel without any change, and returns an outcome, errno's name where the
+kernel refused, and the remedy. The launcher takes the same steps natively before each run.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ TIERS = (
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """One thing that this machine can or cannot do."""
+    """A measurement or action, and whether this machine permits it."""
 
     name: str
     available: bool
     detail: str
-    """What was found; where it is missing, errno's name and what it means."""
+    """Findings; where the capability is missing, errno's name and its meaning."""
     remedy: str = ""
-    """How to get it; empty where nothing is missing or nothing helps."""
+    """Remedy; empty where nothing is missing or nothing helps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """All probes, and the step that decides in a run."""
+    """Results of all probes, and the step that a run uses."""
 
     capabilities: tuple[Capability, ...]
     tier: str
@@ -68,7 +68,7 @@ class Ladder:
 
 
 def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
-    """Ask for everything once; some milliseconds, no side effects."""
+    """Run every probe once: some milliseconds, no side effects."""
     capabilities = (
         _memory_sampling(sysfs),
         _event("hardware counters", lambda: open_event(_HARDWARE_CYCLES, 0), procfs),
@@ -86,14 +86,14 @@ def probe(sysfs: Path = Path("/sys"), procfs: Path = Path("/proc")) -> Ladder:
         _nodes(sysfs),
         _seccomp(procfs),
     )
-    # Memory sampling tells who shares with whom, but no policy is learned from it: it is no tier.
+    # Memory sampling shows which threads share, but no policy is learned from it: it is no tier.
     by_name = {capability.name: capability for capability in capabilities}
     tier = next((name for name in TIERS[1:-1] if by_name[name].available), TIERS[-1])
     return Ladder(capabilities, tier)
 
 
 def _lived_through(name: str, probed: Callable[[], Capability]) -> Capability:
-    """What a probe finds, which a child makes first."""
+    """Result of a probe that a child makes first, in case a filter ends the process."""
     if ends_us(probed):
         return Capability(
             name,
@@ -128,7 +128,7 @@ def _memory_sampling(sysfs: Path) -> Capability:
 def _refusal(events: Sequence[AccessEvent]) -> str:
     if not events:
         return NO_ACCESS_PMU
-    # Rings bring in the native core, 5 ms that most virtual machines need not wait for.
+    # Rings load the native core in 5 ms, which most virtual machines do not need.
     from autofinity.linux.address_sampling import refusal
 
     return refusal(events)
@@ -152,7 +152,7 @@ def _event(name: str, opening: Callable[[], int], procfs: Path) -> Capability:
 
 
 def _cross_core(procfs: Path) -> Capability:
-    """Whether this CPU's family has events for lines from other cores' caches, and which."""
+    """Whether this CPU's family has events for lines from other cores' caches, and which events."""
     cpu = this_cpu(procfs / "cpuinfo")
     found = cross_core_events(event_table(cpu))
     family = f"{cpu.vendor or 'unknown'}, family {cpu.family}, model {cpu.model}"

@@ -16,14 +16,14 @@ from autofinity.own_python import own_environment, own_python
 
 @dataclass(frozen=True, slots=True)
 class CountedRun:
-    """What came of it."""
+    """Result of the run."""
 
     exit_code: int
-    """128 + n for signal n; 126 or 127 where it cannot be run."""
+    """Exit code: 128 + n for signal n; 126 or 127 where the program cannot be run."""
     elapsed_s: float
-    """From its exec to its end."""
+    """Time from its exec to its end."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Without those that the kernel did not count."""
+    """Counts by name, without events that the kernel did not count."""
 
 
 def run_counted(
@@ -33,8 +33,11 @@ def run_counted(
     *,
     to_stderr: bool = False,
 ) -> CountedRun:
-    """Run it, its standard input empty, its output ours, or on stderr (`to_stderr`). Ctrl-C is the
-    program's, and SIGTERM is handed on to it. What cannot be counted is left out.
+    """Run a program to its end with empty standard input; its output is ours, or goes to stderr
+    (`to_stderr`).
+
+    Ctrl-C is left to the program, and SIGTERM is forwarded to it. Events that cannot be counted are
+    left out.
     """
     go, ready = os.pipe2(os.O_CLOEXEC)
     sys.stdout.flush()
@@ -45,8 +48,8 @@ def run_counted(
     ]
     if to_stderr:
         actions.append((os.POSIX_SPAWN_DUP2, 2, 1))
-    # It has become Python when this returns: the next exec, from which on it is counted, is that of
-    # the program.
+    # The child runs Python when this call returns: the next exec, from which on it is counted, is
+    # that of the program.
     pid = os.posix_spawn(
         sys.executable,
         own_python("autofinity.linux.gated_program", str(go), *argv),
@@ -71,7 +74,9 @@ def run_counted(
 
 
 def _opened(encoding: Encoding, pid: int) -> list[int]:
-    """A descriptor an event, inherited by threads and children; none where one is refused."""
+    """One descriptor for each event, inherited by threads and children; empty where one is
+    refused.
+    """
     fds: list[int] = []
     try:
         for event in encoding.events:
@@ -84,7 +89,7 @@ def _opened(encoding: Encoding, pid: int) -> list[int]:
 
 
 def _total(fds: Sequence[int]) -> int | None:
-    """The sum of the events; None where one of them did not count."""
+    """The sum of the events; None where one event did not count."""
     found = [read_totals(fd, ("count",)) for fd in fds]
     for fd in fds:
         os.close(fd)

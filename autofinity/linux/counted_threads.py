@@ -11,19 +11,20 @@ from autofinity.model.errors import CapabilityError
 
 
 class CountedThreads:
-    """Open counters. Close it."""
+    """Open counters of threads. Close after use."""
 
     def __init__(self, counters: Mapping[str, Encoding]) -> None:
-        """Empty: nothing is counted."""
+        """With empty `counters` nothing is counted."""
         self._counters = dict(counters)
         self._pmus = core_pmus() if counters else ()
         self._open: dict[int, ThreadCounters | SeveralPmus] = {}
 
     def follow(self, tids: Iterable[int]) -> None:
-        """Count these threads too, from now on; one that has ended is nobody's loss. Counters that
-        the machine refuses by themselves are left out.
+        """Count these threads too, from now on; a thread that has ended is ignored.
 
-        Raises `CapabilityError` where it refuses all, and counts nothing any more.
+        Counters that the machine refuses one by one are left out.
+
+        Raises `CapabilityError` where the machine refuses all; then nothing is counted any more.
         """
         if not self._counters:
             return
@@ -49,7 +50,7 @@ class CountedThreads:
             return open_on_kinds(tid, left, self._pmus)
 
     def _granted(self, tid: int) -> dict[str, Encoding]:
-        """The counters that can be opened, each by itself."""
+        """The counters that can be opened, each tried by itself."""
         left = {}
         for name, encoding in self._counters.items():
             try:
@@ -60,16 +61,16 @@ class CountedThreads:
         return left
 
     def samples(self) -> dict[int, CounterSample]:
-        """What each thread has counted since it was last asked."""
+        """Counts of each thread since the last call."""
         return {tid: counters.sample() for tid, counters in self._open.items()}
 
     def forget(self, tid: int) -> None:
-        """The thread has ended."""
+        """Close the counters of a thread that has ended."""
         counters = self._open.pop(tid, None)
         if counters is not None:
             counters.close()
 
     def close(self) -> None:
-        """Give every counter back to the kernel."""
+        """Close every counter."""
         for tid in list(self._open):
             self.forget(tid)

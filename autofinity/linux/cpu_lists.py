@@ -11,7 +11,7 @@ _LARGEST = 1 << 16  # as the launcher has it
 
 
 def parse_cpu_list(text: str) -> frozenset[OsIndex]:
-    """The numbers of a list; empty for an empty one. Raises `UsageError` on anything else."""
+    """The numbers of a list; empty for an empty list. Raises `UsageError` on anything else."""
     found: set[OsIndex] = set()
     for part in text.strip().split(",") if text.strip() else []:
         first, dash, last = part.partition("-")

@@ -1,4 +1,4 @@
-"""What kind of CPU this is, in the words of machine files (`cpu_models`, docs/machines.md)."""
+"""The kind of this CPU, as machine files name it (`cpu_models`, docs/machines.md)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 _FIRST_CPU_BYTES = 8192
-"""More than the kernel says of one CPU; of hundreds it takes milliseconds to tell."""
+"""More bytes than the kernel's text for one CPU; the text for hundreds of CPUs takes milliseconds
+to produce."""
 
 
 def cpu_model(cpuinfo: Path = CPUINFO) -> str:
-    """The first CPU's name as the kernel tells it, single-spaced; on Arm, where it has no name, the
-    implementer and the part ("0x41 0xd4f"). Empty where it says neither.
+    """The first CPU's name as the kernel reports it, single-spaced.
+
+    On Arm, where the CPU has no name, the implementer and the part ("0x41 0xd4f"). Empty where the
+    kernel reports neither.
     """
     found: dict[str, str] = {}
     try:

@@ -1,15 +1,15 @@
-"""Neutral event names → what the kernel is asked for, as data for each CPU family.
+"""Neutral event names → the kernel's encodings, as data for each CPU family.
 
 events/generic.toml ─┐
 events/<family>.toml ┴─► EventTable of this CPU (a family's entry wins over the generic one, and
-                         what it calls absent is not what the generic name says)
+                         an event that it calls absent has no generic one)
 
-What no single event of a family counts may be the sum of several: `config` and `libpfm` of its
-entry are then lists. A neutral name means on every CPU what it means on the simulator
-(`autofinity/sim/events.py`); a family that has nothing of that meaning does not have the name.
+A count that no single event of a family gives may be the sum of several events: `config` and
+`libpfm` of its entry are then lists. A neutral name means the same on every CPU as on the simulator
+(`autofinity/sim/events.py`); a family without an event of that meaning does not have the name.
 
 Machines of two core kinds have a PMU for each; a generic event then counts on the first kind only,
-unless it names the PMU in the upper half of its config (perf_event_open(2), extended types).
+unless the event names the PMU in the upper half of its config (perf_event_open(2), extended types).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Encoding:
 
     @property
     def events(self) -> tuple[Encoding, ...]:
-        """What is opened, one by one; the counts are added."""
+        """The events to open, one by one; their counts are added."""
         return (replace(self, also=()), *self.also)
 
 
@@ -52,7 +52,7 @@ type EventTable = Mapping[str, Encoding]
 
 
 def this_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> Cpu:
-    """Vendor, family and model of the first CPU. Never raises."""
+    """Vendor, family and model of the first CPU. Never raises an error."""
     found: dict[str, str] = {}
     try:
         with cpuinfo.open(encoding="utf-8", errors="replace") as lines:
@@ -77,7 +77,7 @@ def this_cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> Cpu:
 
 
 def event_table(cpu: Cpu, folder: Path = _FOLDER) -> EventTable:
-    """Every neutral name this CPU can be asked for. Raises `LinuxError` on a damaged table."""
+    """Every neutral name that this CPU supports. Raises `LinuxError` on a damaged table."""
     generic: dict[str, Encoding] = {}
     special: dict[str, Encoding] = {}
     absent: set[str] = set()
@@ -93,19 +93,19 @@ def event_table(cpu: Cpu, folder: Path = _FOLDER) -> EventTable:
 
 
 def cross_core_events(table: EventTable) -> EventTable:
-    """Of a table, what counts lines from other cores' caches."""
+    """The part of a table that counts lines from other cores' caches."""
     return MappingProxyType({name: table[name] for name in CROSS_CORE_COUNTERS if name in table})
 
 
 def core_pmus(devices: Path = DEVICES) -> tuple[int, ...]:
-    """`perf_event_attr.type` of the PMU of each core kind, on a machine of several; else empty."""
+    """`perf_event_attr.type` of the PMU of each core kind; empty on a machine of one kind."""
     types = (pmu_type(devices / name) for name in CORE_KINDS)
     found = tuple(each for each in types if each is not None)
     return found if len(found) > 1 else ()
 
 
 def on_pmu(encoding: Encoding, pmu: int) -> Encoding | None:
-    """The event on the cores of one kind; None for a raw code, which is that of one kind alone."""
+    """The event on the cores of one kind; None for a raw code, which belongs to one kind alone."""
     if encoding.type not in (_TYPES["hardware"], _TYPES["hw_cache"]):
         return None
     return replace(encoding, config=encoding.config | pmu << 32)
@@ -160,7 +160,7 @@ def _encodings(path: Path, table: Mapping[str, object]) -> dict[str, Encoding]:
 
 
 def _encoding(entry: Mapping[str, Any]) -> Encoding:
-    """Raises `KeyError`, `TypeError` or `ValueError`."""
+    """One entry as an encoding. Raises `KeyError`, `TypeError` or `ValueError`."""
     kind, configs, sources = _TYPES[entry["type"]], entry["config"], entry.get("libpfm", "")
     if not isinstance(configs, list):
         return Encoding(kind, int(configs), sources)

@@ -1,5 +1,7 @@
-"""System calls that a seccomp filter forbids on pain of death (systemd's `SystemCallFilter=`): a
-process cannot ask, so a child tries. The launcher does the same (`aside.c`).
+"""System calls for which a seccomp filter ends the process (systemd's `SystemCallFilter=`).
+
+A process cannot ask for the filter's rules, so a child tries the call. The launcher does the same
+(`aside.c`).
 """
 
 from __future__ import annotations
@@ -19,12 +21,12 @@ def is_filtered() -> bool:
 
 
 def ends_us(attempt: Callable[[], object]) -> bool:
-    """Whether a filter ends whoever makes that attempt; what else comes of it does not count."""
+    """Whether a filter ends a process that makes this attempt; any other result is ignored."""
     if not is_filtered():
         return False
     child = os.fork()
     if child == 0:
-        # No core file, and nothing of ours is tidied up twice.
+        # No core file, and no clean-up of ours runs twice.
         try:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             attempt()
@@ -36,5 +38,5 @@ def ends_us(attempt: Callable[[], object]) -> bool:
 
 @cache
 def perf_ends_us() -> bool:
-    """Whether that holds of perf_event_open."""
+    """Whether a filter ends a process that calls perf_event_open."""
     return ends_us(lambda: syscall("perf_event_open", 0, 0, -1, -1, 0))

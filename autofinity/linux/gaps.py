@@ -1,4 +1,4 @@
-"""What is not known of a machine, in words."""
+"""Facts about a machine that are not known, in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from autofinity.model.topology import Topology
 
 
 def gaps(topology: Topology) -> tuple[str, ...]:
-    """A line each."""
+    """One line for each gap."""
     found = []
     if topology.one_node_assumed:
         found.append("nothing tells of NUMA nodes here: all CPUs are taken to be in one")

@@ -2,9 +2,9 @@
 
     own_python.py autofinity.linux.gated_program DESCRIPTOR PROGRAM ARGUMENTS...
 
-So nothing of ours is forked that has threads. It imports nothing of the package and ends with 126
-or 127 when the program cannot be run, as a shell does; when the pipe is closed without a byte, it
-ends without having run anything.
+So no process of ours that has threads is forked. This module imports nothing of the package. It
+ends with 126 or 127 when the program cannot be run, as a shell does. When the pipe is closed
+without a byte, it ends without running anything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 
 
 def main(gate: int, argv: list[str]) -> int:
-    """Does not return when the program could be started."""
+    """Become the program; return an exit code only when that failed."""
     if not os.read(gate, 1):
         return 126
     os.close(gate)

@@ -12,8 +12,9 @@ _OF_TERMINALS = (signal.SIGINT, signal.SIGHUP)
 
 @contextmanager
 def signals_are_for(pid: int) -> Iterator[None]:
-    """Inside, Ctrl-C and a terminal that is closed are the program's: we stay and report. SIGTERM
-    is handed on to it.
+    """Leave Ctrl-C and the closing of a terminal to the program inside; we stay and report.
+
+    SIGTERM is forwarded to the program.
     """
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _OF_TERMINALS}
     before[signal.SIGTERM] = signal.signal(signal.SIGTERM, lambda number, _: os.kill(pid, number))

@@ -1,8 +1,8 @@
-"""The guardian of `numa_hinting`, a process of its own: outlives whoever armed, and disarms.
+"""The guardian of `numa_hinting`: a process that outlives the one that armed, and disarms.
 
     python hinting_guardian.py      with the end of a pipe as stdin, the state file as stdout
 
-It imports nothing of the package, so that it starts at once and stays small.
+The guardian imports nothing of the package, so that it starts at once and stays small.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _MOST_BYTES = 1 << 14
 
 
 def kept(lock: int) -> list[tuple[str, str]]:
-    """(file, what it held) of each line in the state file `lock`."""
+    """(file, old content) of each line in the state file `lock`."""
     lines = os.fsdecode(os.pread(lock, _MOST_BYTES, 0)).splitlines()
     return [(path, old) for old, _, path in (line.partition(" ") for line in lines) if path]
 
 
 def leave(lock: int) -> None:
-    """Put back what the state file `lock` holds, if nobody else is inside."""
+    """Restore the files of the state file `lock`, if no other process is inside."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return  # others are inside
+        return  # other processes are inside
     for path, old in kept(lock):
-        with suppress(OSError):  # one that has gone keeps none of the others
+        with suppress(OSError):  # a missing file does not stop the others
             fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
             try:
                 os.write(fd, os.fsencode(f"{old}\n"))
@@ -39,7 +39,7 @@ def leave(lock: int) -> None:
 
 
 def main() -> None:
-    """Wait until nobody holds the other end of the pipe any more."""
+    """Wait until no process holds the other end of the pipe, then disarm."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.closerange(3, 1 << 16)

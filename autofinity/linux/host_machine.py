@@ -1,7 +1,7 @@
-"""`ports.Machine` of the machine this runs on: programs are started, bound and counted by perf.
+"""`ports.Machine` of the present machine: programs are started, bound and counted by perf.
 
-More events than the PMU counts at once make several runs, merged by period: period *i* of one run
-is taken for period *i* of the others, since what it depends on is elapsed time.
+With more events than the PMU counts at once there are several runs, merged by period: period *i* of
+one run is matched with period *i* of the others, by elapsed time.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from autofinity.model.topology import Topology
 from autofinity.ports import Action, Interval, Outcome, Process, RunRequest, Sensors
 
 AT_ONCE = 4
-"""Events that any PMU with programmable counters counts at once, cycles and instructions among
-them; the kernel multiplexes what is too much, which the samples say."""
+"""Number of events that any PMU with programmable counters counts at once, cycles and instructions
+included; with more, the kernel multiplexes, which the samples show."""
 ALWAYS = "instructions"
-"""In every run: a sample without them cannot be learned from."""
+"""Event of every run: a sample without it cannot be learned from."""
 
 
 def host_machine(conditions: Mapping[str, Conditions]) -> HostMachine:
-    """The machine at hand with the events its CPU has names for; `conditions` of programs by path.
+    """The present machine with the events that its CPU has names for; `conditions` of programs by
+    path.
 
-    Raises `CapabilityError` where nothing is counted in hardware, and names what else there is.
+    Raises `CapabilityError`, which names the alternatives, where nothing is counted in hardware.
     """
     counters = probe()["hardware counters"]
     if not counters.available:
@@ -45,7 +46,7 @@ def host_machine(conditions: Mapping[str, Conditions]) -> HostMachine:
 
 @dataclass(frozen=True, slots=True)
 class HostMachine:
-    """What `start` needs to know."""
+    """Data that `start` needs."""
 
     topology: Topology
     encodings: Mapping[str, Encoding]
@@ -54,7 +55,7 @@ class HostMachine:
 
     @property
     def clock_hz(self) -> float:
-        """Highest clock of the first CPU; 1 GHz where the kernel does not say."""
+        """Highest clock of the first CPU; 1 GHz where the kernel does not report it."""
         khz = read_text("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").strip()
         return float(khz) * 1e3 if khz.isdigit() else 1e9
 
@@ -63,7 +64,7 @@ class HostMachine:
         return {name: each.libpfm or name for name, each in self.encodings.items()}
 
     def counters_at_once(self) -> int:
-        """Without multiplexing."""
+        """Number of events that are counted at once without multiplexing."""
         return self.at_once
 
     def start(
@@ -73,10 +74,10 @@ class HostMachine:
         sensors: Sensors,
         seed: int = 0,
     ) -> Process:
-        """Start the program, once for each group of events. The seed is chance's own here.
+        """Start the program, once for each group of events. The seed is unused here.
 
         Raises `CapabilityError` for a detector and for a request that only a simulated machine can
-        follow, `LinuxError` as `MarkedRun` does.
+        follow, and `LinuxError` as `MarkedRun` does.
         """
         del seed
         if sensors.detectors:
@@ -100,7 +101,7 @@ class HostMachine:
 
 
 def event_groups(events: Sequence[str], at_once: int) -> list[tuple[str, ...]]:
-    """Groups of at most `at_once` events, `ALWAYS` in each (if it is asked for at all)."""
+    """Groups of at most `at_once` events, with `ALWAYS` in each (if `events` has it at all)."""
     first = tuple(name for name in events if name == ALWAYS)
     others = [name for name in events if name != ALWAYS]
     size = max(1, at_once - len(first))
@@ -108,9 +109,9 @@ def event_groups(events: Sequence[str], at_once: int) -> list[tuple[str, ...]]:
 
 
 class SeveralRuns:
-    """`ports.Process` of one run after the other, each counting other events, seen as one.
+    """`ports.Process` of consecutive runs, each with other events, seen as one run.
 
-    Cannot be acted upon: by the time its periods are known, all runs are over.
+    No action is possible: all runs are over before their periods are known.
     """
 
     def __init__(
@@ -120,14 +121,14 @@ class SeveralRuns:
         self._left: list[Interval] | None = None
 
     def advance(self, duration_ns: int) -> Interval:
-        """The next period. The first call makes all the runs, with periods of this duration."""
+        """The next period. The first call makes all runs, with periods of this duration."""
         if self._left is None:
             runs = [_intervals(self._start(group), duration_ns) for group in self._groups]
             self._left = merged(runs)
         return self._left.pop(0)
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """Nothing can be done."""
+        """Refuse all actions."""
         return Outcome(0, len(actions), ("several runs, merged, are over",) if actions else ())
 
 
@@ -139,9 +140,10 @@ def _intervals(process: Process, period_ns: int) -> list[Interval]:
 
 
 def merged(runs: Sequence[Sequence[Interval]]) -> list[Interval]:
-    """Period by period, as many as the shortest run has; times are those of the first run.
+    """Runs merged period by period, as many periods as the shortest run has; times are those of the
+    first run.
 
-    What a later run counts comes in samples of its own, brought to the length of the first one's
+    Counts of a later run come in samples of their own, scaled to the length of the first run's
     period, without the events that an earlier run has counted.
     """
     periods: list[Interval] = []

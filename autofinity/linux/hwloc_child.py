@@ -1,11 +1,11 @@
-"""Asks hwloc for a machine, in a process of its own, and prints what it says as one JSON document.
+"""Asks hwloc for a machine, in a process of its own, and prints the answer as one JSON document.
 
 Run as a program, with the words `host|xml|xml-reduced|synthetic [VALUE]`. hwloc's loader can crash
-or run away on files from outside (measured: SIGSEGV on two of 38 recorded machines with hwloc 3.0),
-so `autofinity.linux.hwloc_process` starts this module with limits and a time-out.
+or run without end on files from outside (measured: SIGSEGV on two of 38 recorded machines with
+hwloc 3.0), so `autofinity.linux.hwloc_process` starts this module with limits and a time-out.
 
 `xml-reduced` is for files that crash the loader: hwloc leaves out distances, memory attributes and
-kinds of CPUs (one of which is what crashes), and distances between nodes are read here instead.
+kinds of CPUs (one of these causes the crash), and distances between nodes are read here instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PAGE_TYPE = re.compile(r'<page_type\s+size="(\d+)"')
 
 
 def describe(topology: Any) -> dict[str, Any]:
-    """Everything we use of a loaded pyhwloc topology, as plain lists and numbers.
+    """The parts of a loaded pyhwloc topology that autofinity uses, as plain lists and numbers.
 
     Objects are named by hwloc's `gp_index`; every PU carries the chain of objects above it.
     """
@@ -84,8 +84,10 @@ def describe(topology: Any) -> dict[str, Any]:
 
 
 def _cache(attr: Any, level: int) -> dict[str, int]:
-    """Size and shape. pyhwloc 3.0 declares the fields of hwloc 2, and hwloc 3 moved the type to the
-    front: there the level is found where the line size should be, and all after it one further.
+    """Size and shape of a cache.
+
+    pyhwloc 3.0 declares the fields of hwloc 2, and hwloc 3 moved the type to the front: there the
+    level is in the place of the line size, and all later fields are one place further.
     """
     moved = attr.linesize == level
     return {
@@ -121,7 +123,9 @@ def _distances(topology: Any) -> list[dict[str, Any]]:
 
 
 def _distances_in(text: str) -> list[dict[str, Any]]:
-    """As `_distances`, from the XML itself: only matrices over all-NUMA-node OS indices."""
+    """Distances as in `_distances`, from the XML itself: only matrices over OS indices of NUMA
+    nodes.
+    """
     found = []
     for part in _DISTANCES.findall(text):
         element = ElementTree.fromstring(part)
@@ -170,7 +174,9 @@ def _page_sizes(text: str) -> list[int]:
 
 
 def _mapped_bytes() -> int:
-    """Address space in use: what the interpreter, or a sanitizer under it, has reserved already."""
+    """Address space in use: the part that the interpreter, or a sanitizer under it, has reserved
+    already.
+    """
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
     except OSError:
@@ -179,8 +185,8 @@ def _mapped_bytes() -> int:
 
 
 def main(argv: list[str]) -> int:
-    """Print the description of the machine asked for, or `{"error": …}`."""
-    # Whatever a library prints must not end up in the answer.
+    """Print the description of the requested machine, or `{"error": …}`."""
+    # Output of a library must not get into the answer.
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     if argv[0] != "host":
@@ -197,7 +203,7 @@ def main(argv: list[str]) -> int:
         found = {"error": reason}
     with answer:
         json.dump(found, answer)
-    # Leave without hwloc's clean-up: a crash in it would spoil a good answer.
+    # Exit without hwloc's clean-up: a crash in it would spoil a good answer.
     sys.stderr.flush()
     os._exit(0)
 

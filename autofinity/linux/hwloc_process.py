@@ -1,4 +1,4 @@
-"""Runs hwloc in a child process, so that no machine description can take the program down."""
+"""Runs hwloc in a child process, so that no machine description can crash the program."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from autofinity.own_python import own_environment, own_python
 
 TIMEOUT_S = 20.0
 LARGEST_FILE_BYTES = 32 << 20
-"""The largest recorded machine (384 PUs, with devices) is 0.3 MB."""
+"""Limit for a machine file; the largest recorded machine (384 PUs, with devices) has 0.3 MB."""
 MOST_SYNTHETIC_PUS = 1 << 14
-"""hwloc takes seconds for so many and minutes for much larger machines."""
+"""Limit for synthetic machines: hwloc takes seconds for so many PUs and minutes for much larger
+machines."""
 
 _ARITY = re.compile(r":\s*(\d{1,18})")
 _ATTRIBUTES = re.compile(r"\([^)]*\)")
 
 
 def ask_host() -> RawMachine:
-    """Ask for the machine this runs on. Raises `TopologyError` when hwloc fails."""
+    """Ask for the present machine. Raises `TopologyError` when hwloc fails."""
     return _read(_answer("host", "", "this machine"))
 
 
 def ask_synthetic(text: str) -> RawMachine:
     """A machine of hwloc's synthetic description, for example `pack:4 numa:2 l3:1 core:6 pu:1`.
 
-    Raises `TopologyError` naming the text and the reason.
+    Raises `TopologyError`, which names the text and the reason.
     """
     size = prod(map(int, _ARITY.findall(_ATTRIBUTES.sub("", text))))
     if size > MOST_SYNTHETIC_PUS:
@@ -46,9 +47,10 @@ def ask_synthetic(text: str) -> RawMachine:
 
 
 def ask_xml(path: Path) -> RawMachine:
-    """A machine of an hwloc XML file. A file that crashes hwloc is tried again with less of it.
+    """A machine from an hwloc XML file. A file that crashes hwloc is tried again with parts left
+    out.
 
-    Raises `TopologyError` naming the file and the reason.
+    Raises `TopologyError`, which names the file and the reason.
     """
     what = f"the machine file {path}"
     try:
@@ -82,14 +84,14 @@ def ask_xml(path: Path) -> RawMachine:
 
 
 class _Crashed(TopologyError):
-    """hwloc died of a signal."""
+    """hwloc was ended by a signal."""
 
 
 def _answer(kind: str, value: str, what: str) -> dict[str, Any]:
-    """What the child says, or a `TopologyError` that says why there is nothing."""
+    """Answer of the child. Raises `TopologyError`, with the reason, where there is none."""
     if "\0" in value:
         raise TopologyError(f"cannot read {what}: it holds a zero byte")
-    # HWLOC_* would make hwloc describe another machine than asked for.
+    # HWLOC_* would make hwloc describe another machine than the requested one.
     plain = {key: text for key, text in os.environ.items() if not key.startswith("HWLOC_")}
     env = own_environment(plain | {"HWLOC_HIDE_ERRORS": "2"})
     try:

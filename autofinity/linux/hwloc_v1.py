@@ -1,8 +1,8 @@
-"""Reads hwloc 1.x XML, which hwloc itself has not read since version 3.
+"""Reads hwloc 1.x XML, which hwloc itself no longer reads from version 3 on.
 
-What is different from 2.x: the file names no version; NUMA nodes are around the caches and cores of
-their PUs; caches are one type with a depth; PUs that are offline are listed, too; a matrix of
-distances stands in the object that its objects are in, as multiples of a base.
+Differences from 2.x: the file names no version; NUMA nodes enclose the caches and cores of their
+PUs; caches are one type with a depth; offline PUs are listed, too; a matrix of distances is in the
+object that encloses its objects, as multiples of a base.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 _ROOT = re.compile(r"<(topology|root)\b([^>]*)>")
 _NODES = frozenset({"NUMANode", "Node"})
 _PACKAGES = frozenset({"Socket", "Package"})
-_DATA_CACHES = frozenset({"0", "1", None})  # unified, data, not said
+_DATA_CACHES = frozenset({"0", "1", None})  # unified, data, not given
 _WORD_BITS = 32
 
 
@@ -25,7 +25,9 @@ def is_version_1(text: str) -> bool:
 
 
 def describe_version_1(text: str) -> dict[str, Any]:
-    """As `hwloc_child.describe`. Raises `ValueError` for what is no such document."""
+    """Description as from `hwloc_child.describe`. Raises `ValueError` for another kind of
+    document.
+    """
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
@@ -54,7 +56,7 @@ def describe_version_1(text: str) -> dict[str, Any]:
 
 
 class _Found:
-    """What there is below an object, in logical order."""
+    """Objects below an object, in logical order."""
 
     def __init__(self) -> None:
         self.pus: list[dict[str, Any]] = []
@@ -65,7 +67,9 @@ class _Found:
         self._objects = 0
 
     def walk(self, element: ElementTree.Element, above: tuple[tuple[int, str, bool], ...]) -> None:
-        """`above`: number, type and whether it is a cache of data, of each object around it."""
+        """Visit an element and all below; `above` has the number, the type and whether it is a data
+        cache of each object around it.
+        """
         number, kind = self._objects, element.get("type", "")
         self._objects += 1
         is_data = kind == "Cache" and element.get("cache_type") in _DATA_CACHES
@@ -90,8 +94,10 @@ class _Found:
             self._add_distances(matrix, [n["os_index"] for n in self.nodes[nodes_before:]])
 
     def _add_distances(self, matrix: ElementTree.Element, nodes: list[int]) -> None:
-        """Those between the nodes below; matrices of other objects are of another size, or say the
-        same of what each node is around.
+        """Add the distances between the nodes below.
+
+        Matrices of other objects have another size, or repeat the distances of the nodes that they
+        enclose.
         """
         base = float(matrix.get("latency_base", "1"))
         values = [float(cell.get("value", "nan")) * base for cell in matrix.findall("latency")]
@@ -130,7 +136,9 @@ def _node(element: ElementTree.Element) -> dict[str, Any]:
 
 
 def _only_node(machine: ElementTree.Element, cpus: set[int]) -> dict[str, Any]:
-    """A machine without nodes has its memory itself: as hwloc 2 has it, that is node 0."""
+    """The only node of a machine without nodes, which has its memory itself: node 0, as in hwloc
+    2.
+    """
     return {**_node(machine), "os_index": 0, "cpus": sorted(cpus)}
 
 
@@ -146,8 +154,10 @@ def _number(element: ElementTree.Element, name: str, default: int = 0) -> int:
 
 
 def _cpus(text: str | None) -> frozenset[int] | None:
-    """Members of a set written as hwloc does: words of 32 bits, the highest first, the upper ones
-    left out where zero. None for one that is not given, or goes on without end.
+    """Members of a set as hwloc writes it: words of 32 bits, the highest first, upper zero words
+    left out.
+
+    None for a set that is absent or infinite.
     """
     if not text or "f...f" in text:
         return None

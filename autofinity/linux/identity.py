@@ -1,4 +1,6 @@
-"""Which process a pid means: pids are used again, and count anew in each boot and namespace."""
+"""Identity of the process that a pid means: pids are reused, and restart in each boot and
+namespace.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,14 @@ from autofinity.linux.proc import parse_stat
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """A process by its pid and when it began; equal only for one and the same."""
+    """A process by its pid and its start; equal only for one and the same process."""
 
     host: str
     """Boot and PID namespace."""
     pid: int
     start_ticks: int
-    """Clock ticks since boot, in every time namespace; 0: it had ended when it was looked at."""
+    """Clock ticks since boot, in every time namespace; 0: the process had ended before it was
+    read."""
 
     @property
     def alive(self) -> bool:
@@ -31,7 +34,7 @@ def identity_of(pid: int) -> ProcessIdentity:
 
 
 def owners_of(pid: int) -> tuple[int, ...]:
-    """Real and effective user of a process, by number; none when it is gone."""
+    """Real and effective user of a process, by number; empty when it has ended."""
     for line in read_text(f"/proc/{pid}/status").splitlines():
         if line.startswith("Uid:"):
             return tuple(map(int, line.split()[1:3]))
@@ -39,7 +42,7 @@ def owners_of(pid: int) -> tuple[int, ...]:
 
 
 def this_host() -> str:
-    """Boot and PID namespace of the caller: pids are comparable where it is equal."""
+    """Boot and PID namespace of the caller: pids are comparable where this text is equal."""
     try:
         namespace = os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116 - as proc.py
     except OSError:
@@ -48,7 +51,7 @@ def this_host() -> str:
 
 
 def start_ticks_of(pid: int) -> int | None:
-    """When a process or thread began, in clock ticks since boot; None when it is gone."""
+    """Start of a process or thread in clock ticks since boot; None when it has ended."""
     text = read_text(f"/proc/{pid}/stat")
     try:
         task = parse_stat(text, pid)

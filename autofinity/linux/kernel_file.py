@@ -11,8 +11,8 @@ _CHUNK, _PAGE = 16_384, 4_096
 def read_text(path: str | Path) -> str:
     """A small file as text; empty when it cannot be read.
 
-    By system calls: a Python file object costs five times as much, and this is most of what the
-    monitor does.
+    The file is read by system calls: a Python file object costs five times as much, and such reads
+    are most of the monitor's work.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -20,7 +20,7 @@ def read_text(path: str | Path) -> str:
         return ""
     try:
         data = os.read(fd, _CHUNK)
-        # The kernel may hand out a page at a time; less than one is all there is.
+        # The kernel may return a page at a time; a shorter read is the last one.
         while len(data) >= _PAGE and (more := os.read(fd, _CHUNK)):
             data += more
     except OSError:
@@ -31,7 +31,7 @@ def read_text(path: str | Path) -> str:
 
 
 def read_number(path: str | Path, default: int = 0) -> int:
-    """A whole number, or the default where there is none."""
+    """A whole number from a file, or the default where there is none."""
     try:
         return int(read_text(path))
     except ValueError:

@@ -1,7 +1,8 @@
-"""Names a machine by what its core sets depend on, so that several may share one state folder.
+"""Names a machine by the facts that its core sets depend on, so that machines may share a state
+folder.
 
-A home directory is often the same on all nodes of a cluster, and a mask that was chosen on one of
-them means something else on a node of another kind. The launcher makes the same key (`machine.c`).
+A home directory is often the same on all nodes of a cluster, and a mask that was chosen on one node
+means other CPUs on a node of another kind. The launcher makes the same key (`machine.c`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ _NODE = "devices/system/node"
 
 
 def machine_key(sysfs: str | None = None) -> str:
-    """16 hexadecimal digits: CPU model, CPUs, those of the first last-level cache and of each node.
+    """16 hexadecimal digits of a hash of the CPU model, the CPUs, and the CPUs of the first
+    last-level cache and of each node.
 
-    `sysfs`: the tree to look at; by default AUTOFINITY_SYSFS, else the system's. What is not there
-    counts as empty.
+    `sysfs`: the tree to read; by default AUTOFINITY_SYSFS, else the system's. A missing file counts
+    as empty.
     """
     root = sysfs or os.environ.get("AUTOFINITY_SYSFS") or "/sys"
 

@@ -1,4 +1,4 @@
-"""From what hwloc or the kernel says of each PU to a `Topology`: the rules in one place.
+"""Rules that make a `Topology` from the facts of hwloc or the kernel about each PU.
 
 * **Sockets** are packages. PUs outside any package form one more.
 * **LLC domain**: the PUs of one package under the outermost data or unified cache above the core,
@@ -7,12 +7,12 @@
   core.) Memory-side caches are not CPU caches and do not count.
 * **Core**: the core object; a PU outside any core is a core of its own. SMT rank: position among
   the PUs of the core.
-* **Node** of a PU: of the nodes local to it the one with the fewest PUs, then the first in logical
+* **Node** of a PU: the local node with the fewest PUs, then the first in logical
   order (DRAM before high-bandwidth or persistent memory, as hwloc orders them). PUs in no node get
-  a stand-in, one a package, whose number says that it is none; where there are no nodes at all, all
+  a stand-in node, one for each package, with the number of an unknown node; without any node, all
   PUs are in one.
 * **Memory**: no page lives on a node without memory, or on one that is not allowed.
-* **Distances**: the first latency matrix between nodes; 10 and 20 where it says nothing.
+* **Distances**: the first latency matrix between nodes; 10 and 20 where it has no value.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from autofinity.model.topology import PU, UNKNOWN_NODE, Cache, Origin, OsIndex, 
 
 LOCAL_DISTANCE = 10
 REMOTE_DISTANCE = 20
-# A SLIT holds bytes; anything beyond this is no distance, and sums must stay in 64 bits.
+# A SLIT holds bytes; larger values are no distances, and sums must stay in 64 bits.
 _LARGEST_DISTANCE = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
 class RawPU:
-    """A PU and the objects above it, by any number that is the same for the same object."""
+    """A PU and the objects above it, each by any number that is the same for the same object."""
 
     os_index: int
     package: int
-    """-1 for none."""
+    """Package; -1 for none."""
     core: int
-    """-1 for none."""
+    """Core; -1 for none."""
     caches: tuple[int, ...]
     """Data and unified caches, innermost first."""
     efficiency: int
@@ -55,7 +55,7 @@ class RawCache:
 
 @dataclass(frozen=True, slots=True)
 class RawNode:
-    """A NUMA node and the PUs it is local to."""
+    """A NUMA node and the PUs that it is local to."""
 
     os_index: int
     cpus: frozenset[int]
@@ -64,13 +64,13 @@ class RawNode:
 
 @dataclass(frozen=True, slots=True)
 class RawMachine:
-    """Everything a `Topology` is made of; PUs and nodes in logical order."""
+    """All facts that a `Topology` is made of; PUs and nodes in logical order."""
 
     pus: tuple[RawPU, ...]
     nodes: tuple[RawNode, ...]
     caches: Mapping[int, RawCache]
     distances: Mapping[tuple[int, int], int]
-    """By OS indices of nodes; may be incomplete."""
+    """Distances by OS indices of nodes; may be incomplete."""
     allowed: frozenset[int]
     model: str
     page_sizes_bytes: tuple[int, ...]
@@ -80,7 +80,9 @@ class RawMachine:
 
 
 def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
-    """The topology by the rules above. Raises `TopologyError` when no PU is there or allowed."""
+    """The topology by the rules above. Raises `TopologyError` when no PU exists or none is
+    allowed.
+    """
     if not raw.pus:
         raise TopologyError(f"{name} has no processing unit; expected at least one")
     if len({pu.os_index for pu in raw.pus}) != len(raw.pus):
@@ -135,7 +137,7 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
 
 
 def _with_stand_ins(raw: RawMachine) -> tuple[RawNode, ...]:
-    """The nodes, and one more for the PUs of each package that are in none."""
+    """The nodes, and one more for the PUs of each package that are in no node."""
     if not raw.nodes:
         return (RawNode(0, frozenset(pu.os_index for pu in raw.pus)),)
     known = frozenset().union(*(node.cpus for node in raw.nodes))
@@ -150,8 +152,9 @@ def _with_stand_ins(raw: RawMachine) -> tuple[RawNode, ...]:
 
 
 def _memoryless(nodes: Sequence[RawNode], allowed: frozenset[int] | None) -> frozenset[int]:
-    """Logical nodes that no page may live on; where no known node tells of memory, it is not known
-    and those that are allowed have some.
+    """Logical nodes that no page may be on.
+
+    Where no known node reports memory, all allowed nodes are assumed to have some.
     """
     known = [node for node in nodes if node.os_index != UNKNOWN_NODE]
     told = any(node.has_memory for node in known)
@@ -167,7 +170,7 @@ def _memoryless(nodes: Sequence[RawNode], allowed: frozenset[int] | None) -> fro
 def _local_nodes(nodes: Sequence[RawNode]) -> dict[int, int]:
     """Logical node of each PU, by OS index."""
     found: dict[int, int] = {}
-    # Wide nodes first and late ones first, so that what is written last is the best choice.
+    # Wide nodes first and late ones first, so that the last entry written is the best choice.
     order = sorted(enumerate(nodes), key=lambda item: (len(item[1].cpus), item[0]), reverse=True)
     for logical, node in order:
         found.update(dict.fromkeys(node.cpus, logical))

@@ -2,8 +2,8 @@
 
     start (marks preloaded) ─► "it begins" ─► threads bound and counted ─► go ─► … ─► "it ends"
 
-A program without marks is timed as a whole. Threads appear at any time: those that compute get the
-masks of the placement in the order in which they are seen to, others may run on any of its CPUs.
+A program without marks is timed as a whole. Threads appear at any time. Threads that are seen to
+compute get the masks of the placement in that order; others may run on any of its CPUs.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from autofinity.preload import preloadable
 _MARK = struct.Struct("qq")
 _BEGINS, _ENDS = 1, 2
 _LOOK_NS = 5_000_000
-"""Between two looks while threads are not bound yet."""
+"""Time between two looks while threads are not bound yet."""
 _COMPUTES, _LEAST_NS = 0.3, 1_000_000
-"""Share of what the busiest thread computes, and time, in one look, that make a thread a worker:
-helpers, and a main thread that waits for the others, are none."""
+"""Share of the busiest thread's CPU time, and time, in one look, from which on a thread is a
+worker: helpers, and a main thread that waits for the others, are not."""
 _SHOWN_BYTES = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What holds for a program besides its arguments."""
+    """Conditions of a program besides its arguments."""
 
     marks: bool = True
-    """Whether it marks its region of interest."""
+    """Whether the program marks its region of interest."""
     expect: str = ""
     """Regular expression that its output has to contain; empty for none."""
     timeout_s: float = 600.0
     stdin: Path = Path(os.devnull)
-    """What it reads as its standard input."""
+    """File that the program reads as its standard input."""
 
 
 class MarkedRun:
@@ -62,15 +62,17 @@ class MarkedRun:
         counters: Mapping[str, Encoding],
         conditions: Conditions,
     ) -> None:
-        """Start the program, and wait for its region to begin. Without a placement it is left to
-        the system. Raises `LinuxError` when it cannot be started, or ends before.
+        """Start the program, and wait for its region to begin.
+
+        Without a placement the program is left to the system. Raises `LinuxError` when it cannot be
+        started, or ends before its region.
         """
         self._request, self._conditions = request, conditions
         self._masks = () if placement is None else placement.masks
         self._numbers: dict[int, int] = {}
-        """Of the threads that are alive, by kernel id."""
+        """Number of each live thread, by kernel id."""
         self._workers: list[int] = []
-        """Numbers of those that compute, in the order of the masks."""
+        """Numbers of the computing threads, in the order of the masks."""
         self._deadline_ns = time.monotonic_ns() + round(conditions.timeout_s * 1e9)
         self._ended = False
         self._from_ns = 0
@@ -82,9 +84,9 @@ class MarkedRun:
             raise
 
     def advance(self, duration_ns: int) -> Interval:
-        """Let it run, at most to the end of its region, and say what was counted.
+        """Let the program run, at most to the end of its region, and return what was counted.
 
-        Raises `LinuxError` when it fails, answers wrongly or takes too long.
+        Raises `LinuxError` when the program fails, gives a wrong answer or takes too long.
         """
         parts: list[Interval] = []
         until_ns = time.monotonic_ns() + duration_ns
@@ -104,14 +106,14 @@ class MarkedRun:
         return Interval(start_ns, self._from_ns, samples, ended=self._ended)
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """Bind the workers anew; those that come later, too."""
+        """Bind the workers to new masks; later workers get these masks, too."""
         for action in actions:
             if isinstance(action, BindThreads):
                 self._masks = action.placement.masks
         return self._bind()
 
     def close(self) -> None:
-        """End the program if it still runs, and give everything back."""
+        """End the program if it still runs, and release everything."""
         self._closing.close()
 
     def _start(self, counters: Mapping[str, Encoding]) -> None:
@@ -178,7 +180,7 @@ class MarkedRun:
             os.sched_setaffinity(0, before)
 
     def _told(self, kind: int) -> int | None:
-        """Time of a mark that has come by now."""
+        """Time of a mark of this kind that has come by now; None without one."""
         while select.select([self._marks], [], [], 0)[0]:
             came, at_ns = _MARK.unpack(os.read(self._marks, _MARK.size))
             if came == kind:
@@ -212,7 +214,7 @@ class MarkedRun:
             self._fail(f"ran for more than {self._conditions.timeout_s:g} s and was ended")
 
     def _finish(self) -> None:
-        """Wait for the program and look at its answer."""
+        """Wait for the program to end and check its output."""
         left_s = max(1.0, (self._deadline_ns - time.monotonic_ns()) / 1e9)
         try:
             code = self._child.wait(left_s)
@@ -236,7 +238,7 @@ class MarkedRun:
 
 
 def marks_library() -> Path:
-    """The library to preload. Raises `LinuxError` when it is not built."""
+    """Path of the library to preload. Raises `LinuxError` when it is not built."""
     path = Path(__file__).resolve().parent.parent / "lib" / "marks" / "libautofinity-marks.so"
     if not path.exists():
         raise LinuxError(

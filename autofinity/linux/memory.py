@@ -1,8 +1,8 @@
-"""Where the memory of running programs is: numa_maps, and for single pages move_pages(2).
+"""Location of the memory of running programs: numa_maps, and for single pages move_pages(2).
 
-Counted is what a program has written to and no file is behind: first touch put it there. Libraries
-are everybody's. Everything may vanish between two looks, and a kernel without NUMA has no
-numa_maps: what cannot be read is passed over.
+Only pages that a program has written to and that belong to no file are counted: first touch put
+them there. Libraries belong to all programs. Everything may vanish between two looks, and a kernel
+without NUMA has no numa_maps: parts that cannot be read are skipped.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ _PAGES_AT_A_TIME = 1024
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A stretch of a process's addresses, as a line of numa_maps has it."""
+    """A range of a process's addresses, as in a line of numa_maps."""
 
     start: int
     page_bytes: int
     pages: Mapping[OsIndex, int]
-    """Pages that are there, by the kernel's number of their node."""
+    """Number of present pages, by the kernel's number of their node."""
 
     @staticmethod
     def parse(line: str) -> Area | None:
-        """None for one that a file is behind, or that has no page yet. Raises `ValueError`."""
+        """The area of a line; None for an area that belongs to a file, or has no page yet. Raises
+        `ValueError`.
+        """
         words = line.split()
         pages: dict[OsIndex, int] = {}
         page_bytes = _SMALL_PAGE_BYTES
@@ -50,7 +52,7 @@ class Area:
 def memory_of(
     pids: Iterable[int], node_os_indices: Sequence[OsIndex], procfs: str = "/proc"
 ) -> MemoryByNode | None:
-    """Of these processes together, by logical node; None where nothing of them can be read."""
+    """Memory of these processes together, by logical node; None where nothing can be read."""
     logical = {number: node for node, number in enumerate(node_os_indices)}
     bytes_on = [0] * len(node_os_indices)
     seen = False
@@ -64,8 +66,9 @@ def memory_of(
 
 
 def pages_on(pids: Iterable[int], node: OsIndex, procfs: str = "/proc") -> Iterator[Sequence[int]]:
-    """Numbers of the pages of these processes on the node that the kernel calls `node`, those of up
-    to a thousand addresses at a time; none where the kernel does not tell.
+    """Numbers of the pages of these processes on the node that the kernel calls `node`.
+
+    They come in batches of up to a thousand addresses; none where the kernel gives no answer.
     """
     for pid in pids:
         wanted = [area for area in _areas(pid, procfs) if area.pages.get(node)]
@@ -74,7 +77,7 @@ def pages_on(pids: Iterable[int], node: OsIndex, procfs: str = "/proc") -> Itera
             addresses = range(area.start, ends.get(area.start, area.start), area.page_bytes)
             left = area.pages[node]
             for first in range(0, len(addresses), _PAGES_AT_A_TIME):
-                if left <= 0:  # the rest of what was reserved is empty
+                if left <= 0:  # the rest of the reserved range is empty
                     break
                 part = addresses[first : first + _PAGES_AT_A_TIME]
                 try:
@@ -99,7 +102,7 @@ def _areas(pid: int, procfs: str) -> Iterator[Area]:
 
 
 def _ends(pid: int, procfs: str) -> Mapping[int, int]:
-    """Start of each area → where it ends."""
+    """Start of each area → its end."""
     found: dict[int, int] = {}
     for line in _lines(f"{procfs}/{pid}/maps"):
         with suppress(ValueError):
@@ -109,6 +112,6 @@ def _ends(pid: int, procfs: str) -> Mapping[int, int]:
 
 
 def _lines(path: str) -> Iterator[str]:
-    # The kernel hands these files out by whole lines, some at a time, until the process is gone.
+    # The kernel returns these files in whole lines, some at a time, until the process ends.
     with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
         yield from file

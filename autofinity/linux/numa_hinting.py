@@ -1,15 +1,16 @@
-"""Arming page-fault sampling with the kernel's NUMA hinting, and disarming it whatever happens.
+"""Arms page-fault sampling with the kernel's NUMA hinting, and disarms it in any event.
 
-`kernel.numa_balancing` makes the kernel take pages' permissions away now and then, so that the next
-access faults: on machines of one node too. It is system-wide and root's, so it is switched on only
-when asked for, and switched back by a guardian process that outlives everything else:
+With `kernel.numa_balancing` the kernel removes the permissions of pages from time to time, so that
+the next access faults, also on machines of one node. The switch is system-wide and needs root, so
+it is switched on only on request, and switched back by a guardian process that outlives everything
+else:
 
     armed() ─► the first one keeps the old values in the state file and switches hinting on
        │
        └─ spawn ─► guardian: waits until the write end of a pipe is closed, by us or by our death;
                    the last one to leave (a shared lock on the state file) puts the old values back
 
-Beside the switch there is the pace (`hinting_pace`), where the kernel lets it be set.
+The pace (`hinting_pace`) is set as well, where the kernel permits that.
 """
 
 from __future__ import annotations
@@ -35,25 +36,27 @@ _NORMAL = 1  # bit of the sysctl: hinting for the placement of pages (2 is for m
 
 
 def hinting_is_on(sysctl: Path = SYSCTL) -> bool:
-    """Whether the kernel takes pages away now and then, so that they fault again."""
+    """Whether the kernel unmaps pages from time to time, so that they fault again."""
     return bool(int(read_text(str(sysctl)).strip() or 0) & _NORMAL)
 
 
 @dataclass(frozen=True, slots=True)
 class Armed:
-    """What was switched."""
+    """Settings that were switched."""
 
     pace: Mapping[str, Path]
     """Settings of the pace by name, which may be written until the end."""
     trouble: str
-    """Why there are none; empty where there are."""
+    """Why there are no such settings; empty where there are."""
 
 
 @contextmanager
 def armed(sysctl: Path = SYSCTL, state: Path = STATE, root: Path = Path("/")) -> Iterator[Armed]:
-    """NUMA hinting is on inside. Several processes may be inside at once; the last one to leave, or
-    to be killed, puts back what was there. Settings of the pace are looked for below `root`.
-    Raises `CapabilityError`: not permitted, not there.
+    """Switch NUMA hinting on inside the context.
+
+    Several processes may be inside at once; the last one to leave, or to be killed, restores the
+    old values. Settings of the pace are looked for below `root`. Raises `CapabilityError`: not
+    permitted, or not present.
     """
     try:
         lock = os.open(state, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -95,10 +98,10 @@ def _enter(lock: int, sysctl: Path, pace: Mapping[str, Path]) -> None:
         except BlockingIOError:
             fcntl.flock(lock, fcntl.LOCK_SH)
             if kept(lock):
-                return  # armed by another one, whose guardian will see our lock
-            # That one has just left, and has put the old values back.
+                return  # armed by another process, whose guardian will see our lock
+            # That process has just left, and its guardian has restored the old values.
             continue
-        # What is there already was left by a guardian that was killed: those are the old values.
+        # A state file that already exists was left by a killed guardian: it has the old values.
         old = dict(kept(lock))
         if str(sysctl) not in old:
             old = _present([sysctl, *pace.values()])
@@ -106,14 +109,14 @@ def _enter(lock: int, sysctl: Path, pace: Mapping[str, Path]) -> None:
         sysctl.write_text(f"{int(old[str(sysctl)]) | _NORMAL}\n")
         for name, value in at_first().items():
             if str(pace.get(name)) in old:
-                with suppress(OSError):  # slower, and no worse
+                with suppress(OSError):  # slower, but harmless
                     pace[name].write_text(f"{value}\n")
         fcntl.flock(lock, fcntl.LOCK_SH)
         return
 
 
 def _present(files: list[Path]) -> dict[str, str]:
-    """What each file holds; the first must be there, others may be locked down."""
+    """Content of each file; the first must exist, others may be locked."""
     found = {str(files[0]): files[0].read_text().strip()}
     for path in files[1:]:
         with suppress(OSError):
@@ -129,8 +132,8 @@ def _keep(lock: int, old: Mapping[str, str]) -> None:
 def _guarded(lock: int) -> tuple[int, int]:
     """The descriptor that keeps the guardian waiting, and the guardian's pid.
 
-    Not by fork: other threads of this process may hold locks. When there is no guardian the old
-    values are put back, and `CapabilityError` raised.
+    The guardian is not forked: other threads of this process may hold locks. When there is no
+    guardian, the old values are restored and `CapabilityError` is raised.
     """
     end, alive = os.pipe2(os.O_CLOEXEC)
     try:

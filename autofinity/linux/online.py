@@ -1,8 +1,8 @@
-"""Which CPUs run: the kernel's affinity masks say so, whatever /sys shows.
+"""Which CPUs are online, by the kernel's affinity masks, whatever /sys shows.
 
 A container's /sys may be made up (lxcfs counts its CPUs from 0 in `online`) or absent, while masks
-and every other number are the host's. So a CPU of a mask counts unless its own file says that it
-is off.
+and every other number are the host's. So a CPU of a mask counts unless its own file says that the
+CPU is offline.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _CPU = "devices/system/cpu"
 
 
 def listed_online(root: str | os.PathLike[str] = SYSFS) -> frozenset[OsIndex]:
-    """CPUs that `online` lists; none where it cannot be read.
+    """CPUs that `online` lists; empty where the file cannot be read.
 
-    Raises `TopologyError` for what is no list of CPUs.
+    Raises `TopologyError` for text that is no list of CPUs.
     """
     path = f"{os.fspath(root)}/{_CPU}/online"
     text = read_text(path)
@@ -33,8 +33,8 @@ def listed_online(root: str | os.PathLike[str] = SYSFS) -> frozenset[OsIndex]:
 
 
 def running(mask: frozenset[OsIndex], root: str | os.PathLike[str] = SYSFS) -> frozenset[OsIndex]:
-    """CPUs of a mask without those that are off. In another tree than the kernel's own, only what
-    the tree has.
+    """CPUs of a mask without offline ones. In another tree than the kernel's own, only CPUs of that
+    tree.
     """
     unlisted = mask - listed_online(root)
     return mask - {cpu for cpu in unlisted if not _runs(cpu, os.fspath(root))}
@@ -48,5 +48,5 @@ def _runs(cpu: OsIndex, root: str) -> bool:
 
 
 def whole_machine(root: str | os.PathLike[str] = SYSFS) -> frozenset[OsIndex]:
-    """All CPUs that run, as far as this process can tell."""
+    """All online CPUs, as far as this process can see."""
     return listed_online(root) | running(frozenset(map(OsIndex, os.sched_getaffinity(0))), root)

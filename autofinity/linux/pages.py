@@ -1,6 +1,7 @@
-"""Where pages are, and moving them: move_pages(2) in batches, failures counted, nothing raised for
-a page that is not there. A program waits for its pages while they are moved, so after each batch it
-is left in peace for as long as that took.
+"""Finds and moves pages: move_pages(2) in batches.
+
+Failures are counted, and a page that is not there raises no error. A program waits for its pages
+while they are moved, so after each batch it is left alone for as long as the batch took.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ _MOVE = 1 << 1  # MPOL_MF_MOVE: pages this process alone maps
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What became of a batch: how many pages are on the wished node, and why the others are not."""
+    """Result of a batch: the number of pages on the wished node, and why the others are not
+    there.
+    """
 
     done: int
     failed: dict[str, int]
-    """Name of errno → pages (ENOENT: not touched yet; EFAULT: zero page or unmapped; EBUSY, …)."""
+    """Name of errno → number of pages (ENOENT: not touched yet; EFAULT: zero page or unmapped;
+    EBUSY, …)."""
 
 
 def nodes_of(pid: int, addresses: Sequence[int], batch: int = 1024) -> list[int]:
@@ -68,7 +72,7 @@ def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: in
 
 
 def mems_allowed(pid: int) -> frozenset[OsIndex]:
-    """Nodes the process may have memory on."""
+    """Nodes that the process may have memory on."""
     for line in read_text(f"/proc/{pid}/status").splitlines():
         name, _, value = line.partition(":")
         if name == "Mems_allowed_list":
@@ -84,7 +88,7 @@ def _call(pid: int, addresses: Sequence[int], nodes: Sequence[int] | None) -> li
     try:
         syscall("move_pages", pid, count, pages, wished, status, _MOVE if nodes is not None else 0)
     except OSError as error:
-        # The kernel answers ENOENT when none of the pages could be moved; their status says why.
+        # The kernel answers ENOENT when no page could be moved; the status of each has the reason.
         if error.errno not in (errno.ENOENT, errno.EBUSY):
             name = errno.errorcode.get(error.errno or 0, "?")
             raise CapabilityError(

@@ -1,10 +1,11 @@
-"""Hardware and software counters through perf_event_open, a small part of it.
+"""Hardware and software counters through a small part of perf_event_open.
 
     open_thread(tid, names → encodings) ─► ThreadCounters ─ read() ─► CounterSample
                                             (one group, or as many as the PMU forces)
 
-Only per-thread, user-space counting: counting the kernel needs privileges (EACCES), `inherit` reads
-as a sum over threads, and what is excluded reads 0 (context switches; /proc has those).
+Counting is per thread and in user space only: counts of the kernel need privileges (EACCES),
+`inherit` reads as a sum over threads, and excluded events read 0 (context switches; /proc has
+them).
 Source: perf_event_open(2) and linux/perf_event.h.
 """
 
@@ -52,23 +53,23 @@ _MEANINGS = {
 
 
 def explain(code: int) -> str:
-    """`ENOENT: what it means and what to do` for an errno of perf_event_open."""
+    """Text such as `ENOENT: what it means and what to do` for an errno of perf_event_open."""
     name = "EOPNOTSUPP" if code == errno.EOPNOTSUPP else errno.errorcode.get(code, str(code))
     return f"{name}: {_MEANINGS.get(code, os.strerror(code))}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """One group of counters; read as a whole, scheduled as a whole."""
+    """One group of counters, read and scheduled as a whole."""
 
     leader: int
     fds: tuple[int, ...]
     names: tuple[str, ...]
-    """Of each descriptor; a name that several have is the sum of them."""
+    """Name of each descriptor; descriptors of the same name are added."""
 
 
 class ThreadCounters:
-    """Open counters of one thread. Close it; counting goes on in the kernel otherwise."""
+    """Open counters of one thread. Close them; otherwise the kernel goes on counting."""
 
     __slots__ = ("_before", "_begin_ns", "_groups", "_tid")
 
@@ -79,16 +80,16 @@ class ThreadCounters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is counted, each once."""
+        """Names of the counters, each once."""
         return tuple(dict.fromkeys(name for group in self._groups for name in group.names))
 
     def sample(self) -> CounterSample:
-        """Counts since the last call (or since opening), with how long the PMU really counted.
+        """Counts since the last call (or since opening), with the time that the PMU really counted.
 
-        `start_ns` is taken before the reading that begins the sample and `end_ns` after the one
-        that ends it, so that the time encloses what was counted. No count is lost or in two
-        samples, but the times of neighbours overlap by one reading (microseconds). They are
-        CLOCK_MONOTONIC's; the kernel counts by its scheduler clock, which is not slewed with it.
+        `start_ns` is taken before the reading that begins the sample and `end_ns` after the reading
+        that ends it, so that the time encloses the counts. No count is lost or in two samples, but
+        the times of neighbours overlap by one reading (microseconds). Times are of CLOCK_MONOTONIC;
+        the kernel counts by its scheduler clock, which is not slewed with it.
         """
         begin_ns, now, end_ns = self._read()
         counts = dict.fromkeys(self.names, 0)
@@ -112,7 +113,7 @@ class ThreadCounters:
         return CounterSample(self._tid, start_ns, end_ns, counts, enabled, running)
 
     def _read(self) -> tuple[int, list[tuple[int, int, tuple[int, ...]]], int]:
-        """When it began, (enabled, running, counts) of each group, when it ended."""
+        """Start of the reading, (enabled, running, counts) of each group, end of the reading."""
         begin_ns = time.monotonic_ns()
         found = []
         for group in self._groups:
@@ -129,8 +130,9 @@ class ThreadCounters:
 
 
 class SeveralPmus:
-    """Open counters of one thread on a machine of several core kinds: the sum over their PMUs, each
-    of which counts while the thread is on a core of its kind.
+    """Open counters of one thread on a machine of several core kinds: the sum over their PMUs.
+
+    Each PMU counts while the thread is on a core of its kind.
     """
 
     __slots__ = ("_parts",)
@@ -140,11 +142,11 @@ class SeveralPmus:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is counted."""
+        """Names of the counters."""
         return self._parts[0].names
 
     def sample(self) -> CounterSample:
-        """As `ThreadCounters.sample`. It ran as long as all of the PMUs together."""
+        """Counts as from `ThreadCounters.sample`. The running time is that of all PMUs together."""
         samples = [part.sample() for part in self._parts]
         counts = {name: sum(each.counts[name] for each in samples) for name in samples[0].counts}
         enabled = max(each.enabled_ns for each in samples)
@@ -187,10 +189,10 @@ def open_event(
 ) -> int:
     """Descriptor of one event on thread `tid` (0: the caller), on one CPU or any. Raises `OSError`.
 
-    A `disabled` leader holds its whole group back until it is enabled, or until the program execs
-    (`at_exec`). A sampled event wakes its reader after `wake_bytes` of records, those of new
-    threads (`with_births`) among them; `by_frequency` its period is samples a second. Without
-    `users_only` the kernel is in it, too, which needs privileges.
+    A `disabled` leader holds its whole group back until the leader is enabled, or until the program
+    execs (`at_exec`). A sampled event wakes its reader after `wake_bytes` of records, including
+    those of new threads (`with_births`). With `by_frequency`, the period is in samples a second.
+    Without `users_only` the kernel is counted, too, which needs privileges.
     """
     flags = {
         _INHERIT: inherit,
@@ -227,7 +229,9 @@ def open_event(
 
 
 def enable(fd: int) -> None:
-    """Begin, or go on, with an event and what has inherited it. One that is gone stays so."""
+    """Start, or continue, an event and the events that inherited it. An event that has ended is
+    ignored.
+    """
     with contextlib.suppress(OSError):
         fcntl.ioctl(fd, _IOC_ENABLE, 0)
 
@@ -235,9 +239,10 @@ def enable(fd: int) -> None:
 def open_thread(tid: int, wanted: Mapping[str, Encoding]) -> ThreadCounters:
     """Count `wanted` on one thread from now on, in as few groups as the PMU allows.
 
-    Events of one group share one time; a group that is too large for the PMU is refused by the
-    kernel with EINVAL, and the rest opens a new one (then the PMU multiplexes, and the sample says
-    so). Raises `CapabilityError`, with errno's name and the remedy, when any event is refused.
+    Events of one group share one time. The kernel refuses a group that is too large for the PMU
+    with EINVAL; the remaining events then open a new group (the PMU multiplexes, and the sample
+    shows that). Raises `CapabilityError`, with errno's name and the remedy, when any event is
+    refused.
     """
     groups: list[_Group] = []
     fds: list[int] = []
@@ -279,9 +284,11 @@ def open_thread(tid: int, wanted: Mapping[str, Encoding]) -> ThreadCounters:
 def open_on_kinds(
     tid: int, wanted: Mapping[str, Encoding], pmus: Sequence[int]
 ) -> ThreadCounters | SeveralPmus:
-    """`open_thread` on each of the PMUs of a machine of several core kinds; without any as it is.
+    """`open_thread` on each of the PMUs of a machine of several core kinds; without `pmus`, as it
+    is.
 
-    Raises as `open_thread`; `CapabilityError` for raw codes, which are those of one kind alone.
+    Raises the errors of `open_thread`; `CapabilityError` for raw codes, which belong to one kind
+    alone.
     """
     if not pmus:
         return open_thread(tid, wanted)
@@ -314,9 +321,9 @@ def _read_when_settled(leader: int, size_bytes: int) -> bytes:
 def read_totals(leader: int, names: Sequence[str]) -> dict[str, int]:
     """Counts of a whole run from a group that its threads and children inherited.
 
-    With `inherit` the kernel reads the sum over all of them, those that ended included; while one
-    is ending it may refuse (ECHILD), and is asked again. Counts of a multiplexed group are
-    extrapolated. Empty when the group never counted.
+    With `inherit` the kernel reads the sum over all of them, including those that have ended. While
+    one is ending, the kernel may refuse (ECHILD), and is asked again. Counts of a multiplexed group
+    are extrapolated. Empty when the group never counted.
     """
     try:
         content = _read_when_settled(leader, 8 * (3 + len(names)))

@@ -1,10 +1,10 @@
-"""perf's clock from the counter that hardware stamps its records with.
+"""Time of perf's clock from the counter that hardware stamps its records with.
 
     ns = zero + count × mult / 2^shift      the kernel's own numbers, in the page of each ring
 
-The counter may be narrower than 64 bits (`mask`): then it is first brought near the time (`cycles`)
-that the kernel last looked. On Arm the counter is the generic timer.
-Source: linux/perf_event.h, `perf_event_mmap_page` (cap_user_time_zero, cap_user_time_short).
+The counter may be narrower than 64 bits (`mask`): then it is first extended to be near the value
+(`cycles`) that the kernel last read. On Arm the counter is the generic timer. Source:
+linux/perf_event.h, `perf_event_mmap_page` (cap_user_time_zero, cap_user_time_short).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TRIES: Final = 100  # the kernel writes for some nanoseconds
 
 @dataclass(frozen=True, slots=True)
 class PerfClock:
-    """How the counter becomes perf's time."""
+    """Conversion of the counter to perf's time."""
 
     shift: int
     mult: int
@@ -39,7 +39,7 @@ class PerfClock:
 
 
 def clock_of(page: Buffer) -> PerfClock | None:
-    """That of a ring's first page; None: the kernel does not say."""
+    """Clock from a ring's first page; None: the kernel does not publish it."""
     for _ in range(_TRIES):
         (before,) = struct.unpack_from("I", page, _LOCK)
         fence()

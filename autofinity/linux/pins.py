@@ -1,4 +1,6 @@
-"""Who else says where a program's threads run: seen, told and not fought."""
+"""Other authorities that decide where a program's threads run: found, reported and not
+overridden.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ PIN_VARIABLES = (
     "PRTE_MCA_hwloc_default_binding_policy",
     "OMPI_MCA_hwloc_base_binding_policy",
 )
-"""Variables by which runtimes and launchers are told to pin threads."""
+"""Variables by which runtimes and launchers are asked to pin threads."""
 
 _NOTHING = frozenset({"", "false", "none", "disabled", "off", "no"})
 
@@ -29,9 +31,9 @@ _NOTHING = frozenset({"", "false", "none", "disabled", "off", "no"})
 def other_pins(
     pid: int, environment: Mapping[str, str], started_with: frozenset[OsIndex]
 ) -> tuple[str, ...]:
-    """One line for each authority but us that narrows where process `pid` runs.
+    """One line for each authority other than autofinity that limits where process `pid` runs.
 
-    `started_with` are the CPUs that were allowed when it began.
+    `started_with` are the CPUs that were allowed when the process began.
     """
     lines = [
         f"{name}={environment[name]}: its runtime pins threads itself"

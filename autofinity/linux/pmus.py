@@ -1,4 +1,4 @@
-"""What sysfs tells of the PMUs here: their types, their events, and where each field goes.
+"""PMUs of this machine from sysfs: their types, their events, and the place of each field.
 
 Source: Documentation/ABI of the kernel, event_source/devices (type, events, format, cpumask).
 """
@@ -15,11 +15,11 @@ from autofinity.model.topology import OsIndex
 
 DEVICES: Final = Path("/sys/bus/event_source/devices")
 CORE_KINDS: Final = ("cpu_core", "cpu_atom", "cpu_lowpower")
-"""PMUs of a machine of several core kinds; of any other it is `cpu`."""
+"""PMUs of a machine of several core kinds; on any other machine the PMU is `cpu`."""
 
 
 def pmu_type(pmu: Path) -> int | None:
-    """`perf_event_attr.type` of the PMU in this folder; None: there is none."""
+    """`perf_event_attr.type` of the PMU in this folder; None where there is none."""
     try:
         return int((pmu / "type").read_text())
     except (OSError, ValueError):
@@ -27,7 +27,7 @@ def pmu_type(pmu: Path) -> int | None:
 
 
 def pmu_cpus(pmu: Path) -> frozenset[OsIndex] | None:
-    """CPUs that the PMU in this folder belongs to; None: it does not say."""
+    """CPUs that the PMU in this folder belongs to; None where it names none."""
     try:
         return parse_cpu_list((pmu / "cpumask").read_text()) or None
     except (OSError, ValueError, UsageError):
@@ -45,8 +45,10 @@ def event_words(pmu: Path, event: str) -> dict[str, int]:
 
 
 def placed(pmu: Path, words: Mapping[str, int]) -> dict[str, int] | None:
-    """The words where the PMU's formats (`config1:0-15`) want them, by `config`, `config1` and
-    `config2`; None: it does not know one.
+    """The words in the places that the PMU's formats give (`config1:0-15`), by `config`, `config1`
+    and `config2`.
+
+    None where the PMU does not know a word.
     """
     found = {"config": 0, "config1": 0, "config2": 0}
     for name, value in words.items():

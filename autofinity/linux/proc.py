@@ -1,6 +1,7 @@
-"""What /proc says of a program's threads, and of the descendants that compute for it.
+"""Threads of a program, and of the descendants that compute for it, from /proc.
 
-Everything may vanish between two looks: a missing file means "gone", never an error.
+Everything may vanish between two looks: a missing file means that the process or thread has ended,
+never an error.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _HELPER_PREFIXES = (
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One thread as /proc/PID/task/TID/stat has it."""
+    """One thread, as in /proc/PID/task/TID/stat."""
 
     tid: int
     pid: int
@@ -50,18 +51,18 @@ class Task:
     faults: int
     """Page faults, with and without I/O."""
     cpu: OsIndex
-    """Where it last ran."""
+    """CPU where the thread last ran."""
     runnable: bool = False
-    """Whether it runs, or waits for nothing but a CPU."""
+    """Whether the thread runs, or waits for nothing but a CPU."""
 
     @property
     def helper(self) -> bool:
-        """Whether its name says that it serves the program rather than computes."""
+        """Whether the thread's name marks it as a helper that does not compute."""
         return self.name.startswith(_HELPER_PREFIXES)
 
 
 def parse_stat(text: str, pid: int) -> Task:
-    """A task of a stat line. Its name may hold spaces and parentheses. Raises `ValueError`."""
+    """A task from a stat line. Its name may hold spaces and parentheses. Raises `ValueError`."""
     opening, closing = text.index("("), text.rindex(")")
     fields = text[closing + 2 :].split()
     return Task(
@@ -77,7 +78,7 @@ def parse_stat(text: str, pid: int) -> Task:
 
 
 def tasks_of(pid: int) -> list[Task]:
-    """Threads of a process, in order of creation; empty when it is gone."""
+    """Threads of a process, in order of creation; empty when the process has ended."""
     found = []
     try:
         tids = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - pathlib costs the monitor memory
@@ -94,7 +95,7 @@ def tasks_of(pid: int) -> list[Task]:
 
 
 def family_of(pid: int, without: frozenset[int] = frozenset(), limit: int = 4096) -> list[int]:
-    """A process and its descendants, parents first; at most `limit`, and none `without` names."""
+    """A process and its descendants, parents first; at most `limit`, except those in `without`."""
     found: list[int] = []
     queue = [pid]
     while queue and len(found) < limit:
@@ -111,13 +112,13 @@ def family_of(pid: int, without: frozenset[int] = frozenset(), limit: int = 4096
 
 
 def resident_bytes_of(pid: int) -> int:
-    """Memory that a process holds, by `statm`; 0 when it is gone."""
+    """Memory that a process holds, by `statm`; 0 when it has ended."""
     words = read_text(f"/proc/{pid}/statm").split()
     return int(words[1]) * _PAGE_BYTES if len(words) > 1 else 0
 
 
 def switches_of(task: Task) -> tuple[int, int]:
-    """Voluntary and involuntary context switches of a thread so far; zeros when it is gone."""
+    """Voluntary and involuntary context switches of a thread so far; zeros when it has ended."""
     text = read_text(f"/proc/{task.pid}/task/{task.tid}/status")
     values = {}
     for line in text.splitlines()[-3:]:
@@ -130,9 +131,10 @@ def switches_of(task: Task) -> tuple[int, int]:
 
 
 def times_of(task: Task) -> tuple[int, int]:
-    """Nanoseconds a thread was on a CPU so far, and could have been and had to wait for one.
+    """Nanoseconds that a thread was on a CPU so far, and that it could run but waited for one.
 
-    By `schedstat`, to the nanosecond; where the kernel has none, what `stat` said, and no wait.
+    The times are from `schedstat`, to the nanosecond; where the kernel has none, the time from
+    `stat`, and no wait.
     """
     words = read_text(f"/proc/{task.pid}/task/{task.tid}/schedstat").split()
     if len(words) < 2:
@@ -141,7 +143,7 @@ def times_of(task: Task) -> tuple[int, int]:
 
 
 def environment_of(pid: int, names: tuple[str, ...]) -> dict[str, str]:
-    """Those of the variables `names` that the process started with."""
+    """The variables among `names` that the process started with."""
     found = {}
     for entry in read_text(f"/proc/{pid}/environ").split("\0"):
         name, _, value = entry.partition("=")

@@ -1,10 +1,10 @@
 """`ports.Process` on a running program: sleep and look, then bind.
 
     advance: poll(pidfd) ─► /proc (`thread_roll`) + perf for each thread (`counted_threads`)
-                            + page faults (who shares with whom), where a sensor is given
+                            + page faults (which threads share), where a sensor is given
     apply:   sched_setaffinity for each thread (`thread_masks`); move_pages, in batches
 
-Looking takes a hundredth of a core at most, and binding undoes nothing that others have pinned.
+Looks take a hundredth of a core at most, and binding changes no thread that others have pinned.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FRESH_NS = 10 * _NS_PER_MS  # a look is not repeated within this time: /proc co
 
 
 class LinuxProcess:
-    """A program that runs already, watched from another process of the same user."""
+    """A program that already runs, watched from another process of the same user."""
 
     def __init__(
         self,
@@ -54,9 +54,11 @@ class LinuxProcess:
         faults: AddressSensor | None = None,
         node_os_indices: Sequence[OsIndex] = (),
     ) -> None:
-        """`ours` are masks that count as given by us: before exec, or by an earlier watch.
-        `faults` is closed with the process; `node_os_indices` are the kernel's numbers of the nodes
-        that pages may be moved to.
+        """Watch process `pid`.
+
+        `ours` are masks that count as given by us: before exec, or by an earlier watch. `faults` is
+        closed with the process; `node_os_indices` are the kernel's numbers of the nodes that pages
+        may be moved to.
         """
         self._pid = pid
         self._poll = select.poll()
@@ -69,31 +71,31 @@ class LinuxProcess:
         self._node_os_indices = tuple(node_os_indices)
         self._ended = False
         self._looked_at = -_FRESH_NS - 1
-        # Those that decide may cost as much again as starting to watch did.
+        # The looks that decide may cost as much again as the start of the watching did.
         self._budget = LookBudget(time.process_time_ns(), time.monotonic_ns())
         self.notes: list[str] = []
-        """What went less well than asked, one line each, in order."""
+        """Requests that were not or only partly fulfilled, one line each, in order."""
 
     @property
     def available(self) -> frozenset[OsIndex]:
-        """CPUs the program may be placed on now."""
+        """CPUs that the program may be placed on now."""
         return allowed_now(self._pid, self._at_start)
 
     def advance(self, duration_ns: int) -> Interval:
-        """Wait, at most until the program ends, and say what its threads did meanwhile.
+        """Wait, at most until the program ends, and return what its threads did in that time.
 
-        Where looking takes long (very many threads, an emulated machine) it waits longer than asked
-        (`LookBudget`). An interval encloses what was counted: it is from before the look that began
-        its counts until after the one that ended them, so that intervals in a row overlap by one
-        look. Samples cover threads that lived through the whole interval. Nothing on Linux tells a
-        busy wait from work, so every sample is flagged as no measure of progress.
+        Where a look takes long (very many threads, an emulated machine), the wait is longer than
+        asked (`LookBudget`). An interval encloses its counts: it goes from before the look that
+        began the counts until after the look that ended them, so consecutive intervals overlap by
+        one look. Samples cover threads that lived through the whole interval. Linux cannot
+        distinguish a busy wait from work, so every sample is flagged as no measure of progress.
         """
         now = time.monotonic_ns()
         duration_ns = max(duration_ns, self._budget.rest_ns(now))
         events: list[ThreadEvent] = []
         if now - self._looked_at > _FRESH_NS:
             events = self._look(now)
-            self._counters.samples()  # what was counted between two intervals is in neither
+            self._counters.samples()  # counts between two intervals are in neither
         start = self._looked_at
         before = dict(self._roll.usage)
         self._follow()
@@ -118,7 +120,7 @@ class LinuxProcess:
             pages=pages,
             runnable=self._roll.runnable,
             cpus=self._roll.last_cpus,
-            # That of a program that is gone says nothing.
+            # The status of a program that has ended shows nothing.
             resident_bytes=math.nan if self._ended else float(self._roll.resident_bytes),
         )
 
@@ -139,11 +141,11 @@ class LinuxProcess:
         return Outcome(done, reasons.total(), lines, time.monotonic_ns() - started)
 
     def memory(self) -> MemoryByNode | None:
-        """Of its processes together; None where the kernel does not tell."""
+        """Memory of the program's processes together; None where the kernel gives no answer."""
         return memory_of(self._pids, self._node_os_indices)
 
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        """Numbers of its pages on a logical node, up to a thousand at a time."""
+        """Numbers of the program's pages on a logical node, up to a thousand at a time."""
         return pages_on(self._pids, self._node_os_indices[node])
 
     @property
@@ -151,7 +153,7 @@ class LinuxProcess:
         return sorted({usage.task.pid for usage in self._roll.usage.values()})
 
     def close(self) -> None:
-        """Give every counter back to the kernel."""
+        """Close every counter."""
         self._counters.close()
         self._close_faults()
 
@@ -161,7 +163,7 @@ class LinuxProcess:
             self._faults = None
 
     def _follow(self) -> None:
-        """Count, and sample the faults of, all threads. The first refusal ends the attempt."""
+        """Count all threads, and sample their faults. The first refusal ends the attempt."""
         threads = self._roll.usage.keys()
         try:
             self._counters.follow(threads)
@@ -224,8 +226,8 @@ def _sample(
     counts = after.since(before)
     enabled = running = end - start
     if counted is not None and counted.running_ns:
-        # Software counts are exact; they take the PMU's times so that scaling them back by
-        # enabled/running gives what /proc said.
+        # Software counts are exact; they are divided by enabled/running of the PMU, so that the
+        # usual scaling gives the values of /proc.
         enabled, running = counted.enabled_ns, counted.running_ns
         share = running / enabled
         counts = {name: round(count * share) for name, count in counts.items()}

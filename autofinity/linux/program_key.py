@@ -1,8 +1,9 @@
-"""The key of a program that runs already, as the launcher makes it before exec (`program.c`).
+"""The key of a program that already runs, as the launcher makes it before exec (`program.c`).
 
-Path, size and time of its file; for an interpreter also its arguments up to the first that is no
-option, with size and time of that file. A script that was started by its `#!` line is known to the
-launcher by its own name and to the kernel as its interpreter: the two keys differ.
+The key is made of path, size and time of the program's file; for an interpreter also of its
+arguments up to the first that is no option, with size and time of that file. A script that was
+started by its `#!` line has its own name for the launcher and its interpreter's name for the
+kernel: the two keys differ.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ _INTERPRETER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RunningProgram:
-    """Which file a process runs, and the key of this version of it."""
+    """The file that a process runs, and the key of this version of the file."""
 
     path: str
     key: str
 
 
 def running_program(pid: int) -> RunningProgram:
-    """The program that a process runs. Raises `CapabilityError`: gone, hidden, a kernel thread."""
+    """The program that a process runs. Raises `CapabilityError`: ended, hidden, or a kernel
+    thread.
+    """
     proc = Path(f"/proc/{pid}")
     try:
         path = str((proc / "exe").readlink())
@@ -55,7 +58,7 @@ def running_program(pid: int) -> RunningProgram:
 
 
 def _real(here: bytes, argument: bytes) -> bytes | None:
-    """As realpath(3): none for what is not there, and for no name at all."""
+    """Path as from realpath(3); None for a missing file, and for an empty name."""
     given = os.path.join(here, argument)  # noqa: PTH118
     if not argument or not os.path.exists(given):  # noqa: PTH110
         return None

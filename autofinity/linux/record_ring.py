@@ -1,4 +1,4 @@
-"""perf's ring of records: a page that says how far each side has come, then the records.
+"""perf's ring of records: a page with the positions of both sides, then the records.
 
 Source: perf_event_open(2), MMAP layout; linux/perf_event.h.
 """
@@ -17,7 +17,7 @@ from autofinity.linux.touches import Born
 from autofinity.model.errors import CapabilityError
 
 LOST, FORK, SAMPLE, AUX, SWITCH = 2, 7, 9, 11, 14
-"""`perf_event_type`; the others are passed over."""
+"""Values of `perf_event_type`; records of other types are skipped."""
 _HEAD, _TAIL = 1024, 1032  # offsets of data_head and data_tail in the first page
 _HEADER_BYTES: Final = 8
 _TOLD_BYTES: Final = 24
@@ -28,7 +28,7 @@ class RecordRing:
     """The records of one event."""
 
     def __init__(self, fd: int, ring_bytes: int) -> None:
-        """Takes the descriptor over. `ring_bytes`: a power of two; a page is the least.
+        """Takes ownership of the descriptor. `ring_bytes`: a power of two, at least a page.
 
         Raises `OSError`, and `CapabilityError` where no more memory may be locked.
         """
@@ -42,8 +42,9 @@ class RecordRing:
             raise
 
     def take(self) -> Iterator[tuple[int, int, bytes]]:
-        """(type, misc, what follows the header) of each record that has come until now; those that
-        are not asked for any more stay.
+        """(type, misc, content after the header) of each record that has come until now.
+
+        Records that the caller does not take stay in the ring.
         """
         head, tail = struct.unpack_from("2Q", self.memory, _HEAD)
         fence()  # the kernel wrote the records before the head; Arm may read them before it
@@ -58,17 +59,17 @@ class RecordRing:
                 yield kind, misc, data[at + _HEADER_BYTES : at + length]
                 at += length
             tail = tail + at if at else head  # the kernel's records are smaller than a piece
-            fence()  # what was read may be written over from now on
+            fence()  # bytes that were read may be overwritten from now on
             struct.pack_into("Q", self.memory, _TAIL, tail)
 
     def close(self) -> None:
-        """Give it back to the kernel."""
+        """Unmap the ring and close its descriptor."""
         self.memory.close()
         os.close(self.fd)
 
 
 def mapped(fd: int, size_bytes: int, offset: int = 0) -> mmap.mmap:
-    """Memory of an event. Raises `OSError`, and `CapabilityError` where none may be locked."""
+    """Memory of an event. Raises `OSError`, and `CapabilityError` where no memory may be locked."""
     try:
         return mmap.mmap(fd, size_bytes, offset=offset)
     except OSError as error:
@@ -81,8 +82,8 @@ def mapped(fd: int, size_bytes: int, offset: int = 0) -> mmap.mmap:
 
 
 def read_round(memory: mmap.mmap, begin: int, offset: int, size: int) -> bytes:
-    """What lies at `offset` of a ring that goes from `begin` to the end of its memory, and there
-    begins anew.
+    """Bytes at `offset` of a ring that goes from `begin` to the end of its memory and wraps to
+    `begin`.
     """
     start = begin + offset % (len(memory) - begin)
     data = memory[start : start + size]
@@ -90,7 +91,7 @@ def read_round(memory: mmap.mmap, begin: int, offset: int, size: int) -> bytes:
 
 
 class Told(NamedTuple):
-    """What an event that names all (`sample_id_all`) says at the end of each record."""
+    """Fields at the end of each record of an event that names all (`sample_id_all`)."""
 
     pid: int
     tid: int
@@ -99,17 +100,17 @@ class Told(NamedTuple):
 
 
 def told_by(body: bytes) -> Told:
-    """That of a record."""
+    """Those fields of a record."""
     return Told(*struct.unpack_from("IIQI", body, len(body) - _TOLD_BYTES))
 
 
 def born(body: bytes) -> Born:
-    """What a FORK record says."""
+    """Beginning of a thread or process, from a FORK record."""
     pid, _, tid, _, time_ns = struct.unpack_from("IIIIQ", body)
     return Born(time_ns, pid, tid)
 
 
 def lost_records(body: bytes) -> int:
-    """How many records there was no room for, by a LOST record."""
+    """Number of records that found no room, from a LOST record."""
     _, count = struct.unpack_from("QQ", body)
     return int(count)

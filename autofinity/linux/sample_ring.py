@@ -14,14 +14,14 @@ class SampleRing:
     """The touches of one event, in samples with TID, TIME, ADDR and CPU."""
 
     def __init__(self, fd: int, ring_bytes: int) -> None:
-        """Takes the descriptor over. Raises as `RecordRing`."""
+        """Takes ownership of the descriptor. Raises the errors of `RecordRing`."""
         self.fd = fd
         self.lost = 0
-        """Records that there was no room for."""
+        """Number of records that found no room."""
         self._records = RecordRing(fd, ring_bytes)
 
     def drain(self) -> Iterator[Record]:
-        """What has come until now, and was not yet told."""
+        """New records since the last call."""
         for kind, _, body in self._records.take():
             if kind == SAMPLE:
                 pid, tid, time_ns, address, cpu = struct.unpack_from("IIQQI", body)
@@ -34,5 +34,5 @@ class SampleRing:
                 self.lost += lost_records(body)
 
     def close(self) -> None:
-        """Give it back to the kernel."""
+        """Close the ring."""
         self._records.close()

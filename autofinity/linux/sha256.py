@@ -1,4 +1,4 @@
-"""SHA-256 without OpenSSL: `hashlib` brings that, 4 MB of the monitor's 25; the interpreter has its
+"""SHA-256 without OpenSSL, which `hashlib` loads: 4 MB of the monitor's 25. The interpreter has its
 own.
 """
 
@@ -8,7 +8,7 @@ from importlib import import_module
 
 
 def sha256_hex(data: bytes) -> str:
-    """64 hexadecimal digits."""
+    """Digest of 64 hexadecimal digits."""
     try:
         sha256 = import_module("_sha2").sha256
     except ImportError:

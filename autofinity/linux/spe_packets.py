@@ -3,9 +3,9 @@
     PC …  LD/ST  events  latencies  VA  data source  …  TS   one record, its end is TS or END
     b0 …  49     52      98 99 9a   b2  43               71
 
-A packet is a header and 0, 1, 2, 4 or 8 bytes, little-endian; bits 5:4 of the header say how many.
-An extended header is one of 20-23 before another. Records may come with padding in them and after
-them, also up to a power of two (an alignment packet).
+A packet is a header and 0, 1, 2, 4 or 8 bytes, little-endian; bits 5:4 of the header give the
+number. An extended header is one of 20-23 before another header. Records may have padding inside
+and after them, also up to a power of two (an alignment packet).
 Source: Arm Architecture Reference Manual (DDI 0487), Statistical Profiling Extension sample record
 packets; the masks also in the kernel's tools/perf.
 """
@@ -25,7 +25,7 @@ _OTHERS: Final = (
     rb"[\x20-\x23]?[\x98-\x9f].{2}",  # counters: latencies
     rb"[\x20-\x23]?[\xb0-\xb7].{8}",  # other addresses: of instructions, or physical
 )
-# Possessive: no packet is read in two ways, so what does not match here never will.
+# Possessive: no packet can be read in two ways, so a failed match is final.
 _PACKETS: Final = re.compile(
     rb"(?:" + _DATA_VIRTUAL + rb"|" + rb"|".join(_OTHERS) + rb")*+", re.DOTALL
 )
@@ -33,19 +33,19 @@ _END, _TIMESTAMP = 0x01, 0x71
 _TIMESTAMP_BYTES: Final = 9
 _ALIGNMENT: Final = range(0x20, 0x30)  # before a zero
 _UNTAGGED: Final = (1 << 56) - 1
-"""The top byte of an address may be the program's own (a tag)."""
+"""Address bits without the top byte, which may be the program's own (a tag)."""
 
 
 class SpeAccess(NamedTuple):
     """One sampled load or store."""
 
     ticks: int | None
-    """Of the generic timer; None where no time was asked for."""
+    """Ticks of the generic timer; None where no time was requested."""
     address: int
 
 
 class _Record:
-    """What is known of the record that is being read."""
+    """Known parts of the record that is being read."""
 
     __slots__ = ("address", "begun", "empty", "sound")
 
@@ -57,16 +57,16 @@ class _Record:
 
 
 def decode(data: bytes, offset: int = 0) -> tuple[list[SpeAccess], int]:
-    """Accesses of a piece of the buffer that begins at `offset` of it; and how many of its bytes
-    are of records that cannot be read: those cut off, or with a packet that is not known. Takes
-    any bytes.
+    """Accesses in a piece of the buffer at `offset`, and the number of bytes of unreadable records.
+
+    A record is unreadable when it is cut off, or has an unknown packet. Any bytes are accepted.
     """
     found: list[SpeAccess] = []
     lost = at = 0
     record = _Record(0)
     while at < len(data):
         packets = _PACKETS.match(data, at)
-        assert packets is not None  # it matches nothing, too
+        assert packets is not None  # the pattern also matches nothing
         at = packets.end()
         record.address = packets["address"] or record.address
         record.empty = record.empty and not packets[0].strip(b"\0")

@@ -1,11 +1,11 @@
-"""Touches that Arm's SPE writes to memory by itself, thread by thread.
+"""Touches that Arm's SPE writes to memory by itself, assigned to threads.
 
-    AUX record ─► its bytes ─► accesses ─► thread (who ran then) and time (perf's) ─► Touch…
+    AUX record ─► its bytes ─► accesses ─► thread (which ran then) and time (perf's) ─► Touch…
 
-The hardware writes no thread. Where the event is one thread's, the AUX record names it. Where it is
-inherited, the kernel may let two threads of a program swap places on a CPU without stopping the
-hardware between them, so that one piece holds accesses of both: there the records of switches tell
-who ran when, and the accesses bear times.
+The hardware writes no thread. Where the event belongs to one thread, the AUX record names the
+thread. Where the event is inherited, the kernel may let two threads of a program swap places on a
+CPU without stopping the hardware between them, so that one piece holds accesses of both: there the
+records of switches show which thread ran when, and the accesses have times.
 Source: the kernel's drivers/perf/arm_spe_pmu.c and kernel/events (ring_buffer.c, core.c).
 """
 
@@ -45,13 +45,14 @@ class SpeRing:
     """The touches of one event of an `arm_spe` PMU."""
 
     def __init__(self, fd: int, ring_bytes: int) -> None:
-        """Takes the descriptor over; locks `ring_bytes` for accesses and a quarter for records.
+        """Takes ownership of the descriptor; locks `ring_bytes` for accesses and a quarter for
+        records.
 
-        Raises as `RecordRing`, and `CapabilityError` where times cannot be told.
+        Raises the errors of `RecordRing`, and `CapabilityError` where times are not available.
         """
         self.fd = fd
         self.lost = 0
-        """Accesses and records that there was no room for, about."""
+        """Approximate number of accesses and records that found no room."""
         self._records = RecordRing(fd, ring_bytes // 4)
         try:
             clock = clock_of(self._records.memory)
@@ -66,8 +67,8 @@ class SpeRing:
         self._took = False
 
     def drain(self) -> Iterator[Record]:
-        """What has come until now, and was not yet told."""
-        # Before the records are looked at: then these tell of all that is before it.
+        """New touches since the last call."""
+        # Read the head before the records: then the records announce all bytes before it.
         end = self._area.head
         taken = end > self._area.tail
         self._clock = clock_of(self._records.memory) or self._clock
@@ -84,22 +85,23 @@ class SpeRing:
         if taken:
             self._area.free(end)
         if taken or self._took:
-            # The kernel disables it where there is no room, perhaps while we made some.
+            # The kernel disables the event where there is no room, perhaps while room was made
+            # here.
             enable(self.fd)
         self._took = taken
 
     def close(self) -> None:
-        """Give it back to the kernel."""
+        """Close the ring."""
         self._area.close()
         self._records.close()
 
     def _accesses(self, body: bytes) -> Iterator[Touch]:
-        """Those that an AUX record tells of."""
+        """Accesses that an AUX record announces."""
         offset, size, flags = struct.unpack_from("3Q", body)
         accesses, lost_bytes = decode(self._area.read(offset, size), offset)
         self.lost += -(-lost_bytes // _RECORD_BYTES) + (1 if flags & _TRUNCATED else 0)
         if flags & _PARTIAL and not lost_bytes:
-            del accesses[-1:]  # damaged, and reads well all the same
+            del accesses[-1:]  # damaged, although it can be decoded
         told = told_by(body)
         for access in accesses:
             time_ns = told.time_ns if access.ticks is None else self._clock.ns(access.ticks)
@@ -112,36 +114,38 @@ class SpeRing:
 
 
 class _Turns:
-    """Who ran on a CPU when, as far as switches tell."""
+    """Which thread ran on a CPU when, as far as switches show."""
 
     def __init__(self) -> None:
         self._begun: list[int] = []
         self._who: list[tuple[int, int] | None] = []
 
     def switch(self, who: Told, *, out: bool) -> None:
-        """The thread was switched in, or out."""
+        """Record that the thread was switched in, or out."""
         if out and not self._begun:
-            self._add(0, (who.pid, who.tid))  # it has run before the first record
+            self._add(0, (who.pid, who.tid))  # the thread ran before the first record
         self._add(who.time_ns, None if out else (who.pid, who.tid))
 
     def unknown(self) -> None:
-        """Records are missing: nobody knows who has run since the last switch."""
+        """Handle missing records: the thread that has run since the last switch is unknown."""
         if self._begun:
             self._add(self._begun[-1], None)
 
     def at(self, time_ns: int, told: Told) -> tuple[int, int] | None:
-        """Process and thread; None: unknown. Without any switch it is the one `told`."""
+        """Process and thread at a time; None: unknown. Without any switch, those that the record
+        names.
+        """
         if not self._begun:
             return told.pid, told.tid
         place = bisect_right(self._begun, time_ns)
         return self._who[place - 1] if place else None
 
     def forget(self) -> None:
-        """All before the last switch."""
+        """Forget all switches before the last one."""
         del self._begun[:-1], self._who[:-1]
 
     def _add(self, begun_ns: int, who: tuple[int, int] | None) -> None:
-        if len(self._begun) == _MOST_TURNS:  # so many without an access
+        if len(self._begun) == _MOST_TURNS:  # that many switches without an access
             del self._begun[: _MOST_TURNS // 2], self._who[: _MOST_TURNS // 2]
         self._begun.append(begun_ns)
         self._who.append(who)

@@ -1,4 +1,4 @@
-"""System calls the standard library does not have, by number, through the C library's `syscall`."""
+"""System calls that the standard library lacks, by number, through the C library's `syscall`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The machine this runs on, straight from sysfs: for the run-time monitor, without hwloc.
+"""The present machine, read from sysfs: for the run-time monitor, without hwloc.
 
-Gives the same `Topology` as `autofinity.linux.topology.host_topology` (a contract test). Logical
+The `Topology` equals that of `autofinity.linux.topology.host_topology` (a contract test). Logical
 order is hwloc's: packages, nodes, caches and cores are nested sets of PUs, and sets side by side
 are ordered by their smallest PU. Offline PUs are left out.
 """
@@ -20,7 +20,8 @@ from autofinity.model.errors import TopologyError, UsageError
 from autofinity.model.topology import OsIndex, Topology
 
 _SAME_CLOCK = 0.9
-"""Cores of one kind differ by a few per cent in their highest clock, kinds by a fourth and more."""
+"""Ratio of highest clocks above which cores are of one kind: within a kind clocks differ by a few
+per cent, between kinds by a fourth and more."""
 
 
 def read_sysfs(
@@ -30,14 +31,16 @@ def read_sysfs(
     cpuinfo: str | os.PathLike[str] = "/proc/cpuinfo",
     name: str = "host",
 ) -> Topology:
-    """The machine below `root`. `allowed` is by default this process's affinity mask; CPUs of that
-    mask belong to the machine, whatever `online` says, unless they are off.
+    """The machine below `root`.
+
+    `allowed` is by default this process's affinity mask. CPUs of that mask belong to the machine,
+    whatever `online` lists, unless they are offline.
 
     Raises `TopologyError` when the files do not describe a machine.
     """
     system = Path(root) / "devices" / "system"
     usable = frozenset(map(OsIndex, os.sched_getaffinity(0) if allowed is None else allowed))
-    # What is listed and has no folder is another machine's, as a container may show it.
+    # A listed CPU without a folder belongs to another machine, as a container may show it.
     listed = {cpu for cpu in listed_online(root) if (system / "cpu" / f"cpu{cpu}").is_dir()}
     online: frozenset[int] = running(usable, root) | listed
     if not online:
@@ -85,7 +88,7 @@ def read_sysfs(
     raw = RawMachine(
         pus=pus,
         nodes=tuple(nodes),
-        # Only the shapes that a topology keeps are read: each costs four files.
+        # Only the shapes that a topology keeps are read: each needs four files.
         caches={numbers[cache]: _shape(cache[0], caches[cache]) for cache in above[order[0]]},
         distances=_distances(system / "node", nodes),
         allowed=usable & online,
@@ -97,7 +100,7 @@ def read_sysfs(
 
 
 def page_sizes_bytes(root: Path) -> tuple[int, ...]:
-    """Page sizes the kernel offers, the base page first."""
+    """Page sizes that the kernel offers, the base page first."""
     huge = root / "kernel" / "mm" / "hugepages"
     sizes = {os.sysconf("SC_PAGE_SIZE")}
     if huge.is_dir():
@@ -122,7 +125,7 @@ def _size(text: str) -> int:
 
 
 type _CacheKey = tuple[int, frozenset[int]]
-"""Level, and the PUs it is shared by."""
+"""Level of a cache, and the PUs that share it."""
 
 
 def _caches_of(
@@ -141,7 +144,7 @@ def _caches_of(
 
 
 def _shape(level: int, folder: Path) -> RawCache:
-    # As hwloc does: 0 ways in sysfs stands for fully associative.
+    # As in hwloc, 0 ways in sysfs means fully associative.
     ways = read_number(folder / "ways_of_associativity")
     return RawCache(
         level,
@@ -152,7 +155,7 @@ def _shape(level: int, folder: Path) -> RawCache:
 
 
 def _nodes(folder: Path, online: frozenset[int]) -> list[RawNode]:
-    """NUMA nodes by OS index; none where the kernel shows none."""
+    """NUMA nodes by OS index; empty where the kernel shows none."""
     if not folder.is_dir():
         return []
     numbers = sorted(
@@ -161,7 +164,7 @@ def _nodes(folder: Path, online: frozenset[int]) -> list[RawNode]:
         if entry.name.startswith("node") and entry.name[4:].isdigit()
     )
     listed = _cpu_list(folder / "online")
-    # Empty where the kernel has no such file: then all have some.
+    # Empty where the kernel has no such file: then all nodes have memory.
     with_memory = _cpu_list(folder / "has_memory")
     return [
         RawNode(
@@ -185,14 +188,14 @@ def _places(sets: set[frozenset[int]]) -> dict[int, list[tuple[int, int]]]:
 
 
 def _first(node: RawNode, position: dict[int, int]) -> tuple[int, int, int]:
-    """Nodes in the order of their first PU; those without PUs last, by number."""
+    """Sort key that orders nodes by their first PU; nodes without PUs last, by number."""
     if not node.cpus:
         return (1, 0, node.os_index)
     return (0, min(position[cpu] for cpu in node.cpus), node.os_index)
 
 
 def _distances(folder: Path, nodes: list[RawNode]) -> dict[tuple[int, int], int]:
-    """Rows of the SLIT: the kernel lists the online nodes in ascending order."""
+    """Distances from the rows of the SLIT: the kernel lists the online nodes in ascending order."""
     columns = sorted(node.os_index for node in nodes)
     found: dict[tuple[int, int], int] = {}
     for node in nodes:
@@ -205,8 +208,9 @@ def _distances(folder: Path, nodes: list[RawNode]) -> dict[tuple[int, int], int]
 
 
 def _efficiency(root: Path, online: frozenset[int]) -> dict[int, int]:
-    """Kind of each PU on hybrid machines, larger is faster: Intel's core types, else the kernel's
-    capacities, else highest clocks; nothing on machines of one kind.
+    """Kind of each PU on hybrid machines, larger is faster; empty on machines of one kind.
+
+    The kinds are Intel's core types, else the kernel's capacities, else highest clocks.
     """
     types = [
         cpus & online
@@ -223,7 +227,9 @@ def _efficiency(root: Path, online: frozenset[int]) -> dict[int, int]:
 
 
 def _by_value(values: Mapping[int, int], same: float = 1.0) -> list[frozenset[int]]:
-    """PUs by value, small ones first; within `same` of the largest of a group is no difference."""
+    """PUs grouped by value, small values first; values within `same` of the largest of a group are
+    equal.
+    """
     groups: list[frozenset[int]] = []
     largest = 0
     for value in sorted(set(values.values()), reverse=True):

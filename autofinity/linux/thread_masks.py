@@ -1,7 +1,7 @@
-"""Binding the threads of a running program, as far as other people's pins allow.
+"""Binds the threads of a running program, as far as other people's pins allow.
 
 A thread counts as pinned by somebody else when its mask is neither the program's own from the start
-nor one that was set here, nor what the kernel has made of one of these in a smaller cpuset.
+nor one that was set here, nor the kernel's reduction of such a mask in a smaller cpuset.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from autofinity.model.topology import OsIndex
 
 @dataclass(frozen=True, slots=True)
 class MaskChange:
-    """What a thread is about to be given."""
+    """New mask that a thread is about to get."""
 
     tid: int
     start_ticks: int
-    """When the thread began: tids are used again."""
+    """Start of the thread: tids are reused."""
     before: frozenset[OsIndex]
-    """What it might run on before anybody here bound it."""
+    """Mask of the thread before autofinity bound it."""
     given: frozenset[OsIndex]
 
 
 type KeepMasks = Callable[[Sequence[MaskChange]], None]
-"""Told of changes before they are made, so that they can be put back whatever happens to us."""
+"""Function that receives changes before they are made, so that they can be undone in any event."""
 
 
 class ThreadMasks:
-    """What was set here, by thread."""
+    """Masks that were set here, by thread."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class ThreadMasks:
         self._keep_masks = keep_masks
 
     def forget(self, tid: int) -> None:
-        """The thread has ended."""
+        """Forget a thread that has ended."""
         self._bound.pop(tid, None)
         self._bound_within.pop(tid, None)
 
@@ -57,9 +57,11 @@ class ThreadMasks:
         masks: Sequence[frozenset[OsIndex]],
         cpuset: frozenset[OsIndex] | None = None,
     ) -> tuple[int, Mapping[str, int]]:
-        """Thread i to `masks[i]` (empty: it is left alone): how many are there now, and how often
-        each reason kept one from it. Those that are gone by now count as neither. `cpuset` is what
-        their cgroup allows now.
+        """Bind thread i to `masks[i]` (empty: it is left alone).
+
+        Return the number of threads that have their mask now, and how often each reason prevented
+        it. Threads that have ended count as neither. `cpuset` holds the CPUs that their cgroup
+        allows now.
         """
         tids = {number: tid for tid, number in roll.numbers.items()}
         done, refused = 0, dict[str, int]()
@@ -76,7 +78,7 @@ class ThreadMasks:
                 refused[reason] = refused.get(reason, 0) + 1
             else:
                 started = roll.usage[tid].task.started
-                # Its cgroup may have grown since it began.
+                # The thread's cgroup may have grown since the thread began.
                 before = now if now >= self._at_start else self._at_start
                 changes.append(MaskChange(tid, started, before, mask))
         if changes:
@@ -95,8 +97,11 @@ class ThreadMasks:
     def _may_change(
         self, tid: int, now: frozenset[OsIndex], cpuset: frozenset[OsIndex] | None
     ) -> bool:
-        """A thread that was never bound has the program's mask or its creator's, which may be one
-        of ours; one that was has the mask it was given, or somebody else has spoken.
+        """Whether the mask of a thread is ours to change.
+
+        A thread that was never bound has the program's mask or its creator's, which may be one of
+        ours. A thread that was bound must still have the mask that it was given; otherwise somebody
+        else has pinned it.
         """
         if tid in self._bound:
             # Before Linux 6.2 the kernel forgets a mask when the cpuset changes.
@@ -106,6 +111,6 @@ class ThreadMasks:
         return now in own or now == cpuset or any(now == as_cut(mask, cpuset) for mask in own)
 
     def _is_cut(self, tid: int, now: frozenset[OsIndex], cpuset: frozenset[OsIndex] | None) -> bool:
-        """Whether the kernel remembers another mask of ours than the one that it shows."""
+        """Whether the kernel keeps another mask of ours than the one that it shows."""
         bound = self._bound.get(tid, now)
         return bound != now and as_cut(bound, cpuset) == now

@@ -1,9 +1,9 @@
-"""Which threads a program has, those of its descendants included, look by look.
+"""Threads of a program, including those of its descendants, look by look.
 
-    look ─► /proc of the whole family ─► begun and ended, and of each thread what it has used so far
+    look ─► /proc of the whole family ─► beginnings and ends, and the usage of each thread so far
 
 Threads are numbered by creation; the number of a thread that ended is used again. Threads whose
-name says that they serve a runtime are never numbered.
+name marks them as helpers of a runtime are never numbered.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ SOFTWARE_EVENTS: Mapping[str, str] = {
     "context_switches": "times it waited or was preempted",
     "preemptions": "times it was preempted",
 }
-"""Names of what /proc counts for each thread → meaning."""
+"""Names of the counts of each thread in /proc → meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A thread, and what it has used since it began."""
+    """A thread, and its usage since it began."""
 
     task: Task
     on_cpu_ns: int
@@ -47,7 +47,7 @@ class Usage:
 
     @staticmethod
     def of(task: Task) -> Usage:
-        """As the kernel has it now."""
+        """Usage of a task as the kernel has it now."""
         waits, preemptions = switches_of(task)
         return Usage(task, *times_of(task), waits, preemptions)
 
@@ -67,21 +67,22 @@ class ThreadRoll:
     """The threads of the last look."""
 
     def __init__(self, pid: int) -> None:
-        """Of process `pid` and its descendants."""
+        """Follow process `pid` and its descendants."""
         self._pid = pid
-        # Beside a PID 1 or a subreaper the monitor and its native half are the program's children.
+        # Where PID 1 or a subreaper is watched, the monitor and its native half are its children.
         self._not_the_program = frozenset({os.getpid(), os.getppid()} - {pid})
         self._family: list[int] = []
         self._family_at = -_FAMILY_NS - 1
         self.numbers: dict[int, int] = {}
-        """By kernel id."""
+        """Number of each thread, by kernel id."""
         self.usage: dict[int, Usage] = {}
-        """By kernel id."""
+        """Usage of each thread, by kernel id."""
         self.resident_bytes = 0
-        """Of all processes together, at the last look. Pages that they share count in each."""
+        """Memory of all processes together, at the last look. Shared pages count in each
+        process."""
 
     def look(self, now_ns: int) -> list[ThreadEvent]:
-        """Who has ended and begun since the last look, in this order."""
+        """Ends and beginnings of threads since the last look, in this order."""
         if now_ns - self._family_at > _FAMILY_NS:
             self._family = family_of(self._pid, self._not_the_program)
             self._family_at = now_ns
@@ -103,12 +104,12 @@ class ThreadRoll:
 
     @property
     def runnable(self) -> int:
-        """How many threads ran or waited for a CPU at the last look."""
+        """Number of threads that ran or waited for a CPU at the last look."""
         return sum(usage.task.runnable for usage in self.usage.values())
 
     @property
     def last_cpus(self) -> tuple[OsIndex, ...]:
-        """Where each thread last was, by number; -1 for a number that no thread has just now."""
+        """CPU where each thread last ran, by number; -1 for a number that no thread has now."""
         found = [OsIndex(-1)] * (1 + max(self.numbers.values(), default=-1))
         for tid, number in self.numbers.items():
             found[number] = self.usage[tid].task.cpu

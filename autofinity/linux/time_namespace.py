@@ -1,7 +1,7 @@
-"""Times of one clock for all: in a time namespace the time since boot is another one.
+"""Times on one common clock: in a time namespace the time since boot is shifted.
 
-What /proc says of when a process began is shifted by the namespace of whoever asks. What is kept is
-therefore what the machine's own clock says, so that who asks from elsewhere finds the same process.
+/proc shifts the start of a process by the namespace of the reader. Records therefore hold the time
+of the machine's own clock, so that a reader from another namespace finds the same process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _NS_PER_S = 1_000_000_000
 
 @cache
 def shift_ticks() -> int:
-    """Clock ticks that times since boot are ahead here; 0 where nothing says so.
+    """Clock ticks by which times since boot are ahead in this namespace; 0 where no offset is
+    known.
 
     (Native `claims.c` does the same.)
     """
@@ -25,7 +26,7 @@ def shift_ticks() -> int:
         ours, told = (os.stat(f"/proc/self/ns/{name}").st_ino for name in _NAMESPACES)  # noqa: PTH116
     except OSError:
         return 0
-    if ours != told:  # the file is about children's, who are to have another one
+    if ours != told:  # the file describes the children's namespace, which is another one
         return 0
     return shift_of(read_text("/proc/self/timens_offsets"), os.sysconf("SC_CLK_TCK"))
 

@@ -1,7 +1,7 @@
-"""Machines through hwloc: this one, an hwloc XML file, or a synthetic description.
+"""Machines through hwloc: the present machine, an hwloc XML file, or a synthetic description.
 
-How packages, caches, cores and nodes become a `Topology` is in `machine_tree`. The run-time monitor
-uses `sysfs_topology` instead, which needs neither hwloc nor a child process.
+`machine_tree` has the rules that make a `Topology` from packages, caches, cores and nodes. The
+run-time monitor uses `sysfs_topology` instead, which needs neither hwloc nor a child process.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from autofinity.model.topology import Topology
 
 
 def host_topology() -> Topology:
-    """The machine this runs on. Raises `TopologyError` when it cannot be read.
+    """The present machine. Raises `TopologyError` when it cannot be read.
 
-    Allowed are the PUs of this process's affinity mask, which the kernel keeps within the cpuset of
-    the cgroup. Where hwloc is shown others (a container's /sys), it is not asked further.
+    The allowed PUs are those of this process's affinity mask, which the kernel keeps within the
+    cpuset of the cgroup. Where hwloc sees other PUs (a container's /sys), sysfs is read instead.
     """
     allowed = frozenset(os.sched_getaffinity(0))
     try:
@@ -35,15 +35,18 @@ def host_topology() -> Topology:
 
 
 def xml_topology(path: str | os.PathLike[str]) -> Topology:
-    """A recorded machine, named after the file. Raises `TopologyError` naming file and reason,
-    whatever the file holds: hwloc reads it in a child process with limits.
+    """A recorded machine, named after the file. hwloc reads the file in a child process with
+    limits.
+
+    Raises `TopologyError`, which names file and reason, whatever the file holds.
     """
     file = Path(path)
     return build_topology(ask_xml(file), file.stem, "file")
 
 
 def synthetic_topology(text: str) -> Topology:
-    """A made-up machine, for example `pack:4 numa:2 l3:1 core:6 pu:1`. Distances are 10 and 20.
-    Raises `TopologyError` naming the text and the reason.
+    """An invented machine, for example `pack:4 numa:2 l3:1 core:6 pu:1`. Distances are 10 and 20.
+
+    Raises `TopologyError`, which names the text and the reason.
     """
     return build_topology(ask_synthetic(text), f"synthetic:{text}", "synthetic")

@@ -1,4 +1,4 @@
-"""Who shares with whom: a fault, or a sampled access, tells which thread is at a page just now.
+"""Which threads share: a fault, or a sampled access, shows which thread uses a page now.
 
 As kMAF'14 has it (Diener et al., PACT 2014, section 3.2 and table 2): of each sub-block of 1 KiB
 the last two threads are kept; the one that is there now goes in front, and all pairs of those kept
@@ -53,7 +53,7 @@ class TouchSharing:
 
     @property
     def touches(self) -> int:
-        """Touches taken in."""
+        """Number of touches in the tally."""
         return sum(counts.total() for counts in self._touches.values())
 
     @property

@@ -1,4 +1,6 @@
-"""What perf's rings tell of a running program: which thread was at which address, and who began."""
+"""Records in perf's rings of a running program: accesses of threads to addresses, and new
+threads.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Final
 from autofinity.model.topology import OsIndex
 
 ADDRESS_BITS: Final = 48
-"""Of a program's addresses; what lies above is the kernel's."""
+"""Bits of a program's addresses; higher addresses are the kernel's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,17 +18,17 @@ class Touch:
     """One fault or access."""
 
     at_ns: int
-    """Of perf's clock: orders those of all threads."""
+    """Time of perf's clock, which orders the touches of all threads."""
     pid: int
     tid: int
     address: int
     cpu: OsIndex
-    """Where the thread was."""
+    """CPU where the thread was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Born:
-    """A thread or process began."""
+    """Beginning of a thread or process."""
 
     at_ns: int
     pid: int

@@ -1,4 +1,4 @@
-"""Run a program to its end and look at every page fault of it, or at sampled accesses."""
+"""Runs a program to its end and records each of its page faults, or sampled accesses."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ def watch_touches(
     to_stderr: bool = False,
     saw: Callable[[TouchSharing], None] = lambda tally: None,
 ) -> tuple[int, TouchSharing, int]:
-    """Exit code (128 + n for signal n), the tally of its touches, and how many records were lost.
+    """Run a program; return its exit code (128 + n for signal n), the tally of its touches, and the
+    number of lost records.
 
     The program has our standard streams, or stderr for its stdout (`to_stderr`). `saw` is called
-    after each look. Ctrl-C is the program's, and so is a terminal that is closed: we stay and
-    report. SIGTERM is handed on to it. Raises `CapabilityError` when these events cannot be
+    after each look. Ctrl-C and the closing of a terminal are left to the program: we stay and
+    report. SIGTERM is forwarded to it. Raises `CapabilityError` when these events cannot be
     sampled; the program has not started then.
     """
     go, ready = os.pipe2(os.O_CLOEXEC)
     sys.stdout.flush()
     sys.stderr.flush()
     os.set_inheritable(go, True)
-    # It has become Python when this returns: the next exec, from which on they are recorded, is
-    # that of the program.
+    # The child runs Python when this call returns: the next exec, from which on events are
+    # recorded, is that of the program.
     pid = os.posix_spawn(
         sys.executable,
         own_python("autofinity.linux.gated_program", str(go), *argv),
@@ -46,10 +47,10 @@ def watch_touches(
     )
     os.close(go)
     try:
-        # It may widen its mask, and `online` may be a container's.
+        # The program may widen its mask, and `online` may be a container's.
         sampler = open_touches(pid, whole_machine(), events)
     except CapabilityError:
-        os.close(ready)  # it ends by itself
+        os.close(ready)  # the child ends by itself
         os.waitpid(pid, 0)
         raise
     try:

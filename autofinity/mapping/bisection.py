@@ -1,8 +1,8 @@
-"""Recursive bisection of threads and machine together, ours: what SCOTCH does, without its library.
+"""Recursive bisection of threads and machine together (ours): SCOTCH's method, without its library.
 
 Threads and parts of the machine are halved so that as little sharing as possible crosses between
-the halves, then each half again. A bisection grows one half from a thread and improves it in
-Kernighan and Lin's way (Bell System Technical Journal 49, 1970); several beginnings are tried.
+the halves, then each half again. A bisection grows one half from a thread and improves this half by
+Kernighan and Lin's method (Bell System Technical Journal 49, 1970); several starts are tried.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One task, all mappers: what their mappings cost and how long they took."""
+"""One task, all mappers: cost of their mappings and time."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _TWO = SharingMatrix(((0.0, 1.0), (1.0, 0.0)))
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """What a mapper made of a task, or why it made nothing of it."""
+    """Mapping of a task by a mapper, or the reason why there is none."""
 
     name: str
     cpus: tuple[OsIndex, ...] = ()
     cost: float = float("nan")
     time_s: float = float("nan")
     reason: str = ""
-    """Empty where there is a mapping."""
+    """Reason why there is no mapping; empty where there is one."""
 
 
 def mapped(
     name: str, sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
 ) -> Mapped:
-    """By the mapper called `name`. Raises what that raises."""
-    MAPPERS[name].run(_TWO, topology, available)  # what is loaded on the first call is not its time
+    """Mapping by the mapper called `name`. Raises the errors of that mapper."""
+    MAPPERS[name].run(_TWO, topology, available)  # loading at the first call is not timed
     begin = perf_counter()
     cpus = MAPPERS[name].run(sharing, topology, available)
     time_s = perf_counter() - begin
@@ -41,7 +41,9 @@ def mapped(
 def compared(
     sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
 ) -> Iterator[Mapped]:
-    """By each mapper in turn; those that would take seconds, or cannot, give the reason only."""
+    """Mappings by each mapper in turn; a mapper that would take seconds, or fails, gives only the
+    reason.
+    """
     for name, mapper in MAPPERS.items():
         if sharing.threads > mapper.quick_up_to:
             reason = f"slow with more than {mapper.quick_up_to} threads: ask for it by name"

@@ -1,9 +1,10 @@
-"""What a mapping costs: the sum of sharing × distance over all pairs of threads.
+"""Cost of a mapping: the sum of sharing × distance over all pairs of threads.
 
-The distance between two PUs is that of the smallest part of the machine they share, in SLIT's unit,
-where 10 is an access that stays within the node: the same PU 0, core 1, L2 2, LLC 4, node 10; on
-different nodes the SLIT (at least 11; of both ways the mean); a node that spans sockets, 20 from
-one to the other. Below the node these are of the order of measured core-to-core latencies.
+The distance between two PUs is that of the smallest part of the machine that they share, in SLIT's
+unit, where 10 is an access that stays within the node: the same PU 0, core 1, L2 2, LLC 4, node 10.
+On different nodes the distance is that of the SLIT (at least 11; the mean of both directions);
+between sockets of a node that spans them, 20. Distances below the node are of the order of measured
+core-to-core latencies.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from autofinity.model.topology import OsIndex, Topology
 
 
 def distance(topology: Topology, a: OsIndex, b: OsIndex) -> float:
-    """How far two PUs are from each other, in SLIT's unit. Symmetric; 0 for one and the same.
+    """Distance of two PUs, in SLIT's unit. Symmetric; 0 for the same PU.
 
     Raises `ValueError` for a PU that the machine does not have.
     """
@@ -26,8 +27,8 @@ def distance(topology: Topology, a: OsIndex, b: OsIndex) -> float:
 def cost(sharing: SharingMatrix, topology: Topology, cpus: Sequence[OsIndex]) -> float:
     """Σ sharing × distance over pairs of threads, thread i on `cpus[i]`; lower is better.
 
-    Raises `ValueError` where there is not one PU a thread, for unknown PUs and for what is no
-    sharing matrix.
+    Raises `ValueError` where there is not one PU for each thread, for unknown PUs and for an
+    invalid sharing matrix.
     """
     from autofinity._core.mapping import cost as native
 
@@ -35,8 +36,9 @@ def cost(sharing: SharingMatrix, topology: Topology, cpus: Sequence[OsIndex]) ->
 
 
 def is_known(topology: Topology, cpus: Sequence[OsIndex]) -> bool:
-    """Whether it is known how far all of these PUs are from each other: outside their LLC domain
-    that is not known of PUs in no NUMA node.
+    """Whether the distances between all of these PUs are known.
+
+    Outside the LLC domain they are not known for PUs in no NUMA node.
     """
     domains = {topology.by_os_index[cpu].llc for cpu in cpus}
     return len(domains) <= 1 or topology.cpus_without_node.isdisjoint(cpus)

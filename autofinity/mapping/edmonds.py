@@ -3,11 +3,11 @@
 Threads are matched in pairs so that the pairs share most, pairs of pairs by the matrix H (equation
 9), until a group fills a part of the machine; then the groups for the parts around it. Where a part
 takes a number that is no power of two, only as many groups as there are parts are kept, those that
-share most; the others are taken apart, grouped to the size that is missing, and matched to the
-groups that were kept as a bipartite graph (figure 8).
+share most. The others are split, grouped to the missing size, and matched to the kept groups as a
+bipartite graph (figure 8).
 
 Where a part holds parts of different shapes (ours: the paper has none), groups are made for each
-shape, and matched to each other the same way.
+shape, and matched to each other in the same way.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def edmonds(
 ) -> tuple[OsIndex, ...]:
     """The PU of each thread, in thread order, on the seats that `seats` chooses of `available`.
 
-    O(T³); a thousand threads take seconds. Raises as `eagermap` does.
+    O(T³); a thousand threads take seconds. Raises the errors of `eagermap`.
     """
     return grouped_levels(sharing, topology, available, matched_groups)
 
 
 def matched_groups(weights: Weights, elements: Elements, groups: int, size: int) -> list[list[int]]:
-    """`groups` disjoint groups of `size` elements. There must be enough of them."""
+    """`groups` disjoint groups of `size` elements. There must be enough elements."""
     half = 1 << size.bit_length() - 1
     blocks = [[element] for element in elements]
     while len(blocks[0]) < half:

@@ -1,8 +1,8 @@
-"""The cheapest mapping there is, by branch and bound: the yardstick of the others, for few threads.
+"""The cheapest mapping, by branch and bound: the baseline of the other mappers, for few threads.
 
-Threads are placed one by one, those that share most first; parts of the machine that are alike and
-empty are tried once; a placement is given up when Gilmore and Lawler's lower bound of what remains
-says that it cannot become cheaper than the best known one, at first that of `refined`.
+Threads are placed one by one, those that share most first. Equal and empty parts of the machine are
+tried once. A placement is abandoned when Gilmore and Lawler's lower bound of the remaining cost
+shows that it cannot become cheaper than the best known mapping, at first that of `refined`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from autofinity.model.topology import OsIndex, Topology
 
 MOST_THREADS = 32
 MOST_STEPS = 1_000_000
-"""Placements of a thread that are looked at before it is given up: some seconds."""
+"""Number of placements of a thread that are tried before the search stops without a result: some
+seconds."""
 
 
 def exact(
@@ -24,7 +25,7 @@ def exact(
     """A mapping on the seats that `seats` chooses of `available` that costs least.
 
     Raises `UsageError` for more than `MOST_THREADS` threads, or when `MOST_STEPS` do not suffice;
-    else as `eagermap`.
+    else the errors of `eagermap`.
     """
     from autofinity._core.mapping import exact as native
 

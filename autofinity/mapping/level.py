@@ -1,4 +1,6 @@
-"""What mappers that group level by level share: the way up the machine, and sums between groups."""
+"""Common parts of mappers that group level by level: the way up the machine, and sums between
+groups.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ type Weights = Sequence[Sequence[float]]
 """Sharing between the elements of a level: threads, or groups of them (the matrix H)."""
 type Elements = Sequence[int]
 type MakeGroups = Callable[[Weights, Elements, int, int], list[list[int]]]
-"""`groups` disjoint groups of `size` of the elements given, which may be more than that takes."""
+"""Function that makes `groups` disjoint groups of `size` from the elements given, which may be more
+than needed."""
 
 
 def grouped_levels(
@@ -23,10 +26,11 @@ def grouped_levels(
     available: frozenset[OsIndex],
     make_groups: MakeGroups,
 ) -> tuple[OsIndex, ...]:
-    """Threads grouped by `make_groups` for the innermost parts of the machine, those groups for the
-    parts around them, up to the root, and then handed down.
+    """The PU of each thread. `make_groups` groups threads for the innermost parts of the machine,
+    those groups for the parts around them, up to the root; then groups are assigned from the root
+    down.
 
-    Raises `PlacementError` for no threads and no usable PU, `ValueError` for what is no sharing
+    Raises `PlacementError` without threads or usable PUs, `ValueError` for an invalid sharing
     matrix.
     """
     from autofinity._core.mapping import by_groups as native
@@ -34,7 +38,7 @@ def grouped_levels(
     def group(
         weights: Weights, shapes: Sequence[int], groups: int, needs: Sequence[tuple[int, int]]
     ) -> list[list[int]]:
-        """For parts that take `count` elements of each shape of `needs`."""
+        """Groups for parts that take `count` elements of each shape of `needs`."""
         found: list[list[int]] = []
         for shape, count in needs:
             elements = [i for i, of in enumerate(shapes) if of == shape]
@@ -53,7 +57,9 @@ def sums_between(
     weights: Weights, rows: Sequence[Elements], columns: Sequence[Elements]
 ) -> list[list[float]]:
     """The matrix H (CCPE 2014, equation 9), for groups of any size: sharing of each of `rows` with
-    each of `columns`. What a group shares with itself counts for nothing in a matching.
+    each of `columns`.
+
+    Sharing within a group has no effect in a matching.
     """
     return [[sum(weights[i][j] for i in row for j in column) for column in columns] for row in rows]
 

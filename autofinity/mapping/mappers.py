@@ -19,9 +19,8 @@ from autofinity.model.topology import OsIndex, Topology
 type Map = Callable[[SharingMatrix, Topology, frozenset[OsIndex]], tuple[OsIndex, ...]]
 """(sharing, topology, available) → the PU of each thread, in thread order; pure.
 
-Raises `PlacementError` for no threads and no usable PU, `ValueError` for what is no sharing matrix,
-`CapabilityError` where a library is missing, `UsageError` where it is too much work.
-"""
+Raises `PlacementError` without threads or usable PUs, `ValueError` for an invalid sharing matrix,
+`CapabilityError` where a library is missing, `UsageError` where the task is too large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Mapper:
     meaning: str
     source: str = "ours"
     quick_up_to: int = 2048
-    """Threads from which on it may take more than about a second."""
+    """Number of threads up to which the mapper takes less than about a second."""
 
 
 MAPPERS: Mapping[str, Mapper] = {
@@ -74,7 +73,7 @@ MAPPERS: Mapping[str, Mapper] = {
     "scatter": Mapper(scatter, "threads by number dealt over sockets"),
     "random": Mapper(at_random, "drawn with seed 0"),
 }
-"""In the order in which tables list them."""
+"""Mappers in the order in which tables list them."""
 
 
 def all_in_markdown() -> str:

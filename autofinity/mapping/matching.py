@@ -1,7 +1,7 @@
 """Maximum-weight matchings, exactly, by rustworkx (Edmonds' blossom algorithm).
 
 rustworkx matches whole numbers, so weights are scaled to 40 bits. Among matchings of equal weight
-the one whose elements have the nearest numbers is taken, so that ties fall the same way every time.
+the one whose elements have the nearest numbers is taken, so that ties always have the same result.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ _WEIGHT_BITS = 40
 
 
 def best_pairs(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """As many disjoint pairs as possible (one element stays alone of an odd number) with the
-    largest sum of `weights[i][j]`: square, symmetric, not negative. Pairs and list ascend.
+    """Disjoint pairs, as many as possible, with the largest sum of `weights[i][j]`.
+
+    With an odd number one element stays alone. `weights` is square, symmetric, not negative. Pairs
+    and list ascend.
     """
     size = len(weights)
     edges = [(i, j, weights[i][j]) for i in range(size) for j in range(i + 1, size)]
@@ -22,7 +24,7 @@ def best_pairs(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 
 
 def best_partners(weights: Sequence[Sequence[float]]) -> list[int]:
-    """A column for each row, none twice, with the largest sum of `weights[row][column]`.
+    """One column for each row, none twice, with the largest sum of `weights[row][column]`.
 
     There must be at least as many columns as rows.
     """
@@ -38,7 +40,7 @@ def _matched(size: int, edges: Sequence[tuple[int, int, float]]) -> list[tuple[i
     largest = max((weight for _, _, weight in edges), default=0.0) or 1.0
     graph: PyGraph[None, int] = PyGraph()
     graph.add_nodes_from([None] * size)
-    # What the nearness of all pairs together can add is less than one unit of weight.
+    # The nearness of all pairs together adds less than one unit of weight.
     unit = size * size + 1
     for i, j, weight in edges:
         whole = round(math.ldexp(weight / largest, _WEIGHT_BITS))

@@ -1,4 +1,6 @@
-"""Sharing matrices from CSV files: a row a line, cells parted by commas, semicolons or blanks."""
+"""Sharing matrices from CSV files: one row on each line, cells separated by commas, semicolons or
+blanks.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +16,20 @@ from autofinity.whole_file import replace_file
 
 MOST_THREADS = 2048
 LARGEST_FILE_BYTES = 128 << 20
-"""Room for so many rows and columns of 30 characters a cell."""
+"""Room for the largest number of rows and columns, with 30 characters for each cell."""
 MOST_SHARING = 1e150
-"""Between two threads: sums of its squares, and of it times distances, stay finite."""
+"""Largest sharing between two threads: sums of its squares, and of its products with distances,
+stay finite."""
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 
 
 def read_matrix(path: Path, *, directed: bool = False, last_first: bool = False) -> SharingMatrix:
-    """The matrix in `path`. Empty lines and lines that begin with `#` are left out, the diagonal
-    counts for nothing. Rows may be those of the last thread first (`last_first`), as numalize
-    writes them; columns are always in order.
+    """The matrix in `path`. Empty lines and lines that begin with `#` are left out; the diagonal is
+    ignored. Rows may start with the last thread (`last_first`), as numalize writes them; columns
+    are always in order.
 
-    Cells i,j and j,i must be equal, unless they are amounts in one direction each (`directed`):
-    then they are added. Raises `UsageError`, naming file, line and column (from 1), for a cell that
+    Cells i,j and j,i must be equal, unless each is an amount in one direction (`directed`): then
+    they are added. Raises `UsageError`, which names file, line and column (from 1), for a cell that
     is no number of 0 or more, a row that is too short or too long, more than `MOST_THREADS` rows
     and unequal cells.
     """
@@ -53,7 +56,7 @@ def read_matrix(path: Path, *, directed: bool = False, last_first: bool = False)
 
 
 def write_matrix(sharing: SharingMatrix, path: Path) -> None:
-    """Its cells, so that `read_matrix` gives the same matrix."""
+    """Write the cells so that `read_matrix` gives the same matrix."""
     rows = (",".join(f"{cell:.17g}" for cell in row) + "\n" for row in sharing.cells)
     replace_file(path, "".join(rows), durable=False)
 

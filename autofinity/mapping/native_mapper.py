@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def native_mapper(name: str) -> Map:
-    """The one of that name, on the seats that `seats` chooses of what is available.
+    """The mapper of that name, on the seats that `seats` chooses of the available PUs.
 
-    It raises `PlacementError` for no threads and no usable PU, `ValueError` for what is no sharing
-    matrix (not square, not symmetric, negative, infinite).
+    The mapper raises `PlacementError` without threads or usable PUs, `ValueError` for an invalid
+    sharing matrix (not square, not symmetric, negative, infinite).
     """
 
     def mapped(

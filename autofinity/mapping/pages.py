@@ -1,8 +1,8 @@
-"""Which node a page belongs on: the rules of the published mechanisms, page by page.
+"""Node of each page: the rules of the published mechanisms, page by page.
 
-A rule sees one page and answers the node it should be on, or None to leave it where it is. Ties
-between nodes go to the present node where it is among them, else to the lowest. `moves` asks a rule
-about every page of a vector table.
+A rule gets one page and returns the node where the page should be, or None to leave it in place.
+Ties between nodes go to the present node where it is among them, else to the lowest. `moves`
+applies a rule to every page of a vector table.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from autofinity.model.sharing_metrics import page_exclusivity
 _SMALL_PAGE_BYTES = 4096
 
 LEAST_LOCAL = 0.80
-"""minLoc of kMAF'16 (table 3): only above it a page is exclusive enough for locality."""
+"""minLoc of kMAF'16 (table 3): only above this exclusivity is a page moved for locality."""
 MOST_BALANCED = 1.5
-"""maxBal of kMAF'16 (table 3), in multiples of 1/N: only below it a page is balanced."""
+"""maxBal of kMAF'16 (table 3), in multiples of 1/N: only below this exclusivity is a page
+balanced."""
 NUMA_THRESHOLD = 10
 """NT of SAMMU (table 1)."""
 CARREFOUR_LOCAL_SHARE = 0.80
-"""Carrefour co-locates while fewer of the accesses than this are local."""
+"""Carrefour co-locates while the share of local accesses is below this value."""
 CARREFOUR_IMBALANCE = 0.35
-"""Carrefour interleaves while the nodes' loads scatter by more than this share of their mean."""
+"""Carrefour interleaves while the deviation of the nodes' loads is above this share of their
+mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +37,15 @@ class PageUse:
     """Address divided by the size of the page."""
     counts: tuple[int, ...]
     node: int | None = None
-    """Where it is; None where that is not known."""
+    """Present node of the page; None where unknown."""
 
 
 type PageRule = Callable[[PageUse], int | None]
 
 
 def locality(page: PageUse) -> int | None:
-    """The node with most accesses, once they are more than twice the second most plus one.
+    """The node with most accesses, once its accesses are more than twice those of the second node
+    plus one.
 
     kMAF'16 equations 5 and 6; kMAF'14 equation 6, which halves the counters on a move.
     """
@@ -93,7 +96,8 @@ def least_accessing(page: PageUse) -> int | None:
 def next_touch(page: PageUse) -> int | None:
     """The node that touched the page in this interval (next touch, NUMA Balancing without history).
 
-    `counts` are those of one interval; should several nodes have touched it, the one that did most.
+    `counts` are those of one interval. If several nodes touched the page, the node with most
+    accesses is chosen.
     """
     return most_accessing(page)
 
@@ -105,7 +109,9 @@ def interleave(page: PageUse) -> int | None:
 
 def exclusive_or_interleave(page: PageUse) -> int | None:
     """The oracle's rule (kMAF'16, section 5.3): exclusive pages to the node with most accesses,
-    shared ones interleaved. Exclusive is what `LEAST_LOCAL` says; no counters are waited for.
+    shared pages interleaved.
+
+    A page is exclusive by `LEAST_LOCAL`; the rule waits for no counters.
     """
     if not any(page.counts):
         return None
@@ -115,10 +121,11 @@ def exclusive_or_interleave(page: PageUse) -> int | None:
 
 
 def carrefour(page: PageUse, *, co_locate: bool = True, interleaves: bool = True) -> int | None:
-    """Co-locate what one node accesses, interleave what several do; pages sampled once stay.
+    """Co-locate pages that one node accesses, interleave pages that several access; pages sampled
+    once stay.
 
-    Source: Dashti et al., ASPLOS 2013. Replication of read-only pages is not done. Interleaving is
-    by address; the paper's picks a node with less load at random.
+    Source: Dashti et al., ASPLOS 2013. Read-only pages are not replicated. Interleaving is by
+    address; the paper's method picks a random node with less load.
     """
     if sum(page.counts) < 2:
         return None
@@ -128,7 +135,7 @@ def carrefour(page: PageUse, *, co_locate: bool = True, interleaves: bool = True
 
 
 def carrefour_rule(vectors: NumaVectors) -> PageRule:
-    """`carrefour` with what the whole of `vectors` makes worth while.
+    """`carrefour` with the actions that pay for the whole of `vectors`.
 
     Co-location while less than `CARREFOUR_LOCAL_SHARE` of the accesses are local, interleaving
     while the deviation of the nodes' loads is above `CARREFOUR_IMBALANCE` of their mean. Only pages
@@ -153,9 +160,9 @@ def carrefour_rule(vectors: NumaVectors) -> PageRule:
 
 
 def moves(vectors: NumaVectors, rule: PageRule) -> tuple[tuple[int, int], ...]:
-    """(page number, node) for each page that `rule` wants elsewhere, by ascending page number.
+    """(page number, node) for each page that `rule` wants to move, by ascending page number.
 
-    A page whose node is not known is told of whenever the rule names one.
+    A page on an unknown node is included whenever the rule names a node.
     """
     small_pages = max(1, vectors.page_size_bytes // _SMALL_PAGE_BYTES)
     found = []

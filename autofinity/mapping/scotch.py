@@ -1,13 +1,13 @@
 """Dual recursive bipartitioning by the SCOTCH library, as kMAF'14 maps threads (section 3.4).
 
 The library (CeCILL-C) is the system's own and is loaded only here: Debian's `libscotch-7.0`. The
-machine is given to it as a tree whose levels of arity 1 are dropped (kMAF'14, section 3.4.1), with
-the distances of `autofinity.mapping.cost`, of which SCOTCH takes one a level: their mean. Of trees
-that are not full, SCOTCH sees the leaves there are.
+library gets the machine as a tree whose levels of arity 1 are dropped (kMAF'14, section 3.4.1),
+with the distances of `autofinity.mapping.cost`; SCOTCH takes one distance for each level, their
+mean. In a tree that is not full, SCOTCH sees only the existing leaves.
 
-SCOTCH's weights are whole numbers of 32 bits whose sums overflow unseen, so sharing is scaled such
-that all of it together at the largest distance takes 29 bits. SCOTCH balances loads but does not
-promise one thread a seat: threads that find theirs taken get the nearest free one.
+SCOTCH's weights are whole numbers of 32 bits whose sums overflow without an error, so sharing is
+scaled such that the total at the largest distance takes 29 bits. SCOTCH balances loads but does not
+guarantee one thread for each seat: a thread whose seat is taken gets the nearest free seat.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from autofinity.model.topology import OsIndex, Topology
 _NAMES = ("{}-7.0.so", "{}.so.7.0", "{}.so.7", "{}.so")
 _WEIGHT_BITS = 29
 _RECURSIVE = 0x100
-"""SCOTCH_STRATRECURSIVE."""
+"""Value of SCOTCH_STRATRECURSIVE."""
 
 
 def scotch(
@@ -38,10 +38,10 @@ def scotch(
 ) -> tuple[OsIndex, ...]:
     """The PU of each thread, in thread order, on the seats that `seats` chooses of `available`.
 
-    Raises `CapabilityError` without the library or when it fails; else as `eagermap`.
+    Raises `CapabilityError` without the library or when it fails; else the errors of `eagermap`.
     """
     chosen = seats(topology, sharing.threads, available)
-    cost(sharing, topology, chosen)  # refuses what is no sharing matrix
+    cost(sharing, topology, chosen)  # raises an error for what is no sharing matrix
     library = _library()
     if not any(map(any, sharing.cells)):
         return tuple(chosen)
@@ -63,7 +63,7 @@ def is_installed() -> bool:
 
 
 def _leaves(topology: Topology, chosen: Sequence[OsIndex]) -> tuple[list[int], list[list[int]]]:
-    """Arity of each level of the tree, and the way to each seat: which child on each level."""
+    """Arity of each level of the tree, and the path to each seat: the child on each level."""
     machine = topology_handle(topology)
     copies = [(cpu, i) for cpu, same in groupby(chosen) for i, _ in enumerate(same)]
     paths = [(*machine.path(cpu), copy) for cpu, copy in copies]
@@ -82,7 +82,7 @@ def _leaves(topology: Topology, chosen: Sequence[OsIndex]) -> tuple[list[int], l
 def _links(
     topology: Topology, chosen: Sequence[OsIndex], leaves: Sequence[Sequence[int]], levels: int
 ) -> list[int]:
-    """Mean distance of neighbouring seats that part on each level, at least 1."""
+    """Mean distance of neighbouring seats that separate on each level, at least 1."""
     found: list[list[float]] = [[] for _ in range(levels)]
     for (a, way_a), (b, way_b) in pairwise(zip(chosen, leaves, strict=True)):
         parted = next(level for level in range(levels) if way_a[level] != way_b[level])
@@ -93,7 +93,9 @@ def _links(
 def _one_each(
     topology: Topology, chosen: Sequence[OsIndex], wanted: Sequence[int]
 ) -> tuple[OsIndex, ...]:
-    """One seat a thread: its own if nobody before it wants that, else the nearest that is free."""
+    """One seat for each thread: the wanted seat if no earlier thread has it, else the nearest free
+    seat.
+    """
     free = dict.fromkeys(range(len(chosen)))
     seat_of = {}
     for thread, seat in enumerate(wanted):
@@ -117,14 +119,14 @@ def _mapped(
     links: Sequence[int],
     leaves: Sequence[Sequence[int]],
 ) -> list[int]:
-    """The number of the seat of each thread, as SCOTCH has it."""
+    """The number of the seat of each thread in SCOTCH's mapping."""
     number = ctypes.c_int64 if library.SCOTCH_numSizeof() == 8 else ctypes.c_int32
 
     def numbers(values: Sequence[int]) -> Any:
         return (number * max(1, len(values)))(*values)
 
     first, neighbours, weights = _graph(sharing, max(links))
-    # The library keeps these where they are.
+    # The library leaves these threads where they are.
     kept = numbers(first), numbers(neighbours), numbers(weights)
     leaf_numbers = [_leaf_number(arities, way) for way in leaves]
     size = len(sharing.cells)
@@ -152,7 +154,7 @@ def _mapped(
                 strategy, number(_RECURSIVE), number(size), ctypes.c_double(0)
             )
         )
-        # One thread of its own: more would share the work, and find another mapping every time.
+        # One thread: more would share the work, and find another mapping every time.
         _checked(library.SCOTCH_contextThreadSpawn(context, ctypes.c_int(1), None))
         library.SCOTCH_contextRandomReset(context)
         _checked(library.SCOTCH_contextBindGraph(context, graph, graph_of_context))
@@ -161,7 +163,7 @@ def _mapped(
 
 
 def _graph(sharing: SharingMatrix, longest: int) -> tuple[list[int], list[int], list[int]]:
-    """First edge of each thread (and the end), and of each edge its other thread and its weight."""
+    """First edge of each thread (and the end), and the other thread and weight of each edge."""
     total = sum(map(sum, sharing.cells)) * longest
     first = [0]
     neighbours: list[int] = []
@@ -184,7 +186,7 @@ def _leaf_number(arities: Sequence[int], way: Sequence[int]) -> int:
 
 @contextmanager
 def _made(library: ctypes.CDLL, kind: str) -> Iterator[ctypes.c_void_p]:
-    """An object of the library, freed in the end."""
+    """An object of the library, freed at the end of the context."""
     made = ctypes.c_void_p(getattr(library, f"SCOTCH_{kind}Alloc")())
     _checked(getattr(library, f"SCOTCH_{kind}Init")(made))
     try:

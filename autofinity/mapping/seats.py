@@ -1,7 +1,8 @@
-"""Which PUs threads are mapped to, before it is asked who sits where.
+"""The PUs that threads are mapped to, before a mapper assigns threads to them.
 
-A *seat* is room for one thread. All mappers that look at sharing fill the same seats, so that their
-costs can be compared, and so that none of them saves distance by crowding threads into one cache.
+A *seat* is room for one thread. All mappers that use sharing fill the same seats, so that their
+costs can be compared, and so that none of them reduces distances by crowding threads into one
+cache.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from autofinity.model.topology import OsIndex, Topology
 
 
 def seats(topology: Topology, threads: int, available: frozenset[OsIndex]) -> list[OsIndex]:
-    """One PU a thread, in hardware order: each PU of `available` where there are as many threads.
+    """One PU for each thread, in hardware order: each PU of `available` where there are as many
+    threads.
 
     Fewer threads are spread evenly, over sockets before LLC domains and over cores before their
     second PUs: the best match of the hint SLP. More threads take every PU once or several times,
-    and what remains is spread the same way. Raises `PlacementError` for no threads, an empty set
-    and PUs that the machine does not have.
+    and the remaining threads are spread in the same way. Raises `PlacementError` without threads,
+    for an empty set and for PUs that the machine does not have.
     """
     check_available(topology, available)
     if threads < 1 or not available:

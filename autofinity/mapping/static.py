@@ -1,4 +1,4 @@
-"""Mappings that do not look at sharing: what the others are compared with."""
+"""Mappings that do not use sharing: the baselines of the others."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def compact(
 ) -> tuple[OsIndex, ...]:
     """Threads by number on the PUs of `available` in hardware order, all PUs of a core first.
 
-    kMAF'16, section 5.3. Fewer threads than PUs fill the first ones only: the one mapper here that
-    does not take the seats of the others. Raises `PlacementError` as `seats` does.
+    kMAF'16, section 5.3. Fewer threads than PUs fill the first PUs only: only this mapper does not
+    use the seats of the others. Raises the `PlacementError` of `seats`.
     """
     threads = sharing.threads
     if 0 < threads < len(available):
@@ -27,9 +27,9 @@ def compact(
 def scatter(
     sharing: SharingMatrix, topology: Topology, available: frozenset[OsIndex]
 ) -> tuple[OsIndex, ...]:
-    """Threads by number dealt round robin: over sockets, in each over its nodes, LLCs, cores.
+    """Threads by number, assigned round robin: over sockets, in each over its nodes, LLCs, cores.
 
-    Raises `PlacementError` as `seats` does.
+    Raises the `PlacementError` of `seats`.
     """
     by_os = topology.by_os_index
     chosen = [by_os[cpu] for cpu in seats(topology, sharing.threads, available)]
@@ -42,7 +42,7 @@ def at_random(
     available: frozenset[OsIndex],
     seed: int = 0,
 ) -> tuple[OsIndex, ...]:
-    """Threads on the seats in an order drawn with `seed`. Raises `PlacementError` as `seats`."""
+    """Threads on the seats in a random order (`seed`). Raises the `PlacementError` of `seats`."""
     chosen = seats(topology, sharing.threads, available)
     random.Random(seed).shuffle(chosen)
     return tuple(chosen)
@@ -59,7 +59,9 @@ _PARTS: tuple[Callable[[PU], int], ...] = (
 
 
 def _dealt(pus: Sequence[PU], level: int) -> list[PU]:
-    """One of each part of the level in turn, as long as they last; the parts dealt likewise."""
+    """PUs, one from each part of the level in turn, as long as they last; each part is ordered
+    likewise.
+    """
     if level == len(_PARTS):
         return list(pus)
     parts: dict[int, list[PU]] = {}

@@ -1,10 +1,10 @@
-"""Grouping in the way of TreeMatch: the groups that share least with all others, first.
+"""Grouping by TreeMatch's method: the groups that share least with all others come first.
 
 After Jeannot, Mercier & Tessier, "Process placement in multicore clusters: algorithmic issues and
-practical techniques" (TPDS 25(4), 2014): all groups of a part's size are listed, sorted by what
-their members share with threads outside, and disjoint ones are taken in that order. Sizes with too
-many groups are split into factors, and groups of the first factor become elements of the next; a
-prime size for which that does not help is made of one element and groups of one less.
+practical techniques" (TPDS 25(4), 2014): all groups of a part's size are listed, sorted by their
+members' sharing with threads outside, and disjoint groups are taken in that order. Sizes with too
+many groups are split into factors, and groups of the first factor become elements of the next. A
+prime size with too many groups is made of one element and groups of one less.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
 
 MOST_LISTED = 100_000
-"""Groups that are listed at most."""
+"""Largest number of groups that are listed."""
 
 
 def treematch(
@@ -25,13 +25,13 @@ def treematch(
 ) -> tuple[OsIndex, ...]:
     """The PU of each thread, in thread order, on the seats that `seats` chooses of `available`.
 
-    Raises as `eagermap` does.
+    Raises the errors of `eagermap`.
     """
     return grouped_levels(sharing, topology, available, least_outside)
 
 
 def least_outside(weights: Weights, elements: Elements, groups: int, size: int) -> list[list[int]]:
-    """`groups` disjoint groups of `size` elements. There must be enough of them."""
+    """`groups` disjoint groups of `size` elements. There must be enough elements."""
     if len(elements) == size * groups == size:
         return [list(elements)]
     if comb(len(elements), size) <= MOST_LISTED:
@@ -49,7 +49,7 @@ def least_outside(weights: Weights, elements: Elements, groups: int, size: int) 
 
 
 def _listed(weights: Weights, elements: Elements, size: int) -> list[list[int]]:
-    """All groups, those first that share least outside; ties by their members' numbers."""
+    """All groups, those that share least outside first; ties by their members' numbers."""
     shared = {i: sum(weights[i][j] for j in elements if j != i) for i in elements}
     found = [list(group) for group in combinations(elements, size)]
     found.sort(key=lambda group: sum(shared[i] for i in group) - 2 * internal(weights, group))
@@ -57,7 +57,7 @@ def _listed(weights: Weights, elements: Elements, size: int) -> list[list[int]]:
 
 
 def _taken(listed: list[list[int]], groups: int) -> list[list[int]]:
-    """The first `groups` disjoint ones. Enough elements make enough groups."""
+    """The first `groups` disjoint groups. Enough elements make enough groups."""
     used: set[int] = set()
     found: list[list[int]] = []
     for group in listed:

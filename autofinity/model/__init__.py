@@ -1,1 +1,1 @@
-"""Frozen types and errors: the vocabulary of the project. No I/O; imports nothing of ours."""
+"""Frozen types and errors: the vocabulary of the project. No I/O; imports no other room."""

@@ -1,4 +1,4 @@
-"""Affinities (isomorphism classes of core sets) and hints (thread-count-free wishes).
+"""Affinities (isomorphism classes of core sets) and hints (wishes that hold for any thread count).
 
 Source: Moore & Childers, CC 2013, section 2.1 and figures 4 and 5.
 """
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 class Affinity:
     """How many threads sit in each LLC domain of each socket, up to isomorphism.
 
-    `occupancy` holds one tuple a used socket, each with the thread counts of its used LLC domains;
-    counts are sorted in descending order, sockets by (total, counts) in descending order, and
+    `occupancy` holds one tuple for each used socket: the thread counts of its used LLC domains.
+    Counts are sorted in descending order, sockets by (total, counts) in descending order, and
     unused domains and sockets are left out. So equal affinities are equal values.
     """
 
@@ -43,8 +43,8 @@ class Affinity:
         return Affinity(tuple(sockets))
 
     def __str__(self) -> str:
-        """The paper's way: `{6,2}` for one socket with LLCs of 6 and 2, `{1}{1}` for two; nothing
-        for `UNPLACED`.
+        """Text as in the paper: `{6,2}` for one socket with LLCs of 6 and 2, `{1}{1}` for two;
+        empty for `UNPLACED`.
         """
         return "".join("{" + ",".join(map(str, counts)) + "}" for counts in self.occupancy)
 
@@ -59,19 +59,19 @@ class Affinity:
 
 
 UNPLACED = Affinity(())
-"""Of threads that nobody has placed: the operating system moves them as it likes."""
+"""Affinity of threads that nobody has placed: the operating system moves them as it likes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Three booleans (figure 4): what GETAFFINITY is asked for."""
+    """Three booleans (figure 4) that GETAFFINITY is asked for."""
 
     spread_sockets: bool
     spread_llcs: bool
     socket_first: bool
 
     def __str__(self) -> str:
-        """`SLP` with lower case for false: `sLp` is S false, L true, P false."""
+        """Letters S, L and P, in lower case where false: `sLp` is S false, L true, P false."""
         return (
             ("S" if self.spread_sockets else "s")
             + ("L" if self.spread_llcs else "l")
@@ -80,21 +80,21 @@ class Hint:
 
     @property
     def name(self) -> str:
-        """What people call it: `spread`, `packed`, or its two wishes, the first one first."""
+        """Name for people: `spread`, `packed`, or the two wishes, the first one first."""
         return HINT_NAMES[self]
 
     @property
     def shown(self) -> str:
-        """Name and letters, as people are shown a hint: `packed (slp)`."""
+        """Name and letters, as a hint is shown to people: `packed (slp)`."""
         return f"{self.name} ({self})"
 
     @staticmethod
     def parse(text: str) -> Hint:
         """The hint that a person wrote: its name, in any case, or its letters, whose case counts.
 
-        Raises `ValueError` naming all eight.
+        Raises `ValueError`, which names all eight hints.
         """
-        # Of ASCII only, as in the launcher: the sign for kelvin is a `k` in lower case.
+        # Only ASCII, as in the launcher: the sign for kelvin is a `k` in lower case.
         name = text.lower() if text.isascii() else ""
         hint = _BY_NAME.get(name) or _BY_LETTERS.get(text)
         if hint is None:
@@ -119,8 +119,9 @@ class Hint:
 HINTS: tuple[Hint, ...] = tuple(
     Hint(s, l, p) for s in (True, False) for l in (True, False) for p in (True, False)
 )
-"""All eight, in the documented order in which ties between hints are labelled: SLP, SLp, SlP, Slp,
-sLP, sLp, slP, slp (truth-table order; the distributed hint, where a run starts, comes first)."""
+"""All eight hints, in the documented order in which ties between hints are labelled: SLP, SLp, SlP,
+Slp, sLP, sLp, slP, slp (truth-table order; the distributed hint, where a run starts, comes
+first)."""
 
 HINT_NAMES: Mapping[Hint, str] = dict(
     zip(
@@ -138,11 +139,12 @@ HINT_NAMES: Mapping[Hint, str] = dict(
         strict=True,
     )
 )
-"""In the same order. The launcher has them, too (`native/launcher/hints.c`)."""
+"""Name of each hint, in the same order. The launcher has the same names
+(`native/launcher/hints.c`)."""
 _BY_NAME = {name: hint for hint, name in HINT_NAMES.items()}
 _BY_LETTERS = {str(hint): hint for hint in HINTS}
 
 DISTRIBUTED = Hint(True, True, True)
-"""The starting affinity (section 3: one thread for each LLC as far as they go)."""
+"""Hint of the starting affinity (section 3: one thread in each LLC as far as they go)."""
 PACKED = Hint(False, False, False)
 """The paper's packed static policy."""

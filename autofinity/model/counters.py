@@ -1,4 +1,4 @@
-"""Hardware-counter samples and what is made of them."""
+"""Samples of hardware counters, and the behaviour that is made of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class CounterSample:
     """Counts of one thread over one interval.
 
-    `running_ns < enabled_ns` says that the PMU was multiplexed: `counts` are raw, and
+    `running_ns < enabled_ns` means that the PMU was multiplexed: `counts` are raw, and
     `scaled(event)` extrapolates as perf does.
     """
 
@@ -21,7 +21,7 @@ class CounterSample:
     enabled_ns: int
     running_ns: int
     flagged: bool = False
-    """True when the sample is no measure of progress (spinning without a heartbeat)."""
+    """True when the sample does not measure progress (spinning without a heartbeat)."""
 
     @property
     def multiplexed(self) -> bool:
@@ -29,7 +29,7 @@ class CounterSample:
         return self.running_ns < self.enabled_ns
 
     def scaled(self, event: str) -> float:
-        """Count of `event`, extrapolated to the whole interval. NaN when it never ran."""
+        """Count of `event`, extrapolated to the whole interval. NaN when the counters never ran."""
         if self.running_ns == 0:
             return float("nan")
         return self.counts[event] * (self.enabled_ns / self.running_ns)
@@ -37,10 +37,10 @@ class CounterSample:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a policy looks at: counts per thread and second (section 3.1), by neutral event name.
+    """Input of a policy: counts per thread and second (section 3.1), by neutral event name.
 
     Ratios that carry over between machines (`ipc`, `…_per_kilo_instruction`, …) live in the same
-    mapping; their names say their unit.
+    mapping; their names contain their unit.
     """
 
     values: Mapping[str, float]

@@ -1,4 +1,4 @@
-"""Which processor: what tells its family of events."""
+"""Identity of a processor, which decides its family of events."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cpu:
-    """What /proc/cpuinfo says of the first CPU; zeros and empty where it says nothing."""
+    """Facts from /proc/cpuinfo about the first CPU; zero or empty where it has none."""
 
     vendor: str
-    """As x86 spells it; on Arm the implementer's number (`0x41`: Arm)."""
+    """Vendor as x86 spells it; on Arm the implementer's number (`0x41`: Arm)."""
     family: int
-    """On Arm the version of the architecture."""
+    """Family; on Arm the version of the architecture."""
     model: int
-    """On Arm the part's number."""
+    """Model; on Arm the part's number."""

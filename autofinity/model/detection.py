@@ -1,12 +1,12 @@
-"""Ways to see who shares with whom and which node uses a page: one description a source.
+"""Ways to see which threads share and which node uses a page: one description for each source.
 
 A mechanism names the detectors it needs in `Sensors.detectors`; the machine attaches them or raises
-`CapabilityError`. Each is a native sink that no Python runs inside of. What it sees comes with the
-next `Interval`, and what it costs is charged to the program where it arises, in simulated time, and
-reported by kind in `Interval.overhead_ns`.
+`CapabilityError`. Each detector is a native sink; no Python runs inside it. Its findings come with
+the next `Interval`. Its cost is charged to the program where the cost arises, in simulated time,
+and is reported by kind in `Interval.overhead_ns`.
 
-Defaults are the papers' own. Their periods belong to runs of minutes: who builds a recipe for runs
-of milliseconds scales them, and says so.
+Defaults are the papers' own. Their periods are for runs of minutes: a recipe for runs of
+milliseconds scales the periods, and its docstring says so.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class FaultSampling:
     """Induced page faults (SPCD, kMAF'14, kMAF'16).
 
     A kernel thread goes round the pages that the program has touched and clears the present bit of
-    some. Their translations leave all TLBs; the next access, by whichever thread, faults and is
-    seen: thread, address, node. First-touch faults are seen too (kMAF'16, section 4.2).
+    some. Their translations leave all TLBs. The next access, by any thread, faults, and its thread,
+    address and node are recorded. First-touch faults are recorded too (kMAF'16, section 4.2).
 
-    Senses sharing (unless `table` is "none") and pages: counters of faults from each node since
-    the program began.
+    Senses sharing (unless `table` is "none") and pages: counts of faults from each node since the
+    program began.
 
     Raises `UsageError` for numbers that no table could have.
     """
@@ -46,16 +46,15 @@ class FaultSampling:
     round_ns: int = 1_000_000
     """Time between two rounds of the kernel thread (ours: the paper does not say)."""
     table: Literal["blocks", "sub-blocks", "none"] = "blocks"
-    """Where the last threads are kept.
+    """Table that holds the last threads.
 
     "blocks": a hash table of memory blocks (SPCD; kMAF'16, section 4.3.2). A thread that is not the
-    latest of its block counts once with every thread the table has for it, then goes in front and
-    the last one leaves. The latest thread again neither shifts nor counts. A block that meets
-    another one's entry overwrites it.
+    latest of its block counts once with every thread that the table holds for the block; then it is
+    put in front, and the last thread leaves. When the latest thread faults again, nothing shifts
+    and nothing counts. A block that meets the entry of another block overwrites that entry.
 
-    "sub-blocks": vectors of each page's blocks (kMAF'14, section 3.2). The thread goes in front,
-    then all pairs of threads in the vector count.
-    """
+    "sub-blocks": vectors of each page's blocks (kMAF'14, section 3.2). The thread is put in front,
+    then all pairs of threads in the vector count."""
     block_bytes: int = 256
     """Granularity of sharing: 256 (kMAF'16, table 3), 1024 in kMAF'14. At least a line of 64."""
     entries: int = 1 << 20
@@ -68,9 +67,10 @@ class FaultSampling:
     halve_on_move: bool = False
     """Halve a page's counters when it is moved (kMAF'14, section 3.3)."""
     fault_ns: float = 454.0
-    """To clear the bit and resolve the extra fault: 2.19 s for 4 828 171 (kMAF'16, table 5)."""
+    """Time to clear the bit and resolve the extra fault: 2.19 s for 4 828 171 (kMAF'16, table
+    5)."""
     update_ns: float = 385.0
-    """To update the tables on any fault: 1.95 s for 5 063 691 (kMAF'16, table 5)."""
+    """Time to update the tables on any fault: 1.95 s for 5 063 691 (kMAF'16, table 5)."""
 
     def __post_init__(self) -> None:
         _require(
@@ -103,36 +103,36 @@ class FaultSampling:
 
 @dataclass(frozen=True, slots=True)
 class TlbAccessCounters:
-    """Accesses counted in the TLB (SAMMU), or held in the page table on every access (LAPT).
+    """Accesses counted in the TLB (SAMMU), or in the page table on every access (LAPT).
 
     SAMMU: each TLB entry counts its accesses (AC). When the entry is evicted, or the counter is
-    full, AC is compared with the page's threshold AT (equations 1 and 2). From the threshold on the
-    thread counts once with each thread of the page's sharers vector SV and enters it, and the
+    full, AC is compared with the page's threshold AT (equations 1 and 2). From the threshold on,
+    the thread counts once with each thread of the page's sharers vector SV and enters SV; the
     page's saturating NUMA counters NC go up by `v_add` for the own node and down by one for the
-    others. The hardware tells the operating system of a page when NC of a node exceeds that of the
+    others. The hardware reports a page to the operating system when NC of a node exceeds NC of the
     page's present node by `numa_threshold`.
 
     LAPT: the page-table entry holds SV and NC, and every TLB access updates them, without AC and
     AT. NC are then plain counts, and every page whose counts changed is reported.
 
-    Senses sharing and pages: NC of those told of. No time but what its memory traffic costs
+    Senses sharing and pages: NC of the reported pages. The only cost is that of its memory traffic
     (section 4.4), charged as `update_ns` on every update that reaches memory.
     """
 
     held_in: Literal["tlb", "page table"] = "tlb"
     access_counter_bits: int = 32
-    """Of AC and AT (table 1). Short runs in a small working set evict nothing: a smaller counter
-    is full, and so looked at, more often."""
+    """Bits of AC and AT (table 1). Short runs in a small working set evict nothing: a smaller
+    counter is full, and so compared, more often."""
     sharers: int = 2
     """Threads of a sharers vector (table 1: 2 of 8 bits), 1 to 8."""
     numa_counter_bits: int = 4
-    """Of each saturating NUMA counter (table 1)."""
+    """Bits of each saturating NUMA counter (table 1)."""
     v_add: int = 2
-    """What NC of the own node goes up by (table 1)."""
+    """Increment of NC of the own node (table 1)."""
     numa_threshold: int = 10
-    """NT (table 1)."""
+    """NUMA threshold NT (table 1)."""
     update_ns: float = 0.0
-    """Time of the core for each update. Default: the MMU works beside it, as section 4.4 has it."""
+    """Time of the core for each update. Default: the MMU works beside the core (section 4.4)."""
 
     def __post_init__(self) -> None:
         _require(
@@ -153,7 +153,7 @@ class TlbAccessCounters:
         _require_times(self.update_ns)
 
     def page_entry_bytes(self, nodes: int) -> float:
-        """Bytes of a page history table's entry: AT, SV of 8 bits a thread, NC (table 1)."""
+        """Bytes of an entry of the page history table: AT, SV of 8 bits a thread, NC (table 1)."""
         bits = self.access_counter_bits + 8 * self.sharers + self.numa_counter_bits * nodes
         return bits / 8
 
@@ -162,26 +162,27 @@ class TlbAccessCounters:
 class TlbMatching:
     """Equal entries in the TLBs of several cores (Cruz, Diener & Navaux 2014).
 
-    Triggered, a core reads its own TLB into a mirror in memory and compares it, set by set, with
-    the mirrors of the others (sections 4.2 and 4.2.4); each page found in two counts once for the
-    pair of threads. Of several TLB levels the last one is read.
+    On a trigger, a core reads its own TLB into a mirror in memory and compares it, set by set, with
+    the mirrors of the others (sections 4.2 and 4.2.4). Each page that is found in two TLBs counts
+    once for the pair of threads. With several TLB levels the last level is read.
 
     Senses sharing, and `Interval.triggers`.
     """
 
     trigger: Literal["time", "global misses", "local misses", "shared pages"] = "local misses"
-    """Section 4.3. "time" and "global misses" read the TLBs of all cores. "shared pages", for TLBs
-    that software fills, compares only the missed page, and counts every thread that has it."""
+    """Event that starts a comparison (section 4.3). "time" and "global misses" read the TLBs of all
+    cores. "shared pages", for TLBs that software fills, compares only the missed page, and counts
+    every thread that has it."""
     period_ns: int = 10_000_000
-    """Of the trigger "time" (ours: the paper does not use it)."""
+    """Time between two triggers of the kind "time" (ours: the paper does not use it)."""
     misses: int | None = None
     """TLB misses until a trigger. Default: T · E, threads by entries (section 4.3.2)."""
     misses_scale: float = 1.0
-    """What T · E is multiplied by, for runs that stand for longer ones (section 4.4: "adjust the
-    trigger to enable the detection with less TLB misses")."""
+    """Factor on T · E, for runs that stand for longer ones (section 4.4: "adjust the trigger to
+    enable the detection with less TLB misses")."""
     most_share: float = 1.0
-    """Of a core's time that the trigger "local misses" may take: after it has read its TLB, a core
-    counts no misses until that was so little (ours)."""
+    """Largest share of a core's time that the trigger "local misses" may take (ours). After a core
+    has read its TLB, it counts no misses until its share is that small again."""
     entry_cycles: float = 20.0
     """Clocks to read one TLB entry (section 6.6)."""
     compare_cycles: float = 1.0
@@ -202,9 +203,9 @@ class TlbMatching:
 class RemoteAccesses:
     """Accesses that another LLC domain's caches resolved (Azimi et al. 2009).
 
-    The PMU gives the address of every `period`-th of them. Lines go into a table of last threads as
-    in `FaultSampling`; accesses that the own domain or memory resolves are not seen, so that the
-    pattern changes with the placement.
+    The PMU gives the address of every `period`-th such access. Lines go into a table of last
+    threads as in `FaultSampling`. Accesses that the own domain or memory resolves are not seen, so
+    the pattern changes with the placement.
 
     Senses sharing.
     """
@@ -215,7 +216,7 @@ class RemoteAccesses:
     entries: int = 1 << 20
     sharers: int = 2
     sample_ns: float = 1000.0
-    """Of the core, for each sample: the interrupt (ours, as the presets' `interrupt_us`)."""
+    """Time of the core for each sample: the interrupt (ours, as the presets' `interrupt_us`)."""
 
     def __post_init__(self) -> None:
         _require_count(self.period, "period")
@@ -228,19 +229,19 @@ class RemoteAccesses:
 class AccessSampling:
     """Sampled accesses: every n-th one (Carrefour), or long-latency loads (Marathe & Mueller).
 
-    Senses pages: samples from each node since the program began, of the first `pages` pages that
-    were ever sampled.
+    Senses pages: samples from each node since the program began, for the first `pages` pages that
+    were sampled.
     """
 
     what: Literal["accesses", "long-latency loads"] = "accesses"
     period: int = 10_000
     """Accesses (or such loads) of a core for each sample (ours)."""
     least_latency_ns: float = 100.0
-    """From which on a load is long (ours: beyond the LLC of every preset)."""
+    """Latency from which a load is long (ours: beyond the LLC of every preset)."""
     pages: int = 30_000
-    """Most pages that are kept account of (kMAF'16, section 2.1.1, of Carrefour)."""
+    """Largest number of pages that are recorded (kMAF'16, section 2.1.1, of Carrefour)."""
     sample_ns: float = 1000.0
-    """Of the core, for each sample: the interrupt (ours, as the presets' `interrupt_us`)."""
+    """Time of the core for each sample: the interrupt (ours, as the presets' `interrupt_us`)."""
 
     def __post_init__(self) -> None:
         _require_count(self.period, "period")
@@ -250,18 +251,19 @@ class AccessSampling:
 
 @dataclass(frozen=True, slots=True)
 class HintingFaults:
-    """Hinting faults of the kernel's NUMA balancing: scan, unmap, and see who comes next.
+    """Hinting faults of the kernel's NUMA balancing: scan, unmap, and record which thread faults
+    next.
 
-    A scan goes on where the last one stopped. Senses pages, without any history: faults from each
-    node in the interval only, which is one for a page that was scanned once.
+    A scan continues where the last one stopped. Senses pages, without any history: faults from each
+    node in the interval only. A page that was scanned once has one fault.
     """
 
     scan_period_ns: int = 1_000_000_000
-    """Between scans (Linux: scan_period_min_ms = 1000)."""
+    """Time between scans (Linux: scan_period_min_ms = 1000)."""
     scan_bytes: int = 256 << 20
-    """Memory unmapped by a scan (Linux: scan_size_mb = 256)."""
+    """Memory that one scan unmaps (Linux: scan_size_mb = 256)."""
     fault_ns: float = 454.0
-    """To unmap and resolve, as the extra faults of kMAF'16 (table 5)."""
+    """Time to unmap and resolve, as for the extra faults of kMAF'16 (table 5)."""
 
     def __post_init__(self) -> None:
         _require_count(self.scan_period_ns, "scan_period_ns")
@@ -282,14 +284,14 @@ type Detector = (
 
 
 def senses_sharing(detector: Detector) -> bool:
-    """Whether `Interval.sharing` comes from it."""
+    """Whether `Interval.sharing` comes from this detector."""
     if isinstance(detector, FaultSampling):
         return detector.table != "none"
     return not isinstance(detector, AccessSampling | HintingFaults)
 
 
 def senses_pages(detector: Detector) -> bool:
-    """Whether `Interval.pages` comes from it."""
+    """Whether `Interval.pages` comes from this detector."""
     return not isinstance(detector, TlbMatching | RemoteAccesses)
 
 

@@ -1,6 +1,6 @@
 """The one hierarchy of errors.
 
-Every message says what was got, what was expected and what to do about it. Only `autofinity.cli`
+Every message names what was got, what was expected and what to do about it. Only `autofinity.cli`
 turns an error into one line and an exit code; nothing else prints or exits.
 """
 
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 
 class AutofinityError(Exception):
-    """Base of everything autofinity raises on purpose. `exit_code` is what the CLI leaves with."""
+    """Base of every error that autofinity raises on purpose. `exit_code` is that of the command
+    line.
+    """
 
     exit_code: int = 1
 
 
 class UsageError(AutofinityError):
-    """The request itself cannot be met: a wrong argument, an unknown name, a bad number."""
+    """The request cannot be met: a wrong argument, an unknown name, a bad number."""
 
     exit_code = 2
 
@@ -28,7 +30,7 @@ class PlacementError(UsageError):
 
 
 class TraceError(AutofinityError):
-    """A trace is truncated, altered or from a newer version; names file and offset."""
+    """A trace is truncated, altered or from a newer version; the message names file and offset."""
 
 
 class SuiteError(AutofinityError):
@@ -36,7 +38,7 @@ class SuiteError(AutofinityError):
 
 
 class CaptureError(AutofinityError):
-    """A program ran under capture, but no complete trace came of it."""
+    """A program ran under capture, but gave no complete trace."""
 
 
 class SimulationError(AutofinityError):
@@ -48,7 +50,7 @@ class StoreError(AutofinityError):
 
 
 class LearningError(AutofinityError):
-    """No policy can be learned from these observations; says what is missing."""
+    """No policy can be learned from these observations; the message says what is missing."""
 
 
 class PolicyError(AutofinityError):
@@ -60,7 +62,7 @@ class ExportError(AutofinityError):
 
 
 class LinuxError(AutofinityError):
-    """The kernel refused something; carries errno's name and the remedy."""
+    """The kernel refused a request; the message holds the name of errno and the remedy."""
 
 
 class CapabilityError(LinuxError):

@@ -1,5 +1,5 @@
-"""Facts of a machine that rules may look at beside counters: what its caches and the paths around
-them carry, put so that a program's counts a clock can be held against them.
+"""Facts of a machine that rules may use beside counters: the capacity of its caches and of the
+paths around them, in units that a program's counts per clock can be compared with.
 
     topology (every Linux shows it) ──┐
     speeds (a machine file, or measured) ──► facts for a thread count ──► `policy.on_machine`
@@ -18,30 +18,30 @@ from autofinity.model.topology import Topology
 LINE_BYTES = 64
 
 type FactsOf = Callable[[int], Mapping[str, float]]
-"""Thread count → value of each of `FACTS` on some machine; none where nothing is known."""
+"""Thread count → value of each of `FACTS` on some machine; empty where nothing is known."""
 
 
 def no_facts(threads: int) -> Mapping[str, float]:
-    """Of a machine that nobody knows."""
+    """Facts of a machine about which nothing is known."""
     del threads
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Speeds:
-    """What no topology says of a machine; NaN where nobody knows."""
+    """Speeds of a machine that no topology gives; NaN where unknown."""
 
     ghz: float = math.nan
     """Clock that counted cycles run at."""
     llc_path_gbs: float = math.nan
-    """Bytes from memory that one LLC domain can read, 10^9 a second; infinite where only the
-    memory limits."""
+    """Bytes from memory that one LLC domain can read, 10^9 a second; infinite where only the memory
+    limits."""
     node_gbs: float = math.nan
     """Bytes that the memory of one NUMA node gives, 10^9 a second; infinite: without limit."""
     same_llc_ns: float = math.nan
-    """Of a load that another core of the LLC domain answers."""
+    """Time of a load that another core of the LLC domain answers."""
     far_llc_ns: float = math.nan
-    """Of a load that a core of the farthest LLC domain answers."""
+    """Time of a load that a core of the farthest LLC domain answers."""
 
 
 FACTS: Mapping[str, str] = {
@@ -54,16 +54,15 @@ FACTS: Mapping[str, str] = {
         "farthest LLC domain than from the own one"
     ),
 }
-"""Every fact, with its meaning. Only ratios of counts over a fact are rules made of: facts by
-themselves (sizes, how full the machine is) tell one machine from another, and learning remembers
-which was which (docs/any-machine.md).
-"""
+"""Every fact, with its meaning. Rules use facts only as divisors of ratios of counts. Facts by
+themselves (sizes, how full the machine is) identify a machine, and learning would remember which
+machine was which (docs/any-machine.md)."""
 
 
 def facts_of(topology: Topology, speeds: Speeds, threads: int) -> dict[str, float]:
-    """Each of `FACTS` for so many threads on the whole machine; NaN what is not known.
+    """Value of each of `FACTS` for `threads` threads on the whole machine; NaN where unknown.
 
-    Parts of a machine that are not alike count as their mean.
+    Where parts of a machine differ, their mean is used.
     """
     llcs, nodes = topology.n_llcs, len({pu.node for pu in topology.pus})
     domains = min(max(math.ceil(threads * llcs / topology.n_cores), 1), llcs)
@@ -76,10 +75,10 @@ def facts_of(topology: Topology, speeds: Speeds, threads: int) -> dict[str, floa
 
 
 def _carried(speeds: Speeds, llcs: int, nodes: int) -> float:
-    """10^9 bytes a second that so many LLC domains read from so many nodes."""
+    """Rate at which `llcs` LLC domains read from `nodes` nodes, 10^9 bytes a second."""
     return min(llcs * speeds.llc_path_gbs, nodes * speeds.node_gbs)
 
 
 def _finite(value: float) -> float:
-    """NaN for what nothing limits: nothing can be held against it."""
+    """The value, or NaN where nothing limits it: no count can be compared with infinity."""
     return value if math.isfinite(value) else math.nan

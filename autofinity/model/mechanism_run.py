@@ -1,4 +1,4 @@
-"""What one run under a mechanism showed."""
+"""Results of one run under a mechanism."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 STEPS = 20
-"""Equal parts of a run's work, by which runs are compared from some moment on."""
+"""Number of equal parts of a run's work; runs are compared from the end of a part on."""
 
 
 @dataclass(frozen=True, slots=True)
 class MechanismRun:
-    """One run to its end; counts of all threads and the whole region, repetitions included."""
+    """One run to its end. Counts cover all threads and the whole region, repetitions included."""
 
     time_s: float
     threads: int
@@ -23,27 +23,28 @@ class MechanismRun:
     page_walks: int
     """Translations that no TLB had."""
     traffic_bytes: int
-    """Between last-level caches, nodes and packages: lines, requests and answers on every link."""
+    """Bytes between last-level caches, nodes and packages: lines, requests and answers on every
+    link."""
     cache_to_cache_transfers: int
     invalidations: int
     energy_j: float
-    """Of the whole machine; NaN where it is not known."""
+    """Energy of the whole machine; NaN where unknown."""
     thread_migrations: int
     page_migrations: int
     settled: float
-    """Share of the work that was done when threads last changed PUs; 0 where they stayed."""
+    """Share of the work that was done when threads last changed PUs; 0 where they never moved."""
     reached_s: Sequence[float]
-    """Seconds after which each of `STEPS` parts of the work was done; empty where nobody knows."""
+    """Seconds after which each of `STEPS` parts of the work was done; empty where unknown."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)
-    """Time that the mechanism took from the program's threads, all together, by kind."""
+    """Time that the mechanism took from the program's threads, summed over them, by kind."""
 
     @property
     def settled_step(self) -> int:
-        """Parts of the work after which threads stayed; `STEPS` where that is not known."""
+        """Parts of the work after which threads no longer moved; `STEPS` where unknown."""
         return math.ceil(self.settled * STEPS) if self.reached_s else STEPS
 
     def rest_s(self, step: int) -> float:
-        """Seconds that the work after the first `step` parts of it took."""
+        """Seconds that the work after the first `step` parts took."""
         return self.time_s - (self.reached_s[step - 1] if step else 0.0)
 
     @property
@@ -67,7 +68,7 @@ class MechanismRun:
         return sum(map(self.overhead_of, self.overhead_ns))
 
     def overhead_of(self, kind: str) -> float:
-        """The same of one kind; 0 of one that never came."""
+        """Share of the threads' time that went to one kind of overhead; 0 for an absent kind."""
         return self.overhead_ns.get(kind, 0) / (1e9 * self.threads * self.time_s)
 
 

@@ -9,10 +9,10 @@ from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 
 type PlacedBy = Literal["affinity", "switched", "probed", "os", "compact", "random"]
-"""Who chose the cores: an affinity; an affinity, but only after the first sample periods in the
-distributed one; the same, after some more periods where a second look is taken; the operating
-system's scheduler, which moves threads as it goes; neighbouring threads on neighbouring PUs; a
-draw."""
+"""Origin of the cores: an affinity (`affinity`); an affinity that replaced the distributed one
+after the first sample periods (`switched`); the same, after some more periods where a second look
+is taken (`probed`); the operating system's scheduler, which moves threads during the run (`os`);
+neighbouring threads on neighbouring PUs (`compact`); a random sample (`random`)."""
 
 
 class Workload(NamedTuple):
@@ -25,7 +25,7 @@ class Workload(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Row of the observations store (one Parquet row; behaviour as one column per counter)."""
+    """Row of the observations store (one Parquet row; behaviour as one column for each counter)."""
 
     program: str
     input: str
@@ -34,8 +34,8 @@ class Observation:
     sample: int
     """Index of the sample period within the region of interest, from 0."""
     progress: float
-    """Share of the ROI's useful work done at the middle of the period, 0…1. Periods of different
-    affinities are matched by it in the simulator; on Linux by elapsed time."""
+    """Share of the ROI's useful work done at the middle of the period, 0…1. In the simulator
+    periods of different affinities are matched by `progress`; on Linux by elapsed time."""
     behaviour: Behaviour
     performance: float
     """The metric, larger is better: instructions per cycle and thread by default."""
@@ -47,8 +47,8 @@ class Observation:
     seed: int
     version: str
     energy_j: float | None = None
-    """Joules the whole machine took in the whole region of interest (like `roi_s`, the same in
-    every row of a run); None where nothing measured it."""
+    """Joules of the whole machine in the whole region of interest (like `roi_s`, the same in every
+    row of a run); None where no energy was measured."""
     placement: PlacedBy = "affinity"
-    """Only runs that an affinity placed are learned from; the others are what it is compared with.
-    Their `affinity` is the class of the cores they were given (at last); `UNPLACED` under `os`."""
+    """Learning uses only runs that an affinity placed; the others are its baselines. Their
+    `affinity` is the class of the cores that they had at the end; `UNPLACED` under `os`."""

@@ -1,4 +1,4 @@
-"""Which thread may run on which PUs, and where pages go."""
+"""Which thread may run on which PUs, and where pages are put."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autofinity.model.topology import OsIndex
 
 @dataclass(frozen=True, slots=True)
 class CoreSet:
-    """What GETAFFINITY answers: one PU a thread, and the class they form.
+    """Answer of GETAFFINITY: one PU for each thread, and the class that these PUs form.
 
     `cpus` is in thread order: threads fill the set domain by domain in creation order.
     """
@@ -33,11 +33,11 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class PagePlacement:
-    """Where a page goes when it is first touched."""
+    """Node of a page when the page is first touched."""
 
     policy: Literal["first_touch", "interleave"] = "first_touch"
     nodes: Mapping[int, int] = field(default_factory=dict)
-    """Logical node of single pages (4 KiB page numbers), whatever the policy says."""
+    """Logical node of single pages (4 KiB page numbers); it overrides the policy."""
 
 
 FIRST_TOUCH = PagePlacement()

@@ -9,14 +9,15 @@ from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.ratios import START, Ratio
 
 POLICY_VERSION = 5
-"""1: conditions on counters. 2: on ratios of counters, too. 3: a second look. 4: other hints with
-other thread counts. 5: ratios over facts of the machine."""
+"""Features by version. 1: conditions on counters. 2: on ratios of counters, too. 3: a second look.
+4: other hints with other thread counts. 5: ratios over facts of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`lower < value <= upper`. Infinite bounds are open ends; NaN makes it false. Bins
-    are (lower, upper] and ±∞ falls into the outer ones, so a bound of ±∞ includes ±∞ itself.
+    """`lower < value <= upper`. An infinite bound is an open end; for NaN the condition is false.
+
+    Bins are (lower, upper] and ±∞ falls into the outer bins, so a bound of ±∞ includes ±∞ itself.
     """
 
     counter: str
@@ -44,51 +45,55 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class RulePolicy:
-    """First rule whose conditions hold decides; else `default`."""
+    """The first rule whose conditions hold decides, else `default`."""
 
     counters: tuple[str, ...]
-    """Counters to measure, in the order of the sample vector of the exported header."""
+    """Counters to measure, in the order of the sample vector in the exported header."""
     cut_points: Mapping[str, tuple[float, ...]]
-    """Inner bin edges of what rules look at, ascending; bin i is (edge[i-1], edge[i]]."""
+    """Inner bin edges of the inputs of the rules, ascending; bin i is (edge[i-1], edge[i]]."""
     rules: tuple[Rule, ...]
     default: Hint
     provenance: Mapping[str, object] = field(default_factory=dict)
-    """Machine, suite, digest of the observations, settings, version: what it was made of."""
+    """Origin of the policy: machine, suite, digest of the observations, settings, version."""
     version: int = POLICY_VERSION
     ratios: tuple[Ratio, ...] = ()
-    """Computed from the counters of a sample; conditions name them as they name counters."""
+    """Ratios computed from the counters of a sample; conditions name them as they name counters."""
     second: SecondLook | None = None
-    """Asked after some answers, with a sample taken elsewhere; None: every answer is final."""
+    """Second look, taken after some answers with a sample in another placement; None: every answer
+    is final."""
     other_counts: OtherCounts | None = None
-    """What the last word means with other thread counts; None: the same with any."""
+    """Meaning of the final answer with other thread counts; None: the same with any count."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """All that conditions may name: the counters, then the ratios."""
+        """All names that conditions may use: the counters, then the ratios."""
         return (*self.counters, *(ratio.name for ratio in self.ratios))
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Facts of the machine (`model.facts.FACTS`) that ratios of either look are over:
-        `policy.on_machine` puts in those of a machine, and until then such a ratio has no value.
+        """Facts of the machine (`model.facts.FACTS`) that ratios of either look are divided by.
+
+        `policy.on_machine` puts in the values of a machine; until then such a ratio has no value.
         """
         again = () if self.second is None else self.second.policy.ratios
         named = (ratio.fact for ratio in (*self.ratios, *again) if ratio.fact)
         return tuple(dict.fromkeys(named))
 
     def second_after(self, hint: Hint) -> SecondLook | None:
-        """The second look that is taken after this answer of the first rules; None: it is final."""
+        """The second look that is taken after this answer of the first rules; None: the answer is
+        final.
+        """
         return self.second if self.second is not None and hint in self.second.after else None
 
     @property
     def last_words(self) -> tuple[Hint, ...]:
-        """The hints that may be the last word, each once."""
+        """The hints that may be the final answer, each once."""
         looks = [self] if self.second is None else [self, self.second.policy]
         said = [hint for look in looks for hint in (*(r.hint for r in look.rules), look.default)]
         return tuple(dict.fromkeys(said))
 
     def at(self, hint: Hint, threads: int, cores: Affinity) -> Hint:
-        """What the last word `hint` means for so many threads on a machine of these cores."""
+        """Meaning of the final answer `hint` for `threads` threads on a machine with `cores`."""
         if self.other_counts is None or self.other_counts.cores != cores:
             return hint
         return self.other_counts.hint(hint, threads)
@@ -96,25 +101,29 @@ class RulePolicy:
 
 @dataclass(frozen=True, slots=True)
 class SecondLook:
-    """What the first sample cannot show (what sharing a cache does, when nobody shares one) is
-    asked again with a sample of the same counters in the affinity of another hint.
+    """A second question, about effects that the first sample cannot show.
+
+    For example the effect of a shared cache, when no thread shares one. The rules are asked again
+    with a sample of the same counters in the affinity of another hint.
     """
 
     sampled_in: Hint
     after: tuple[Hint, ...]
-    """The answers of the first rules that it is asked after; any other is final."""
+    """Answers of the first rules after which the second look is taken; any other answer is
+    final."""
     policy: RulePolicy
-    """Its counters are `looked_at` of the first policy's; it has no second look of its own."""
+    """Rules of the second look. Their counters are `looked_at` of the first policy's; they have no
+    second look of their own."""
 
     @staticmethod
     def values(start: Mapping[str, float], probe: Mapping[str, float]) -> dict[str, float]:
-        """What `policy` is asked with: the first sample, and that in the second affinity."""
+        """Input of `policy`: the first sample, and the sample in the second affinity."""
         return {**probe, **{START + counter: value for counter, value in start.items()}}
 
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """From `least` to `most` threads, `better` instead of `hint`."""
+    """For `least` to `most` threads, `better` replaces `hint`."""
 
     hint: Hint
     least: int
@@ -124,8 +133,10 @@ class Instead:
 
 @dataclass(frozen=True, slots=True)
 class OtherCounts:
-    """With another thread count a hint is another affinity, and another hint may serve better those
-    programs that it was the answer for. True of one shape of machine only.
+    """Hints that other thread counts need. Valid for one shape of machine only.
+
+    With another thread count a hint is another affinity. Another hint may then serve better those
+    programs for which the first hint was the answer.
     """
 
     cores: Affinity
@@ -133,7 +144,7 @@ class OtherCounts:
     instead: tuple[Instead, ...]
 
     def hint(self, hint: Hint, threads: int) -> Hint:
-        """What the answer `hint` means for so many threads."""
+        """Meaning of the answer `hint` for `threads` threads."""
         for entry in self.instead:
             if entry.hint == hint and entry.least <= threads <= entry.most:
                 return entry.better
@@ -141,20 +152,21 @@ class OtherCounts:
 
 
 def looked_at(counters: tuple[str, ...]) -> tuple[str, ...]:
-    """The values that a second look has: each counter in its own sample, then in the first one."""
+    """Inputs of a second look: each counter in its own sample, then in the first sample."""
     return (*counters, *(START + counter for counter in counters))
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a policy said of one sample, and how far it was from saying something else."""
+    """Answer of a policy for one sample, and the distance to another answer."""
 
     hint: Hint
     rule: int | None
     """Index of the rule that fired; None for the default."""
     margin: float
-    """Smallest change of one measured value alone, relative to it, that would change the hint, 0…;
-    infinite when no value alone could. Any smaller change of any one value keeps the hint."""
+    """Smallest change of one measured value alone, relative to the value, that would change the
+    hint, 0…; infinite when no value alone can. Any smaller change of any one value keeps the
+    hint."""
     runner_up: Hint | None
-    """The hint that the nearest change of the sample, of several values if need be, would give;
+    """The hint that the nearest change of the sample (of several values if need be) would give;
     None when there is none."""

@@ -1,11 +1,12 @@
 """Ratios of counters that carry over between thread counts, clocks and machines.
 
-A rate (counts per thread and second) depends on the clock and on how fast the program runs; what a
-policy asks is of another kind: *of the lines that left the core, how many came from another cache?*
-A ratio is dimensionless, or counts per thousand instructions, and says that.
+A rate (counts per thread and second) depends on the clock and on the program's speed. A policy asks
+another kind of question: *of the lines that left the core, how many came from another cache?* A
+ratio is dimensionless, or in counts per thousand instructions, and answers such a question.
 
-Four counters are on every machine that counts in hardware, and lines from other cores' caches on
-those whose family has events for them; `autofinity/linux/events` says which a machine has.
+Four counters exist on every machine that counts in hardware. Lines from other cores' caches are
+counted on machines whose family has events for them; `autofinity/linux/events` lists the events of
+each family.
 """
 
 from __future__ import annotations
@@ -15,29 +16,31 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 START = "start."
-"""Before the name of a counter in a second look: its value in the first sample."""
+"""Prefix of a counter's name in a second look, for its value in the first sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """`scale` × the sum of some counters over the sum of others, and over a fact of the machine."""
+    """`scale` × a sum of counters over another sum of counters, and over a fact of the machine."""
 
     name: str
     numerator: tuple[str, ...]
     denominator: tuple[str, ...]
     scale: float = 1.0
     fact: str = ""
-    """One of `model.facts.FACTS` that it is divided by; empty: none. `policy.on_machine` puts the
-    value into the scale."""
+    """The one of `model.facts.FACTS` that the ratio is divided by; empty: none. `policy.on_machine`
+    puts the fact's value into the scale."""
 
     @property
     def counters(self) -> tuple[str, ...]:
-        """The counters it needs, each once, in the order in which they appear."""
+        """The counters that the ratio needs, each once, in the order in which they appear."""
         return tuple(dict.fromkeys((*self.numerator, *self.denominator)))
 
     def of(self, sample: Mapping[str, float]) -> float:
-        """Its value; NaN where a counter is missing, the denominator is not above zero, or it hangs
-        on a machine that nobody named (`fact`).
+        """Value of the ratio for a sample.
+
+        NaN where a counter is missing, the denominator is not above zero, or the ratio depends on
+        the fact of a machine that is not known yet (`fact`).
 
         The order of the operations is that of the exported header, so that both agree on every bit.
         """
@@ -48,7 +51,7 @@ class Ratio:
 
 
 def _sum(sample: Mapping[str, float], names: tuple[str, ...]) -> float:
-    """From left to right: the built-in `sum` compensates for rounding, which C does not."""
+    """Sum from left to right. The built-in `sum` compensates for rounding, which C does not."""
     total = float(sample.get(names[0], math.nan))
     for name in names[1:]:
         total += float(sample.get(name, math.nan))
@@ -62,7 +65,7 @@ _REMOTE = "cache_to_cache_transfers_remote"
 SUMS: Mapping[str, tuple[str, ...]] = {
     OTHER_LLC: (_REMOTE, "cache_to_cache_transfers_same_package")
 }
-"""Counters that are the sum of others, which older observations have instead."""
+"""Counters that are sums of other counters, which older observations have instead."""
 
 _OTHER_CACHES = (OTHER_LLC,)
 _OTHER_CORES = (SAME_LLC, OTHER_LLC)
@@ -128,7 +131,7 @@ CATALOGUE: Mapping[Ratio, str] = {
 """Every ratio that learning may choose, with its meaning."""
 
 SPEED_GAIN = "speed_gain"
-"""The ratio that says what a second look cost or gave at once."""
+"""The ratio that shows the immediate gain or loss of speed in a second look."""
 
 GAINS: Mapping[Ratio, str] = {
     Ratio(SPEED_GAIN, ("instructions",), (f"{START}instructions",)): (
@@ -145,20 +148,20 @@ GAINS: Mapping[Ratio, str] = {
         "those that the own LLC did not hold: far above 1 packing takes away what it gave"
     ),
 }
-"""What changed between the first sample and the second look; portable counters only."""
+"""Changes between the first sample and the second look; portable counters only."""
 
 PORTABLE_COUNTERS = frozenset({"cycles", "instructions", "llc_requests", "llc_misses"})
-"""Counted on every machine that counts anything in hardware."""
+"""Counters of every machine that counts anything in hardware."""
 
 CROSS_CORE_COUNTERS: Mapping[str, str] = {
     SAME_LLC: "in the own LLC domain",
     OTHER_LLC: "in other domains",
 }
-"""Lines from other cores' caches, and where these are: counted where the CPU's family can."""
+"""Lines from other cores' caches, by where these caches are; counted where the CPU's family can."""
 
 
 def portable(cross_core: Collection[str] = ()) -> tuple[Ratio, ...]:
-    """Ratios that every machine has which counts in hardware, and has these of
+    """Ratios of every machine that counts in hardware and has the counters `cross_core` of
     `CROSS_CORE_COUNTERS`.
     """
     counted = PORTABLE_COUNTERS.union(cross_core)

@@ -1,4 +1,4 @@
-"""Who shares with whom, and which node a page belongs to."""
+"""Which threads share, and which node a page belongs to."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class SharingMatrix:
 
 @dataclass(frozen=True, slots=True)
 class NumaVectors:
-    """Accesses to each page from each logical node: page number → counts, one a node.
+    """Accesses to each page from each logical node: page number → counts, one for each node.
 
-    Page numbers are `page_number(process, number)`: of a single process, its page numbers. A page
-    larger than 4 KiB has that of its first 4 KiB.
+    Page numbers are `page_number(process, number)`; with a single process, its own page numbers. A
+    page larger than 4 KiB has the number of its first 4 KiB.
     """
 
     pages: Mapping[int, tuple[int, ...]]
@@ -35,12 +35,12 @@ class NumaVectors:
 
 
 def page_number(process: int, number: int) -> int:
-    """One number for page `number` (address / 4096) of a process."""
+    """Number of page `number` (address / 4096) of a process among the pages of all processes."""
     return process << _PAGE_BITS | number
 
 
 def process_and_page(page: int) -> tuple[int, int]:
-    """What `page_number` put together."""
+    """The process and the page that `page_number` combined."""
     return page >> _PAGE_BITS, page & (1 << _PAGE_BITS) - 1
 
 
@@ -54,7 +54,7 @@ def by_process(pages: Iterable[int]) -> dict[int, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class PageAccesses:
-    """Accesses to each page from each thread: page number → counts, one a thread.
+    """Accesses to each page from each thread: page number → counts, one for each thread.
 
     Page numbers as in `NumaVectors`.
     """
@@ -63,7 +63,7 @@ class PageAccesses:
     page_size_bytes: int = 4096
 
     def by_node(self, node_of_thread: Sequence[int], nodes: int) -> NumaVectors:
-        """The same by node, with thread i on logical node `node_of_thread[i]` of `nodes`."""
+        """The accesses by node, with thread i on logical node `node_of_thread[i]` of `nodes`."""
         vectors = {}
         for page, accesses in self.pages.items():
             vector = [0] * nodes

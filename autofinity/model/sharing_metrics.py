@@ -23,8 +23,8 @@ def normalised(sharing: SharingMatrix) -> SharingMatrix:
 def heterogeneity(sharing: SharingMatrix) -> float:
     """Equation 1: the mean square of each cell's difference from its row's mean.
 
-    The zero diagonal takes part, so that a program whose threads all share alike does not get 0;
-    `heterogeneity_off_diagonal` gives it 0. 0 without threads.
+    The zero diagonal is included, so a program whose threads all share alike does not get 0
+    (`heterogeneity_off_diagonal` gives 0). 0 without threads.
     """
     size = sharing.threads
     return _spread(sharing, size, diagonal=True) / size**2 if size else 0.0

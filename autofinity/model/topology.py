@@ -3,8 +3,8 @@
     Topology ── packages (sockets) ── nodes (NUMA) ── LLC domains ── cores ── PUs
 
 Every index inside a `Topology` is logical and dense (0, 1, 2, … in hwloc's order); the kernel's
-numbers appear only as `os_index` and `node_os_indices`, with a type of their own, so that the two
-are never mixed.
+numbers appear only as `os_index` and `node_os_indices`, with a type of their own, so that logical
+and kernel numbers are never mixed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Literal, NewType
 
 OsIndex = NewType("OsIndex", int)
-"""A number the kernel uses for a PU (or, in `node_os_indices`, for a node)."""
+"""A number that the kernel uses for a PU (in `node_os_indices`: for a node)."""
 
 UNKNOWN_NODE = OsIndex(-1)
 
@@ -30,15 +30,15 @@ class PU:
     """0 for the first PU of its core, 1 for the second, …"""
     core: int
     llc: int
-    """Last-level-cache domain. A core without any shared cache is a domain of its own package part
-    (see `autofinity.linux.topology` for the rule)."""
+    """Last-level-cache domain. A core without a shared cache belongs to a domain of its part of the
+    package (see `autofinity.linux.topology` for the rule)."""
     package: int
     node: int
-    """NUMA node whose memory is local. Several nodes may be local: then the first. A PU in no known
-    node is in a stand-in for it (`Topology.unknown_nodes`)."""
+    """NUMA node whose memory is local; where several are local, the first. A PU in no known node
+    has a stand-in (`Topology.unknown_nodes`)."""
     efficiency: int = 0
-    """Kind of core on hybrid machines: larger is faster; 0 everywhere on others, and where nothing
-    ranks the kinds."""
+    """Kind of core on hybrid machines: larger is faster. 0 everywhere on other machines, and where
+    the kinds are not ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Cache:
     size_bytes: int
     line_bytes: int
     ways: int
-    """0 where unknown, -1 where fully associative (hwloc's convention)."""
+    """Ways; 0 where unknown, -1 where fully associative (hwloc's convention)."""
     shared_by_cores: int
 
 
@@ -57,16 +57,17 @@ class Cache:
 class Topology:
     """PUs in logical order, the distances between nodes, and what a placement may use.
 
-    Frozen but not slotted: the index tables below are computed once and kept.
+    Frozen but not slotted: each index table below is computed once and kept.
     """
 
     name: str
     origin: Origin
     pus: tuple[PU, ...]
     node_os_indices: tuple[OsIndex, ...]
-    """Kernel number of each logical node; `UNKNOWN_NODE` for a stand-in, which come last."""
+    """Kernel number of each logical node; `UNKNOWN_NODE` for stand-ins, which come last."""
     distances: tuple[tuple[int, ...], ...]
-    """SLIT: `distances[a][b]` between logical nodes; 10 is local. Square, one row a node."""
+    """SLIT distances: `distances[a][b]` between logical nodes; 10 is local. Square, one row for
+    each node."""
     allowed: frozenset[OsIndex]
     """OS indices that may be used now (cpuset, offline and affinity mask applied)."""
     caches: tuple[Cache, ...] = ()
@@ -74,11 +75,11 @@ class Topology:
     model: str = ""
     """CPU model as the machine reports it; empty where unknown."""
     memoryless_nodes: frozenset[int] = frozenset()
-    """Logical nodes that no page of ours can live on: without memory, or not allowed to us."""
+    """Logical nodes that cannot hold our pages: they have no memory, or are not allowed to us."""
     one_node_assumed: bool = False
-    """Nothing tells of NUMA nodes, so all PUs are taken to be in one."""
+    """NUMA nodes are not known, so all PUs are assumed to be in one node."""
     kinds_unranked: bool = False
-    """Cores are of several kinds, and nothing tells which is faster."""
+    """Cores are of several kinds, and their order of speed is not known."""
 
     @cached_property
     def by_os_index(self) -> dict[OsIndex, PU]:
@@ -87,9 +88,10 @@ class Topology:
 
     @cached_property
     def unknown_nodes(self) -> frozenset[int]:
-        """Logical nodes that stand for none that is known, one a socket: how far their PUs are from
-        memory, and from those of other LLC domains, is not known. Distances take it for another
-        node's.
+        """Logical nodes that stand for unknown nodes, one for each socket.
+
+        The distances of their PUs to memory, and to PUs of other LLC domains, are not known.
+        Distances are computed as for another node.
         """
         return frozenset(
             node for node, number in enumerate(self.node_os_indices) if number == UNKNOWN_NODE
@@ -121,5 +123,5 @@ class Topology:
         return 1 + max(pu.core for pu in self.pus)
 
     def restricted(self, allowed: frozenset[OsIndex]) -> Topology:
-        """The same machine with only `allowed` (∩ what was allowed before) to place on."""
+        """The same machine with only the PUs in `allowed` (∩ those allowed before) to place on."""
         return replace(self, allowed=self.allowed & allowed)

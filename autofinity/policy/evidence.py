@@ -1,4 +1,4 @@
-"""Whether what is measured tells a policy's rules anything."""
+"""Whether a policy's rules can use what is measured."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from autofinity.model.ratios import START
 
 
 def can_ask(policy: RulePolicy, measured: Collection[str]) -> bool:
-    """Whether some condition of its rules, of either look, has all counters that it needs.
+    """Whether some condition of the rules, of either look, has all counters that it needs.
 
-    True of a policy whose rules ask nothing: its one answer hangs on no measurement.
+    True for a policy whose rules have no conditions: its only answer depends on no measurement.
     """
     known = frozenset(measured)
     needs = list(_needs(policy))

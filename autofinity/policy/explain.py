@@ -1,4 +1,4 @@
-"""Why a policy said what it said of a sample."""
+"""Explanation of a policy's answer for one sample."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from autofinity.policy.sentences import sentence
 
 @dataclass(frozen=True, slots=True)
 class RuleAnswer:
-    """One rule on this sample."""
+    """Answer of one rule for the sample."""
 
     index: int
     fires: bool
-    """Whether its conditions hold (only the first such rule decides)."""
+    """Whether the rule's conditions hold (only the first such rule decides)."""
     failing: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A decision with everything that bears on it."""
+    """A decision with all facts that bear on it."""
 
     decision: Decision
     values: Mapping[str, float]
-    """What the policy looked at; NaN where nothing was measured."""
+    """Value of each input of the policy; NaN where nothing was measured."""
     missing: tuple[str, ...]
     """Counters of the policy that the sample lacks."""
     unknown: tuple[str, ...]
-    """Counters of the sample that the policy does not look at."""
+    """Counters of the sample that the policy does not use."""
     rules: tuple[RuleAnswer, ...]
     margins: tuple[Change, ...]
     """For each counter or ratio that alone could change the hint, the smallest change, by size."""
@@ -43,7 +43,7 @@ class Explanation:
 
 
 def explain(policy: RulePolicy, sample: Mapping[str, float]) -> Explanation:
-    """Decide, and say why."""
+    """Decide, and explain the decision."""
     values = values_of(policy, sample)
     decision = decide(policy, sample)
     rules = []
@@ -63,7 +63,7 @@ def explain(policy: RulePolicy, sample: Mapping[str, float]) -> Explanation:
 
 
 def explanation_text(policy: RulePolicy, why: Explanation) -> str:
-    """The explanation for a person, a few lines."""
+    """The explanation for a person, in a few lines."""
     decision = why.decision
     lines = [f"{decision.hint.shown}: {hint_text(decision.hint)}"]
     if decision.rule is None:

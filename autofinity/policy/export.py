@@ -29,11 +29,12 @@ class Format:
     about: str
     write: Write
     decides: bool = False
-    """Whether it is asked by itself, where nothing of autofinity knows the machine."""
+    """Whether the exported form decides by itself, where nothing of autofinity knows the
+    machine."""
 
 
 def _nameless(write: Callable[[RulePolicy], str]) -> Write:
-    """Of a form without names that a prefix could go before."""
+    """Writer of a form that has no names for a prefix."""
     return lambda policy, prefix: write(policy)
 
 
@@ -48,8 +49,8 @@ FORMATS: Mapping[str, Format] = {
 
 
 def exported(policy: RulePolicy, form: str, prefix: str = DEFAULT_PREFIX) -> str:
-    """The policy in a format of `FORMATS`. Raises `ExportError`; `PolicyError` for a policy that no
-    file can hold, which no exporter has to think of.
+    """The policy in a format of `FORMATS`. Raises `ExportError`, and `PolicyError` for a policy
+    that no file can hold, so no exporter has to check for such a policy.
     """
     if form not in FORMATS:
         raise ExportError(f"format {form!r}: expected one of {', '.join(FORMATS)}")

@@ -1,7 +1,7 @@
 """A policy as one self-contained C99 header that also compiles as C++.
 
-Edges are written with as many digits as bring back the same double; hexadecimal constants would be
-shorter to prove, but C++ before 17 does not know them.
+Edges are written with as many digits as give back the same double. Hexadecimal constants would be
+simpler to prove exact, but C++ before 17 does not know them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autofinity.policy.readable import condition_text, literal
 
 
 def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
-    """The header's text; every name starts with `prefix`, the enumeration of hints is shared.
+    """The header's text. Every name starts with `prefix`; only the enumeration of hints is shared.
 
     Functions `PREFIX_decide`, `PREFIX_rule`, `PREFIX_counters`; constants `PREFIX_counter_count`
     and `PREFIX_rule_count`. With a second look also `PREFIX_asks_second`, `PREFIX_second_in`,
@@ -79,7 +79,7 @@ def _look(policy: RulePolicy) -> dict[str, object]:
 
 
 def _value(policy: RulePolicy, name: str) -> str:
-    """Where a counter or a ratio is found: `looked_at` names those of a second look."""
+    """C expression for a counter or a ratio; `looked_at` names the counters of a second look."""
     index = policy.inputs.index(name)
     counters = len(policy.counters)
     if index >= counters:
@@ -112,13 +112,13 @@ def _test(policy: RulePolicy, condition: Condition) -> str:
 
 
 def _double(value: float) -> str:
-    """Reads back as exactly this double; always a floating constant."""
+    """A floating constant that reads back as exactly this double."""
     text = literal(value)
     return text if any(mark in text for mark in ".e") else text + ".0"
 
 
 def _string(text: str) -> str:
-    """A C string literal of the UTF-8 bytes; octal escapes cannot run into what follows."""
+    """A C string literal of the UTF-8 bytes. Octal escapes cannot merge with the next character."""
     plain = "".join(
         chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}"
         for byte in text.encode()
@@ -127,14 +127,16 @@ def _string(text: str) -> str:
 
 
 def _comment(text: str) -> str:
-    """Text that a comment may hold anywhere: without asterisks none ends or begins, without
-    backslashes and question marks no line goes on, not by a trigraph either.
+    """Text that is safe anywhere in a comment.
+
+    Without asterisks no comment ends or begins; without backslashes and question marks no line
+    continues, not by a trigraph either.
     """
     return re.sub(r"[^ -~]|[*\\?]", "_", text)
 
 
 def _provenance(policy: RulePolicy) -> list[str]:
-    """What it was made of, the short facts only."""
+    """Origin of the policy, the short facts only."""
     return [
         f"{key}: {value}"
         for key, value in policy.provenance.items()

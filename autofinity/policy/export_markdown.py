@@ -18,7 +18,7 @@ from autofinity.policy.readable import (
 
 
 def markdown(policy: RulePolicy) -> str:
-    """Its rules as tables."""
+    """The policy's rules as tables."""
     text = _rules(policy)
     if policy.second is not None:
         text += f"\n{second_text(policy.second)}:\n\n{_rules(policy.second.policy)}"
@@ -46,5 +46,5 @@ _IN_WORDS_OR_MARK = re.compile(r"(?<=[^\W_])([_.])(?=[^\W_])|([!-/:-@\[-`{-~])")
 
 
 def _quoted(name: str) -> str:
-    """A name as CommonMark shows it: every mark has a backslash, but for `_` and `.` in words."""
+    """A name as CommonMark shows it: every mark has a backslash, except `_` and `.` in words."""
     return _IN_WORDS_OR_MARK.sub(lambda found: found[1] or f"\\{found[2]}", one_line(name))

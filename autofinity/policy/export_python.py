@@ -9,8 +9,10 @@ from autofinity.policy.readable import literal
 
 
 def python_module(policy: RulePolicy) -> str:
-    """A module with COUNTERS, `rule(sample)` and `decide(sample)`; with a second look `second`, and
-    with answers for other thread counts `at(hint, threads)`.
+    """A module with COUNTERS, `rule(sample)` and `decide(sample)`.
+
+    With a second look the module has `second`, and with answers for other thread counts `at(hint,
+    threads)`.
     """
     second = policy.second
     looks = [policy] if second is None else [policy, second.policy]
@@ -96,7 +98,7 @@ def _hints(policy: RulePolicy, prefix: str) -> list[str]:
 
 
 def _rules(policy: RulePolicy) -> list[str]:
-    """The body that gives the rule for the values `s`."""
+    """The function body that returns the rule for the values `s`."""
 
     def test(c: Condition) -> str:
         name = f"s[{policy.inputs.index(c.counter)}]"

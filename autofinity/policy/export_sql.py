@@ -9,10 +9,10 @@ from autofinity.policy.readable import literal
 
 
 def sql_expression(policy: RulePolicy) -> str:
-    """A CASE expression over columns named as the counters; NULL is not measured.
+    """A CASE expression over columns named as the counters; NULL means not measured.
 
-    It gives the first answer: a second look needs a sample that is not in the same row, and other
-    thread counts one that knows its threads.
+    The expression gives the first answer only: a second look needs a sample that is not in the same
+    row, and answers for other thread counts need the number of threads.
     """
 
     def quoted(counter: str) -> str:

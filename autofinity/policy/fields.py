@@ -10,20 +10,20 @@ from autofinity.model.errors import PolicyError
 
 
 class FieldReader:
-    """Takes values of known kinds out of a document, or says what was got and expected."""
+    """Takes values of known kinds from a document; its errors name what was got and expected."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def wrong(self, field: str, problem: str) -> Never:
-        """Raises `PolicyError`, with what to do."""
+        """Raise `PolicyError`, with the remedy."""
         raise PolicyError(
             f"{self.name}: {field}: {problem}. Learn the policy again with `autofinity train`, "
             "or repair the file (schema: policies/schema/policy.schema.json)"
         )
 
     def document(self, data: bytes) -> object:
-        """The JSON in `data`, without NaN, ∞ and fields named twice."""
+        """The JSON in `data`. NaN, ∞ and fields named twice are errors."""
         try:
             document = json.loads(
                 data.decode("utf-8"),
@@ -39,7 +39,7 @@ class FieldReader:
     def an_object(
         self, value: object, field: str, allowed: tuple[str, ...] | None
     ) -> dict[str, object]:
-        """An object; with `allowed`, exactly these fields."""
+        """A JSON object; with `allowed`, with exactly these fields."""
         if not isinstance(value, dict):
             self.wrong(field, f"got {shown(value)}, expected an object")
         if allowed is not None:
@@ -52,19 +52,19 @@ class FieldReader:
         return value
 
     def a_list(self, value: object, field: str) -> list[object]:
-        """A list, of anything."""
+        """A list of any values."""
         if not isinstance(value, list):
             self.wrong(field, f"got {shown(value)}, expected a list")
         return value
 
     def a_text(self, value: object, field: str) -> str:
-        """A text that is not empty, and without NUL, where C and SQL would end it."""
+        """A text that is not empty and has no NUL, at which C and SQL would end it."""
         if not isinstance(value, str) or not value or "\0" in value:
             self.wrong(field, f"got {shown(value)}, expected a text that is not empty, without NUL")
         return value
 
     def a_number(self, value: object, field: str) -> float:
-        """A finite number, and no truth value."""
+        """A finite number that is not a truth value."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.wrong(field, f"got {shown(value)}, expected a number")
         try:
@@ -85,7 +85,9 @@ class FieldReader:
         return number
 
     def _unpaired(self, value: object) -> None:
-        """Half a surrogate pair is no character: JSON can say it, but no file can hold it."""
+        """Refuse half a surrogate pair: JSON can express it, but it is no character and no file can
+        hold it.
+        """
         if isinstance(value, str):
             if any("\ud800" <= char <= "\udfff" for char in value):
                 self.wrong("content", f"{shown(value)} has half a surrogate pair, no character")
@@ -105,6 +107,6 @@ class FieldReader:
 
 
 def shown(value: object) -> str:
-    """A value in a message: short, whatever the file holds."""
+    """A value for a message, shortened to at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -17,13 +17,13 @@
      "provenance": {…}}
 
 Version 1 has no ratios, version 2 no second look, version 3 no other thread counts (null: none),
-version 4 no facts of the machine (`model.facts`) that a ratio is divided by; all are read, too. On
-a machine of `cores`, an answer means another hint from and up to so many `threads`. A second look
-may name `start.llc_misses`, the counter's value in the first sample. A condition is above < value
-<= upto, of a counter or a ratio of them (`model.ratios`); null is an open end.
+version 4 no facts of the machine (`model.facts`) that a ratio is divided by. All versions are read.
+On a machine of `cores`, an answer means the hint `better` for thread counts within `threads`. A
+second look may name `start.llc_misses`, the counter's value in the first sample. A condition is
+above < value <= upto, for a counter or a ratio of counters (`model.ratios`); null is an open end.
 Numbers are finite: JSON has no NaN or ∞, and provenance holds them as the strings "NaN",
-"Infinity", "-Infinity". The same rules as `policies/schema/policy.schema.json`; checked by hand,
-since the run-time monitor reads policies too and shall not load a validator.
+"Infinity", "-Infinity". The rules are those of `policies/schema/policy.schema.json`. They are
+checked by hand, since the run-time monitor also reads policies and must not load a validator.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def save(policy: RulePolicy, path: Path | str) -> None:
 
 
 def load(path: Path | str) -> RulePolicy:
-    """Read a policy. Raises `PolicyError` naming the file and the field that is wrong."""
+    """Read a policy. Raises `PolicyError`, which names the file and the wrong field."""
     path = Path(path)
     try:
         data = read_given(path, LARGEST_FILE_BYTES)
@@ -55,7 +55,7 @@ def load(path: Path | str) -> RulePolicy:
 
 
 def dumps(policy: RulePolicy) -> str:
-    """A policy as JSON text. Raises `PolicyError` for one that `loads` would not take."""
+    """A policy as JSON text. Raises `PolicyError` for a policy that `loads` would refuse."""
     document = policy_document(policy)
     try:
         text = laid_out(document)

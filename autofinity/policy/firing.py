@@ -1,4 +1,4 @@
-"""Which rule of a policy fires on some values."""
+"""Which rule of a policy fires on given values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def fired(policy: RulePolicy, values: Mapping[str, float]) -> int | None:
 
 
 def hint_at(policy: RulePolicy, values: Mapping[str, float]) -> Hint:
-    """The hint alone."""
+    """The hint of the rule that decides, else the default."""
     rule = fired(policy, values)
     return policy.default if rule is None else policy.rules[rule].hint
 
 
 def holds(rule: Rule, values: Mapping[str, float]) -> bool:
-    """Whether all conditions hold."""
+    """Whether all conditions of the rule hold."""
     return all(condition.holds(values[condition.counter]) for condition in rule.conditions)

@@ -1,4 +1,4 @@
-"""JSON that a person can read: what fits on a line stands on one, numbers and words fill lines."""
+"""JSON that a person can read: short values stand on one line, and items fill each line."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import json
 from collections.abc import Mapping
 
 WIDTH = 100
-"""Of a line; a single number or text that is wider stays whole."""
+"""Width of a line; a single number or text that is wider stays whole."""
 
 
 def laid_out(value: object) -> str:
-    """A document as text that ends in a newline. Raises `ValueError` for numbers not finite."""
+    """A document as text that ends in a newline. Raises `ValueError` for numbers that are not
+    finite.
+    """
     return _text(value, 0, 0) + "\n"
 
 
 def _text(value: object, indent: int, before: int) -> str:
-    """A value; `before` are characters on its line already, what follows it is indented."""
+    """A value as text; `before` characters precede it on its line, and its further lines are
+    indented.
+    """
     flat = _flat(value)
     if before + len(flat) < WIDTH or not isinstance(value, Mapping | list):
         return flat
@@ -34,7 +38,7 @@ def _text(value: object, indent: int, before: int) -> str:
 
 
 def _flat(value: object) -> str:
-    """On one line, and nothing in it that a terminal would obey."""
+    """A value on one line, without any character that a terminal would obey."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if text.isprintable():
         return text
@@ -44,7 +48,7 @@ def _flat(value: object) -> str:
 
 
 def _filled(items: list[str], width: int) -> list[str]:
-    """As many on a line as it holds with a comma behind them."""
+    """Items in lines; each line has as many as fit with a comma after them."""
     lines = items[:1]
     for item in items[1:]:
         if len(lines[-1]) + len(", ") + len(item) < width:

@@ -1,7 +1,7 @@
-"""What a policy does where some of its counters cannot be measured.
+"""Answers of a policy where some of its counters cannot be measured.
 
-No format says it anew: a condition on what was not measured does not hold, so neither does its
-rule; the rules that are left and the default decide.
+The formats define no extra rule for this: a condition on an unmeasured counter does not hold, so
+neither does its rule; the remaining rules and the default decide.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from autofinity.model.ratios import START
 
 
 def idle_rules(policy: RulePolicy, missing: Collection[str]) -> tuple[int, ...]:
-    """Indices of the rules of one look that never hold without these counters."""
+    """Indices of the rules of one look that never hold without the counters in `missing`."""
     gone = {*missing, *(START + counter for counter in missing)}
     gone |= {ratio.name for ratio in policy.ratios if not gone.isdisjoint(ratio.counters)}
     return tuple(
@@ -25,7 +25,7 @@ def idle_rules(policy: RulePolicy, missing: Collection[str]) -> tuple[int, ...]:
 
 
 def without_text(policy: RulePolicy, missing: Collection[str]) -> str:
-    """What decides without these counters, in both looks."""
+    """Text that names what decides without the counters in `missing`, in both looks."""
     said = _decides(policy, idle_rules(policy, missing))
     if policy.second is not None:
         again = policy.second.policy
@@ -34,8 +34,9 @@ def without_text(policy: RulePolicy, missing: Collection[str]) -> str:
 
 
 def lacking_lines(policy: RulePolicy) -> list[str]:
-    """For each counter of the policy what it does without, counters with the same answer together:
-    `without cycles, llc_misses: no rule can hold, the default decides: spread (SLP)`.
+    """Lines on the policy's answers without each of its counters, one line for equal answers.
+
+    Example: `without cycles, llc_misses: no rule can hold, the default decides: spread (SLP)`.
     """
     alike: dict[str, list[str]] = {}
     for counter in policy.counters:

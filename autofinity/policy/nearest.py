@@ -1,14 +1,14 @@
 """How far a sample is from another decision.
 
-Distances are relative: the change of a value over its magnitude (over the counter's largest edge
-for a value of zero). Two questions are answered exactly:
+Distances are relative: the change of a value divided by its magnitude (for a value of zero, divided
+by the counter's largest edge). Two questions are answered exactly:
 
 * `single_changes`: for each counter or ratio alone, the smallest change that gives another hint;
 * `nearest_change`: the smallest change of any of them together, where the size of a joint change
   is that of its largest part.
 
-What was not measured (NaN) or is infinite is not moved. Ratios are moved as such: a change of one
-is not traced back to the counters it is made of.
+A value that was not measured (NaN) or is infinite is not moved. Ratios are moved as such: a change
+of a ratio is not traced back to its counters.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from autofinity.model.policy import Rule, RulePolicy
 from autofinity.policy.firing import hint_at, holds
 
 REGIONS_AT_MOST = 20_000
-"""Regions that `nearest_change` looks at before it gives up (tens are usual)."""
+"""Largest number of regions that `nearest_change` examines (tens are usual)."""
 
 type Box = dict[str, tuple[float, float]]
-"""Counter → (lower, upper], as in a condition; absent: anything."""
+"""Counter → (lower, upper], as in a condition; an absent counter may have any value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One value has to cross one edge."""
+    """A change of one value across one edge."""
 
     counter: str
     value: float
     edge: float
     upwards: bool
-    """True: it has to become larger than the edge; false: as small as the edge."""
+    """True: the value has to become larger than the edge; false: as small as the edge."""
     relative: float
     hint: Hint
-    """What the policy says then."""
+    """The policy's answer after the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class NearestChange:
     hint: Hint
     changes: tuple[Change, ...]
     relative: float
-    """Of the largest of them."""
+    """Size of the largest of the changes."""
 
 
 def edges_of(policy: RulePolicy, counter: str) -> list[float]:
@@ -68,7 +68,7 @@ def edges_of(policy: RulePolicy, counter: str) -> list[float]:
 
 
 def relative(value: float, edge: float, edges: list[float]) -> float:
-    """Distance from a value to an edge, over the magnitude of the value."""
+    """Distance from a value to an edge, divided by the magnitude of the value."""
     scale = abs(value) or max((abs(e) for e in edges), default=0.0) or 1.0
     return abs(edge - value) / scale if math.isfinite(value) else math.inf
 
@@ -76,7 +76,7 @@ def relative(value: float, edge: float, edges: list[float]) -> float:
 def single_changes(policy: RulePolicy, values: Mapping[str, float], hint: Hint) -> list[Change]:
     """For each counter that alone could change the hint, the smaller such change.
 
-    `values` has every input of the policy; `hint` is what it says of them.
+    `values` has every input of the policy; `hint` is the policy's answer for them.
     """
     changes = []
     for counter in policy.inputs:
@@ -106,10 +106,10 @@ def nearest_change(
 ) -> NearestChange | None:
     """The smallest joint change that gives another hint.
 
-    None when there is none, or when it is not found within `REGIONS_AT_MOST`. Best first over
-    boxes: each box is the region of a rule with another hint (or everything, for the default);
-    where the point of it that is nearest to the sample lies inside an earlier rule with the present
-    hint, the box is split around that rule.
+    None when there is no such change, or when none is found within `REGIONS_AT_MOST`. The search
+    goes best first over boxes. Each box is the region of a rule with another hint (for the default:
+    everything). Where the point of the box that is nearest to the sample lies inside an earlier
+    rule with the present hint, the box is split around that rule.
     """
     edges = {counter: edges_of(policy, counter) for counter in policy.inputs}
     order = itertools.count()

@@ -1,6 +1,6 @@
-"""A policy of facts, on one machine and with one thread count: rules over counters alone.
+"""A policy that uses facts, on one machine and with one thread count: rules over counters alone.
 
-Whoever asks a policy, explains or exports it then knows nothing of facts.
+Code that then asks, explains or exports the policy needs no facts.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from autofinity.model.ratios import Ratio
 
 
 def on_machine(policy: RulePolicy, facts: Mapping[str, float]) -> RulePolicy:
-    """The policy with the values of its facts in their place; one that is missing, NaN or not above
-    0 is not known, and rules that look at it never hold: they are left out.
+    """The policy with the values of its facts in place of their names.
+
+    A fact that is missing, NaN or not above 0 is not known. Rules that use it never hold and are
+    left out.
     """
     if not policy.facts:
         return policy
@@ -26,7 +28,7 @@ def on_machine(policy: RulePolicy, facts: Mapping[str, float]) -> RulePolicy:
 
 
 def _look_on(policy: RulePolicy, facts: Mapping[str, float]) -> RulePolicy:
-    """One look."""
+    """One look of the policy with the values of its facts."""
     ratios = [here for ratio in policy.ratios if (here := _ratio_on(ratio, facts)) is not None]
     names = {*policy.counters, *(ratio.name for ratio in ratios)}
     return replace(
@@ -38,7 +40,7 @@ def _look_on(policy: RulePolicy, facts: Mapping[str, float]) -> RulePolicy:
 
 
 def _ratio_on(ratio: Ratio, facts: Mapping[str, float]) -> Ratio | None:
-    """The ratio with its fact in the scale; None where that is not known."""
+    """The ratio with its fact in the scale; None where the fact is not known."""
     if not ratio.fact:
         return ratio
     value = facts.get(ratio.fact, math.nan)

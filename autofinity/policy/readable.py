@@ -14,11 +14,11 @@ from autofinity.policy.lacking import lacking_lines
 from autofinity.policy.sentences import sentence
 
 type Quote = Callable[[str], str]
-"""A name as it may stand in the text."""
+"""Conversion of a name to the form in which it may stand in the text."""
 
 
 def policy_text(policy: RulePolicy) -> str:
-    """All of a policy: counters, rules in order, default, what it was made of."""
+    """The whole policy: counters, rules in order, default, origin."""
     lines = ["counters (per thread and second):"]
     lines.extend(f"  {one_line(counter)}{_cuts(policy, counter)}" for counter in policy.counters)
     if not policy.counters:
@@ -70,7 +70,7 @@ def _rules(policy: RulePolicy) -> list[str]:
 
 
 def second_text(second: SecondLook) -> str:
-    """When a second look is taken, and where."""
+    """When and where a second look is taken."""
     others = [hint for hint in HINTS if hint not in second.after]
     if not others:
         return f"whatever the hint, look again in {second.sampled_in.shown}"
@@ -80,18 +80,18 @@ def second_text(second: SecondLook) -> str:
 
 
 def cores_text(other: OtherCounts) -> str:
-    """Where other hints serve better with other thread counts."""
+    """On which machine other thread counts mean other hints."""
     return f"with other thread counts, on a machine of the cores {other.cores}"
 
 
 def instead_text(entry: Instead) -> str:
-    """`16 to 24 threads: spread (SLP) instead of packed (slp)`."""
+    """A line such as `16 to 24 threads: spread (SLP) instead of packed (slp)`."""
     count = str(entry.least) if entry.least == entry.most else f"{entry.least} to {entry.most}"
     return f"{count} threads: {entry.better.shown} instead of {entry.hint.shown}"
 
 
 def _cuts(policy: RulePolicy, name: str) -> str:
-    """Where an input is cut; nothing for a counter that only ratios look at."""
+    """Cut points of an input; empty for a counter that only ratios use."""
     if name not in policy.cut_points and policy.ratios:
         return ""
     cuts = ", ".join(number(cut) for cut in policy.cut_points.get(name, ()))
@@ -99,7 +99,9 @@ def _cuts(policy: RulePolicy, name: str) -> str:
 
 
 def ratio_text(ratio: Ratio, quoted: Quote = one_line) -> str:
-    """`misses_pki = 1000 (misses) / (instructions)`, and perhaps over a fact of the machine."""
+    """A line such as `misses_pki = 1000 (misses) / (instructions)`, with the fact that the ratio
+    may be divided by.
+    """
     above, below = (
         " + ".join(map(quoted, names)) for names in (ratio.numerator, ratio.denominator)
     )
@@ -109,7 +111,7 @@ def ratio_text(ratio: Ratio, quoted: Quote = one_line) -> str:
 
 
 def condition_text(condition: Condition, quoted: Quote = one_line) -> str:
-    """`1.5e6 < dcache_accesses <= 3e7`, or with one bound only."""
+    """Text such as `1.5e6 < dcache_accesses <= 3e7`, or with one bound only."""
     lower, upper, counter = condition.lower, condition.upper, quoted(condition.counter)
     if lower == -math.inf and upper == math.inf:
         return f"{counter} was measured"
@@ -129,12 +131,12 @@ def hint_text(hint: Hint) -> str:
 
 
 def hints_key(hints: Collection[Hint]) -> str:
-    """What letters in a table mean: `hints: spread (SLP), packed (slp)`, in documented order."""
+    """Key to the letters in a table: `hints: spread (SLP), packed (slp)`, in documented order."""
     return f"hints: {', '.join(hint.shown for hint in HINTS if hint in hints)}"
 
 
 def number(value: float) -> str:
-    """Four significant digits: for reading, never for storing."""
+    """A number with four significant digits: for reading, never for storing."""
     return f"{value:.4g}"
 
 
@@ -144,7 +146,7 @@ def literal(value: float) -> str:
 
 
 def percent(relative: float) -> str:
-    """A relative distance: `12 %`."""
+    """A relative distance as text: `12 %`."""
     return "∞" if math.isinf(relative) else f"{100 * relative:.3g} %"
 
 

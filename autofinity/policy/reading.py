@@ -1,5 +1,6 @@
-"""Policies out of JSON, checked: what `policy.files` describes, by hand and not by a validator,
-which the run-time monitor would have to load.
+"""Policies read from JSON and checked, as `policy.files` describes.
+
+The checks are written by hand: the run-time monitor would have to load a validator.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class PolicyReader(FieldReader):
     """Checks and builds a policy."""
 
     def policy(self, data: bytes) -> RulePolicy:
-        """The policy in a file's bytes. Raises `PolicyError`."""
+        """The policy in the bytes of a file. Raises `PolicyError`."""
         if len(data) > LARGEST_FILE_BYTES:
             self.wrong("size", f"more than {LARGEST_FILE_BYTES >> 20} MiB, which is no policy")
         document = self.document(data)
@@ -175,7 +176,7 @@ class PolicyReader(FieldReader):
         return tuple(ratios)
 
     def _sum(self, value: object, field: str, counters: tuple[str, ...]) -> tuple[str, ...]:
-        """Counters that are added: at least one."""
+        """Names of the counters that are added: at least one."""
         listed = self.a_list(value, field)
         if not listed:
             self.wrong(field, "names no counter, expected at least one")

@@ -1,6 +1,6 @@
-"""Ask a policy: sample → hint, with how far it was from another one.
+"""Ask a policy: sample → hint, with the distance to another hint.
 
-No numpy: the monitor beside a running application uses this.
+No numpy: the monitor beside a running application uses this module.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ def decide(policy: RulePolicy, sample: Mapping[str, float]) -> Decision:
 
 
 def values_of(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:
-    """The counters of the policy, NaN where the sample has none, and the ratios of them; NaN for a
-    ratio over a fact, which whoever knows the machine puts in first (`policy.on_machine`).
+    """Values of the policy's inputs: its counters, NaN where the sample has none, and its ratios.
+
+    A ratio over a fact is NaN until `policy.on_machine` puts in the fact's value.
     """
     values = {counter: float(sample.get(counter, float("nan"))) for counter in policy.counters}
     return {**values, **{ratio.name: ratio.of(values) for ratio in policy.ratios}}

@@ -1,4 +1,4 @@
-"""Conditions of rules as sentences, with units: what an engineer would say."""
+"""Conditions of rules as sentences with units, in an engineer's words."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ _PHRASES: Mapping[str, tuple[str, Unit]] = {
     ),
     "llc_misses_gain": ("there, the LLC misses {} times as often a second as at the start", _plain),
 }
-"""Of each ratio: what is so and so much, and in which unit."""
+"""Sentence of each ratio, with a place for its value, and the unit of the value."""
 
 
 def sentence(rule: Rule) -> str:
-    """What has to be for a rule to decide: `packed, each thread has at most 1 MiB of LLC, and …`.
+    """Conditions under which a rule decides: `packed, each thread has at most 1 MiB of LLC, and …`.
 
-    Empty for a rule that looks at something whose meaning is not known here.
+    Empty for a rule with an input whose meaning is not known here.
     """
     if any(condition.counter not in _PHRASES for condition in rule.conditions):
         return ""

@@ -2,8 +2,8 @@
 
     policies/NAME.json       a policy; NAME is what `--policy` takes: any-machine, a machine, or
                              MACHINE.paper, that of the published method
-    policies/machines.txt    which machine is which: written by `make lists` from data/machines
-    policies/speeds.txt      how fast the memory side of each is, likewise
+    policies/machines.txt    kinds of machines: written by `make lists` from data/machines
+    policies/speeds.txt      speeds of the memory side of each, likewise
 
 The launcher reads the same files (`native/launcher/default_policy.c`).
 """
@@ -22,10 +22,10 @@ from autofinity.private_file import read_regular
 from autofinity.resources import shipped
 
 ANY_MACHINE = "any-machine"
-"""The policy of facts that hold on any machine."""
+"""Name of the policy of facts that hold on any machine."""
 PAPERS_END = ".paper"
-"""Of the names of policies that the published method of Moore & Childers gives: they are there to
-be compared with, and no machine's own."""
+"""End of the names of policies of the published method of Moore & Childers. They are baselines, and
+no machine's own policy."""
 MACHINES = "machines.txt"
 SPEEDS = "speeds.txt"
 _LARGEST_SPEEDS_BYTES = 1 << 16
@@ -33,7 +33,7 @@ _RENAMED = {"default": "opteron-6164he"}
 
 
 class Shape(NamedTuple):
-    """What affinities on a machine depend on, where it is the same all over."""
+    """Shape of a uniform machine: all that its affinities depend on."""
 
     sockets: int
     nodes: int
@@ -51,19 +51,22 @@ class KnownMachine:
     cpu_model: str
 
     def fits(self, cpu_model: str, shape: Shape) -> bool:
-        """Whether a machine of this CPU model and shape is of the kind: the model as the kernel
-        tells it may go on after a space ("AMD EPYC 9654 96-Core Processor").
+        """Whether a machine of this CPU model and shape is of this kind.
+
+        The model that the kernel reports may go on after a space ("AMD EPYC 9654 96-Core
+        Processor").
         """
         return shape == self.shape and f"{cpu_model} ".startswith(f"{self.cpu_model} ")
 
     def line(self) -> str:
-        """As `read_machines` takes it."""
+        """The line that `read_machines` reads."""
         return " ".join((self.name, *map(str, self.shape), self.cpu_model))
 
 
 def shape_of(topology: Topology) -> Shape | None:
-    """Of the whole machine, whatever may be used; None where one part of it is not like another, or
-    CPUs are in no NUMA node.
+    """Shape of the whole machine, whichever CPUs may be used.
+
+    None where parts of the machine differ, or CPUs are in no NUMA node.
     """
     cores: dict[tuple[int, int], set[int]] = {}
     for pu in topology.pus:
@@ -79,18 +82,18 @@ def shape_of(topology: Topology) -> Shape | None:
 
 
 def policy_names(folder: Path | None = None) -> tuple[str, ...]:
-    """Names of the shipped policies, in alphabetical order; `folder` instead of the one shipped."""
+    """Names of the shipped policies (or of those in `folder`), in alphabetical order."""
     folder = folder or _folder()
     return tuple(sorted(path.stem for path in folder.glob("*.json"))) if folder else ()
 
 
 def policy_path(wish: str, folder: Path | None = None) -> Path:
-    """The file that a user's word names: a file, else the shipped policy of that name.
+    """The file that a user names: a file, else the shipped policy of that name.
 
     Raises `PolicyError`.
     """
     path = Path(wish)
-    # A folder of results may be called as the machine is.
+    # A folder of results may have the machine's name.
     if path.exists() and not path.is_dir():
         return path
     known = policy_names(folder)
@@ -110,7 +113,7 @@ def policy_path(wish: str, folder: Path | None = None) -> Path:
 def policy_of_machine(
     cpu_model: str, shape: Shape | None, folder: Path | None = None
 ) -> Path | None:
-    """The shipped policy that was learned on such a machine; None: there is none."""
+    """The shipped policy that was learned on such a machine; None where there is none."""
     folder = folder or _folder()
     if folder is None:
         return None
@@ -121,7 +124,7 @@ def policy_of_machine(
 def names_of_machine(
     cpu_model: str, shape: Shape | None, folder: Path | None = None
 ) -> tuple[str, ...]:
-    """The known kinds of machine that such a machine is of, in the order of `machines.txt`."""
+    """Known kinds of machine that such a machine belongs to, in the order of `machines.txt`."""
     folder = folder or _folder()
     if folder is None or shape is None:
         return ()
@@ -130,14 +133,14 @@ def names_of_machine(
 
 
 def policy_of_any_machine(folder: Path | None = None) -> Path | None:
-    """The shipped policy of facts that hold anywhere; None: none is shipped."""
+    """The shipped policy of facts that hold on any machine; None: none is shipped."""
     folder = folder or _folder()
     path = folder / f"{ANY_MACHINE}.json" if folder else None
     return path if path is not None and path.exists() else None
 
 
 def speeds_of_machine(cpu_model: str, shape: Shape | None, folder: Path | None = None) -> Speeds:
-    """What is on record of such a machine; NaN throughout where nothing is."""
+    """Speeds on record for such a machine; NaN throughout where there are none."""
     folder = folder or _folder()
     if folder is None:
         return Speeds()
@@ -147,8 +150,9 @@ def speeds_of_machine(cpu_model: str, shape: Shape | None, folder: Path | None =
 
 
 def read_speeds(path: Path) -> Iterator[tuple[str, Speeds]]:
-    """Names and speeds in a file such as `speeds.txt`; what is no such line is passed over, as is
-    one with a speed that cannot be.
+    """Names and speeds in a file such as `speeds.txt`.
+
+    Lines of another form are skipped, as are lines with an impossible speed.
     """
     try:
         text = read_regular(path, _LARGEST_SPEEDS_BYTES).decode("utf-8", "replace")
@@ -165,12 +169,12 @@ def read_speeds(path: Path) -> Iterator[tuple[str, Speeds]]:
 
 
 def speeds_line(name: str, speeds: Speeds) -> str:
-    """As `read_speeds` takes it."""
+    """The line that `read_speeds` reads."""
     return " ".join((name, *(f"{value:.6g}" for value in astuple(speeds))))
 
 
 def read_machines(path: Path) -> Iterator[KnownMachine]:
-    """The machines of a file such as `machines.txt`; what is no such line is passed over."""
+    """The machines of a file such as `machines.txt`; lines of another form are skipped."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Policies as JSON documents, the way `policy.files` describes."""
+"""Policies as JSON documents, as `policy.files` describes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from autofinity.policy.reading import FORMAT
 
 
 def policy_document(policy: RulePolicy) -> dict[str, object]:
-    """All of a policy that a file of its version holds. Raises `PolicyError` for provenance that
-    JSON has no form for.
+    """The whole policy, as a file of its version holds it.
+
+    Raises `PolicyError` for provenance that JSON has no form for.
     """
     document: dict[str, object] = {
         "format": FORMAT,
@@ -57,7 +58,7 @@ def _other_counts_document(other: OtherCounts | None) -> dict[str, object] | Non
 
 
 def _rules_document(policy: RulePolicy) -> dict[str, object]:
-    """What both looks have: ratios, cut points, rules and a default."""
+    """Document of one look: ratios, cut points, rules and a default."""
     return {
         "ratios": [
             {
@@ -91,7 +92,7 @@ def _open(bound: float) -> float | None:
 
 
 def _writable(value: object, where: str) -> object:
-    """Provenance as JSON: tuples become lists, NaN and ∞ their names."""
+    """Provenance as JSON: tuples become lists; NaN and ∞ become their names."""
     if isinstance(value, Mapping):
         return {str(key): _writable(part, f"{where}.{key}") for key, part in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,5 @@
-"""Many programs, placed in many ways: plan, skip what is there, run on all cores, keep at once.
+"""Many programs, placed in many ways: plan, skip existing runs, run on all cores, store each run at
+once.
 
     plan ──► cells ──► worker threads (the native core leaves the interpreter's lock) ──► sink
 
@@ -36,41 +37,42 @@ from autofinity.profiling.selection import best_matches
 
 @dataclass(frozen=True, slots=True)
 class ReadyProgram:
-    """A program that can be run: what it is called and how a machine starts it."""
+    """A program that can be run: its name and the request that starts it on a machine."""
 
     name: str
     input: str
     threads: int
     request: RunRequest
     origin: str = ""
-    """What its runs are made of, such as the trace's digest: when it changes, they are stale."""
+    """Origin of its runs, such as the trace's digest: when it changes, the runs are stale."""
     sampled: bool = False
-    """Whether it runs in windows, so that its threads stay where they are bound."""
+    """Whether the program runs in windows, so that its threads stay where they are bound."""
     computing: int = 0
-    """Threads of it that compute, where those are not as many as it was told (`threads`); 0: they
-    are."""
+    """Number of its threads that compute, where it differs from the requested number (`threads`);
+    0: it is equal."""
     room: int = 0
-    """How many cores those have, which they share where these are fewer."""
+    """Number of cores for these threads, which share cores where there are fewer cores than
+    threads."""
 
     @property
     def workload(self) -> Workload:
-        """What its runs are of."""
+        """Workload that its runs belong to."""
         return Workload(self.name, self.input, self.threads)
 
     @property
     def running(self) -> int:
-        """Threads that a machine is asked to run: all that compute."""
+        """Number of threads that a machine is asked to run: all that compute."""
         return self.computing or self.threads
 
     @property
     def placed(self) -> int:
-        """For how many threads cores are chosen: what affinities of it have."""
+        """Number of threads that cores are chosen for, as in the program's affinities."""
         return self.room or self.threads
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The machine to profile on, and how samples are taken there."""
+    """The machine to profile on, and the sampling there."""
 
     machine: Machine
     name: str
@@ -90,7 +92,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A run that gave no observations, and why."""
+    """A run that gave no observations, and the reason."""
 
     run: Run
     reason: str
@@ -101,7 +103,7 @@ def plan(
     affinities: Mapping[int, Sequence[Affinity]],
     seeds: Sequence[int],
 ) -> list[Cell]:
-    """Cells of the affinities of as many threads as each program has placed, one program after the
+    """Cells of all affinities of each program's placed thread count, one program after the
     other.
     """
     return [
@@ -113,8 +115,9 @@ def plan(
 
 
 def plan_baselines(topology: Topology, programs: Iterable[ReadyProgram]) -> list[Cell]:
-    """Cells of what policies are compared with: every baseline with each of its seeds. A sampled
-    program has none under the operating system.
+    """Cells of the baselines: every baseline with each of its seeds.
+
+    A sampled program has no baseline under the operating system.
     """
     return [
         Cell(
@@ -136,8 +139,10 @@ def plan_baselines(topology: Topology, programs: Iterable[ReadyProgram]) -> list
 
 
 def plan_switches(topology: Topology, programs: Iterable[ReadyProgram]) -> list[Cell]:
-    """Cells that begin distributed and are switched to the best match of each other hint, at once
-    and by way of a second look. A sampled program has none: its threads stay where they are.
+    """Cells that begin distributed and switch to the best match of each other hint.
+
+    They switch at once and by way of a second look. A sampled program has none: its threads stay
+    where they are.
     """
     found = []
     for program in programs:
@@ -157,7 +162,7 @@ def plan_switches(topology: Topology, programs: Iterable[ReadyProgram]) -> list[
 
 
 def in_order(cells: Iterable[Cell]) -> list[Cell]:
-    """The same cells, all of a program in a row, so that one trace at a time is in memory."""
+    """The same cells, all cells of a program in a row, so that one trace at a time is in memory."""
     number: dict[str, int] = {}
     for cell in (cells := list(cells)):
         number.setdefault(cell.program.request.program, len(number))
@@ -171,11 +176,11 @@ def profile(
     workers: int,
     report: Callable[[Run, float | None], None] = lambda run, cpu_s: None,
 ) -> list[Failure]:
-    """Run the cells that the sink lacks; returns those that failed.
+    """Run the cells that the sink lacks; return those that failed.
 
-    `report(run, cpu_s)` is called in this thread for every cell with the CPU seconds it took here,
-    None for one that was there before. An interruption (`KeyboardInterrupt`) lets running cells
-    finish and keeps them.
+    `report(run, cpu_s)` is called in this thread for every cell, with the CPU seconds of its run
+    here; None for a run that was there before. An interruption (`KeyboardInterrupt`) lets running
+    cells finish and stores them.
     """
     done = sink.done()
     todo = []
@@ -218,7 +223,7 @@ def _switches_of(topology: Topology, program: ReadyProgram, run: Run) -> tuple[S
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What a worker thread brings back."""
+    """Result of a cell from a worker thread."""
 
     observations: list[Observation]
     cpu_s: float
@@ -247,7 +252,7 @@ def _run(target: Target, cell: Cell) -> _Done:
 
 
 def _keep(future: Future[_Done], run: Run, sink: Sink, failures: list[Failure]) -> float:
-    """Write what came of a run and return its CPU seconds; one that failed stops no others."""
+    """Store the result of a run and return its CPU seconds; a failed run stops no others."""
     try:
         done = future.result()
     except AutofinityError as error:

@@ -1,6 +1,6 @@
-"""What a campaign will cost, from one run of each program: said before the hours begin.
+"""Estimate of a campaign's cost, from one run of each program, before the long part begins.
 
-Programs differ a hundredfold in what an access costs to replay, so nothing but a run tells.
+Programs differ a hundredfold in the cost of replaying an access, so only a run gives an estimate.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from autofinity.ports import RunKey
 from autofinity.profiling.campaign import Cell
 
 _FEWEST = 4
-"""Cells of a program below which they are simply run."""
+"""Smallest number of cells of a program for an estimate; fewer cells are simply run."""
 
 
 def probes(cells: Iterable[Cell], done: frozenset[RunKey]) -> list[Cell]:
@@ -27,9 +27,10 @@ def probes(cells: Iterable[Cell], done: frozenset[RunKey]) -> list[Cell]:
 def expected(
     cells: Sequence[Cell], done: frozenset[RunKey], cpu_s: Mapping[Workload, float]
 ) -> dict[int, tuple[int, float]]:
-    """Runs left and their CPU seconds, by thread count; `cpu_s` is what one run of each took.
+    """Runs left and their CPU seconds, by thread count; `cpu_s` has the cost of one run of each
+    workload.
 
-    Those without one are taken for the mean of the others.
+    Workloads without such a run get the mean of the others.
     """
     mean = sum(cpu_s.values()) / len(cpu_s) if cpu_s else float("nan")
     found: dict[int, tuple[int, float]] = {}

@@ -1,18 +1,18 @@
-"""Who places the threads of a run: an affinity, or one of what policies are compared with.
+"""Placement of the threads of a run: by an affinity, or by one of the baselines of policies.
 
-| placement | cores | seeds are of |
+| placement | cores | seed of |
 |---|---|---|
 | `affinity` | the nearest core set of that class | page colours |
 | `switched` | the distributed ones; after `SWITCH_AFTER` periods those of a class | page colours |
 | `probed` | the same, but between them `SWITCH_AFTER` periods in those of `PROBE` | page colours |
-| `os` | those the operating system's scheduler moves the threads to | its draws, page colours |
+| `os` | those that the operating system's scheduler chooses | its choices, page colours |
 | `compact` | thread i on the i-th PU of the machine, SMT siblings in a row | page colours |
-| `random` | distinct PUs drawn for the threads | that draw, page colours |
+| `random` | distinct random PUs for the threads | that choice, page colours |
 
-`switched` is what a program pays that is not started again after it was sampled: its threads
-migrate to cold caches, and the pages that they touched first stay where they are; `probed` is that
-with a second look. `compact` and `random` are the static mappings that kMAF compares with (PACT
-2014, section 4); there, too, `os` is the kernel's scheduler with first-touch pages.
+`switched` shows the cost for a program that is not restarted after it was sampled: its threads
+migrate to cold caches, and the pages that they touched first stay where they are. `probed` adds a
+second look. `compact` and `random` are static mappings that are baselines of kMAF (PACT 2014,
+section 4); there, too, `os` is the kernel's scheduler with first-touch pages.
 """
 
 from __future__ import annotations
@@ -28,22 +28,26 @@ from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex, Topology
 
 SEEDS: dict[PlacedBy, int] = {"os": 3, "compact": 1, "random": 3}
-"""Baseline → how many runs make it up."""
+"""Baseline → number of its runs."""
 
 SWITCH_AFTER = 2
-"""Sample periods before a switch: one to warm up, and the one that is looked at."""
+"""Sample periods before a switch: one to warm up, and one to decide by."""
 
 PROBE = PACKED
 """Hint in whose affinity policies take their second look."""
 
 
 def compact_cpus(topology: Topology, threads: int) -> tuple[OsIndex, ...]:
-    """The first `threads` allowed PUs in logical order. Raises `PlacementError` for too many."""
+    """The first `threads` allowed PUs in logical order. Raises `PlacementError` for too many
+    threads.
+    """
     return _allowed(topology, threads)[:threads]
 
 
 def random_cpus(topology: Topology, threads: int, seed: int) -> tuple[OsIndex, ...]:
-    """Distinct allowed PUs, one a thread. Raises `PlacementError` for too many threads."""
+    """Distinct random PUs among the allowed ones, one for each thread. Raises `PlacementError` for
+    too many threads.
+    """
     return tuple(random.Random(seed).sample(_allowed(topology, threads), threads))
 
 
@@ -69,7 +73,7 @@ def baseline_affinity(topology: Topology, threads: int, placement: PlacedBy, see
 def placement_of(
     topology: Topology, placement: PlacedBy, affinity: Affinity, threads: int, seed: int
 ) -> Placement | None:
-    """What a machine is asked for at the start; None leaves threads to the operating system."""
+    """Placement at the start of a run; None leaves threads to the operating system."""
     if placement == "os":
         return None
     if placement == "compact":
@@ -84,13 +88,15 @@ def placement_of(
 
 
 def bound(cpus: Sequence[OsIndex]) -> Placement:
-    """Every thread on a PU of its own."""
+    """Placement of every thread on a PU of its own."""
     return Placement(tuple(frozenset({cpu}) for cpu in cpus))
 
 
 def shared(placement: Placement, threads: int) -> Placement:
-    """The same CPUs for so many threads: each on its own, or all of them on all, where they are
-    more than the placement is for.
+    """The same CPUs for `threads` threads.
+
+    Each thread has its own CPU; with more threads than the placement is for, all threads share all
+    CPUs.
     """
     if threads <= len(placement.masks):
         return placement

@@ -1,6 +1,8 @@
-"""One program, placed once: run it to its end and turn every sample period into an observation.
+"""One program, placed once: run the program to its end and make an observation of every sample
+period.
 
-The same loop for every machine behind the port: `advance` steps the simulator and sleeps on Linux.
+The loop is the same for every machine behind the port: `advance` steps the simulator and sleeps on
+Linux.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ NS_PER_S = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is run where: one cell of a profiling campaign."""
+    """A program in a placement: one cell of a profiling campaign."""
 
     program: str
     input: str
@@ -33,19 +35,19 @@ class Run:
 
     @property
     def workload(self) -> Workload:
-        """What it is a run of."""
+        """Workload that the run belongs to."""
         return Workload(self.program, self.input, self.threads)
 
     @property
     def key(self) -> RunKey:
-        """As `Sink.done` names it."""
+        """Key of the run, as in `Sink.done`."""
         affinity = str(self.affinity)
         return (self.program, self.input, self.threads, self.placement, affinity, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """Bind the threads anew in the middle of a run."""
+    """New binding of the threads in the middle of a run."""
 
     after_periods: int
     placement: Placement
@@ -54,7 +56,8 @@ class Switch:
 def behaviour_of(interval: Interval, threads: int) -> Behaviour:
     """Counts per thread and second (paper, section 3.1), and the ratios that carry over.
 
-    Counts of all threads are summed before dividing by `threads`, so a waiting thread lowers them.
+    Counts of all threads are summed before the division by `threads`, so a waiting thread lowers
+    the rates.
     """
     seconds = (interval.end_ns - interval.start_ns) / NS_PER_S
     totals: dict[str, float] = {}
@@ -68,8 +71,9 @@ def behaviour_of(interval: Interval, threads: int) -> Behaviour:
 def performance_of(behaviour: Behaviour, clock_hz: float) -> float:
     """Instructions per elapsed cycle and thread: the default metric.
 
-    Elapsed, not unhalted, cycles: a thread that waits makes no progress, and the metric has to
-    fall with the rate at which the program advances (the paper calls it instructions per second).
+    Cycles are elapsed, not unhalted, ones: a thread that waits makes no progress, and the metric
+    has to fall with the rate at which the program advances (the paper calls the metric instructions
+    per second).
     """
     return behaviour["instructions"] / clock_hz
 
@@ -82,7 +86,7 @@ def intervals(
     seed: int,
     switches: Sequence[Switch] = (),
 ) -> Iterator[Interval]:
-    """Every full sample period of the region of interest, then the last, shorter one."""
+    """Every full sample period of the region of interest, then the last, shorter period."""
     process = machine.start(request, placement, Sensors(tuple(machine.events())), seed)
     for number in itertools.count(1):
         interval = process.advance(period_ns)
@@ -108,11 +112,11 @@ def observe(
     *,
     room: int = 0,
 ) -> list[Observation]:
-    """Run once, placed so; one observation per sample period.
+    """Run once in a placement; return one observation for each sample period.
 
-    Counts are per thread, of as many as there is `room` for; 0: of all.
+    Counts are per thread, for as many threads as there is `room` for; 0: for all threads.
 
-    The last period is kept only when it is at least half a period long: a sliver is noise.
+    The last period is kept only when it is at least half a period long: shorter ones are noise.
     Raises `SimulationError` when the program ended before one period was over.
     """
     seen: list[tuple[Interval, Behaviour]] = []

@@ -1,8 +1,8 @@
-"""Where to look on for better affinities: one thread moved from the best found so far.
+"""Search for better affinities: one thread is moved from the best affinities found so far.
 
 Local search by edit distance: all affinities one move away from the best few are profiled, as long
-as that changes which are the best. What it ends with is a local optimum, so an oracle that was
-found so is a lower bound of the true one; exhaustive runs of a few programs say how far off it is.
+as the set of the best changes. The result is a local optimum, so an oracle that was found in this
+way is a lower bound of the true oracle; exhaustive runs of a few programs show the difference.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from autofinity.model.errors import PlacementError
 from autofinity.model.topology import Topology
 
 BEST = 2
-"""Affinities whose neighbours are looked at: the runner-up may lie in another basin."""
+"""Number of best affinities whose neighbours are tried: the runner-up may lie in another basin."""
 
 
 def neighbours(topology: Topology, affinity: Affinity) -> list[Affinity]:
-    """Every affinity of the machine that moving one thread to another LLC domain gives, sorted."""
-    # An empty domain in each used socket, and an empty socket, are places to move to.
+    """Every affinity of the machine at one move of one thread to another LLC domain, sorted."""
+    # An empty domain in each used socket, and an empty socket, are targets of moves.
     sockets = [[*counts, 0] for counts in affinity.occupancy] + [[0]]
     domains = [(s, d) for s, counts in enumerate(sockets) for d in range(len(counts))]
     found = set()
@@ -37,7 +37,7 @@ def neighbours(topology: Topology, affinity: Affinity) -> list[Affinity]:
 def to_try(topology: Topology, roi_s: Mapping[Affinity, float], most: int) -> list[Affinity]:
     """At most `most` neighbours of the best affinities of `roi_s` that have no time yet.
 
-    Nothing is left to try in a local optimum.
+    The list is empty at a local optimum.
     """
     best = sorted(roi_s, key=lambda affinity: (roi_s[affinity], affinity))[:BEST]
     found = dict.fromkeys(
@@ -47,7 +47,7 @@ def to_try(topology: Topology, roi_s: Mapping[Affinity, float], most: int) -> li
 
 
 def fits(topology: Topology, affinity: Affinity) -> bool:
-    """Whether the machine has cores for it."""
+    """Whether the machine has cores for the affinity."""
     try:
         place(topology, affinity)
     except PlacementError:

@@ -1,4 +1,4 @@
-"""Which affinities of a thread count are profiled."""
+"""Selects the affinities of a thread count that are profiled."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from autofinity.profiling.placements import class_of
 from autofinity.profiling.search import neighbours
 
 FEW = 80
-"""Up to so many affinities a screen is all of them."""
+"""Largest number of affinities of which a screen has all."""
 SCREEN = 40
-"""Affinities of a screen of more."""
+"""Number of affinities in a screen of a larger set."""
 _NEAR_SHARE = 0.75
-"""Of a screen, at most so much for what is one move away from a best match."""
+"""Largest share of a screen for affinities one move away from a best match."""
 
 
 def best_matches(topology: Topology, threads: int) -> list[Affinity]:
@@ -33,10 +33,11 @@ def best_matches(topology: Topology, threads: int) -> list[Affinity]:
 def select(topology: Topology, threads: int, wanted: str, seed: int) -> list[Affinity]:
     """Affinities to profile, best matches first.
 
-    `wanted`: `all`; `hints` (best matches only); a number: the best matches and as many others
-    drawn with `seed`, spread evenly over the enumeration, which runs from packed to distributed;
-    `screen` or `screen:N`: all where there are at most `FEW`, else `SCREEN` (N) of `screen`.
-    Raises `UsageError` for anything else, and for a number below the count of best matches.
+    `wanted`: `all`; `hints` (best matches only); a number: that many, the best matches and a random
+    sample (`seed`) of others, spread evenly over the enumeration, which goes from packed to
+    distributed; `screen` or `screen:N`: all where there are at most `FEW`, else `SCREEN` (N) of
+    `screen`. Raises `UsageError` for anything else, and for a number below the count of best
+    matches.
     """
     matches = best_matches(topology, threads)
     if wanted == "hints":
@@ -58,8 +59,10 @@ def select(topology: Topology, threads: int, wanted: str, seed: int) -> list[Aff
 
 
 def screen(topology: Topology, matches: Sequence[Affinity], size: int, seed: int) -> list[Affinity]:
-    """`size` affinities that tell most: the best matches, what is one move away from them, and,
-    drawn with `seed` in equal parts, what is two moves away and what draws of cores give.
+    """The `size` most informative affinities.
+
+    They are the best matches, affinities one move away from them, and, in equal parts, random
+    samples (`seed`) of affinities two moves away and of random sets of cores.
     """
     draw = random.Random(seed)
     found = dict.fromkeys(matches)
@@ -69,23 +72,23 @@ def screen(topology: Topology, matches: Sequence[Affinity], size: int, seed: int
     far = _new(found, (n for each in near for n in neighbours(topology, each)))
     room = (size - len(found)) // 2
     found |= dict.fromkeys(far if len(far) <= room else draw.sample(far, room))
-    for _ in range(100 * size):  # draws repeat themselves where there are few other affinities
+    for _ in range(100 * size):  # samples repeat where there are few other affinities
         if len(found) < size:
             found.setdefault(_drawn(topology, matches[0].threads, draw))
     return list(found)
 
 
 def stratified(items: list[Affinity], count: int, seed: int) -> list[Affinity]:
-    """One of each of `count` equal stretches of `items`, drawn with `seed`."""
+    """One random item (`seed`) from each of `count` equal parts of `items`."""
     draw = random.Random(seed)
     edges = [len(items) * i // count for i in range(count + 1)]
     return [items[draw.randrange(a, b)] for a, b in itertools.pairwise(edges)]
 
 
 def _drawn(topology: Topology, threads: int, draw: random.Random) -> Affinity:
-    """The class of cores drawn in a drawn number of LLC domains, from one to all of them.
+    """The class of random cores in a random number of LLC domains, from one to all of them.
 
-    Drawn from all cores at once, threads would nearly always be spread.
+    With random cores of the whole machine, threads would nearly always be spread.
     """
     cores = [pu for pu in topology.pus if pu.smt_rank == 0 and pu.os_index in topology.allowed]
     domains = sorted({pu.llc for pu in cores})
@@ -103,7 +106,7 @@ def _new(known: dict[Affinity, None], found: Iterable[Affinity]) -> list[Affinit
 
 
 def _number(text: str, wanted: str, matches: Sequence[Affinity], threads: int) -> int:
-    """How many affinities `wanted` asks for."""
+    """Number of affinities that `wanted` asks for."""
     if not text.isdigit():
         raise UsageError(
             f"--affinities {wanted!r}: expected 'all', 'hints', a number, 'screen' or 'screen:' "

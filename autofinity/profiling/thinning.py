@@ -1,8 +1,8 @@
-"""Fewer rows for files that are shipped: of most runs only the mean over their sample periods.
+"""Fewer rows for files that are shipped: most runs keep only the mean over their sample periods.
 
-Policies start from samples taken in the best match of a hint; of all other runs learning and
-judging from whole runs use the mean performance, the time and the energy, which stay what they
-were. Labels of sample periods (the paper's way) need all periods.
+Policies start from samples taken in the best match of a hint. For all other runs, learning and
+evaluation from whole runs use the mean performance, the time and the energy, which do not change.
+Labels of sample periods (the paper's method) need all periods.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from autofinity.store.observation_table import Floats, ObservationTable, number_
 def thinned(
     table: ObservationTable, best_matches: Mapping[int, Collection[Affinity]]
 ) -> ObservationTable:
-    """One row a run, but all of the runs in a best match, and of runs that are switched the first
-    periods, which a second look is taken in; a mean row is sample 0.
+    """One row for most runs; a mean row is sample 0.
 
-    `best_matches` are those of the thread counts to make thinner; runs of others stay as they are.
-    A mean leaves out periods in which a counter is missing.
+    Runs in a best match keep all rows. Switched runs keep the first periods, in which a second look
+    is taken.
+
+    `best_matches` are those of the thread counts to thin; runs of other counts stay as they are. A
+    mean leaves out periods in which a counter is missing.
     """
     if not len(table):
         return table

@@ -1,5 +1,5 @@
-"""`record-machine`: a machine file of the machine this runs on.
+"""`record-machine`: a machine file of the present machine.
 
-hwloc, sysfs, CPUID ──► what it has ──┐
-_core.measure ─────────► how fast ────┴──► Rows, each with where it comes from ──► TOML
+hwloc, sysfs, CPUID ──► its parts ────┐ _core.measure ─────────► speeds ───────┴──► Rows, each with
+its origin ──► TOML
 """

@@ -1,4 +1,6 @@
-"""What a recorded machine has where nothing can be measured: data/latencies/assumed.toml."""
+"""Assumed values of a recorded machine where nothing can be measured:
+data/latencies/assumed.toml.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from autofinity.sim.sources import sourced_values
 
 
 class Assumed:
-    """The values of the file of assumed latencies, and the bounds that its comments give them."""
+    """The values of the file of assumed latencies, and their bounds from the comments of the
+    file.
+    """
 
     def __init__(self, file: Path | None = None) -> None:
         path = file or assumed_latencies()

@@ -1,4 +1,4 @@
-"""How long and in how much memory to measure."""
+"""Duration and memory of measurements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Rounds of each measurement, pairs of cores of each distance, and the largest buffer."""
+    """Number of rounds of each measurement, number of pairs of cores of each distance, and largest
+    buffer.
+    """
 
     rounds: int
     pairs: int
@@ -20,10 +22,10 @@ class Bench:
 
     @staticmethod
     def of(quick: bool) -> Bench:
-        """Quarter of the memory that is free for us, and not more than is quick to fill."""
+        """Settings with a quarter of the free memory, and no more than can be filled quickly."""
         most = (128 if quick else 1024) * _MIB
         return Bench(8 if quick else 30, 1 if quick else 3, min(most, free_bytes() // 4))
 
     def beyond(self, cache_bytes: int) -> int:
-        """A buffer so large that a cache holds little of it, if there is the memory."""
+        """Size of a buffer of which a cache holds little, if there is enough memory."""
         return max(8 * _MIB, min(self.most_bytes, 4 * cache_bytes))

@@ -1,4 +1,4 @@
-"""What lies between cores and nodes: hand-over of lines, remote memory, bandwidths."""
+"""Measurements between cores and nodes: hand-over of lines, remote memory, bandwidths."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Between:
         self.bandwidth: list[Row] = []
 
     def steps(self, llc_ns: float, dram: Reading) -> Iterator[str]:
-        """Measure step by step; the name of each step comes when it is done."""
+        """Measure step by step; yield the name of each step when it is done."""
         self._between_cores(llc_ns)
         yield "between cores"
         self.latency.insert(0, self._remote_memory(dram))
@@ -59,7 +59,7 @@ class Between:
         if found:
             values, why = _filled([found.get(c) for c in range(self.classes)])
         else:
-            # One core, or two that never ran at the same time.
+            # One core, or two cores that never ran at the same time.
             values = [1.5 * llc_ns] * self.classes
             why = "E ±50 %: no two cores to measure; one and a half times the last-level cache"
         self.latency = [
@@ -79,7 +79,7 @@ class Between:
         self.latency.append(row("atomic_hit", own.value, own.origin))
 
     def _handover(self, distance: int) -> Reading | None:
-        """Of a few pairs of cores of a distance class, spread over all there are."""
+        """Hand-over times of a few pairs of cores of a distance class, spread over all pairs."""
         pairs = [
             (a.os_index, b.os_index)
             for a, b in combinations(self._first_pu.values(), 2)
@@ -135,7 +135,9 @@ class Between:
         return list_row("link_gbs", values, f"{why}; taken as a link for every pair of nodes")
 
     def _each_class(self, measured: Callable[[int, int], Reading]) -> list[Reading | None]:
-        """`measured` for one CPU and one node of each class from 1 on; None where it cannot be."""
+        """`measured` for one CPU and one node of each class from 1 on; None where that is
+        impossible.
+        """
         found: list[Reading | None] = []
         for distance in range(1, self.classes):
             pair = self._pair(distance)
@@ -147,7 +149,7 @@ class Between:
         return found
 
     def _pair(self, distance: int) -> tuple[int, int] | None:
-        """The first two nodes of a class, the first of them with a core."""
+        """The first two nodes of a class, of which the first has a core."""
         nodes = range(self._topology.n_nodes)
         return next(
             (
@@ -171,18 +173,20 @@ class Between:
             return None
 
     def _cpus_of(self, node: int) -> list[int]:
-        """First PU of each core of a node that may be used."""
+        """First usable PU of each core of a node."""
         return [pu.os_index for pu in self._first_pu.values() if pu.node == node]
 
     def _os_node(self, node: int) -> int:
-        """Without a second node memory need not be bound, which containers often forbid."""
+        """Kernel number of a node; with a single node memory need not be bound, which containers
+        often forbid.
+        """
         if self._topology.n_nodes == 1:
             return _ANY_NODE
         return self._topology.node_os_indices[node]
 
 
 def _filled(readings: Sequence[Reading | None]) -> tuple[list[float], str]:
-    """A value for every class, that of the class before where there is none; and the comment."""
+    """A value for every class (where it is missing, that of the class before), and the comment."""
     values: list[float] = []
     missing = []
     nearest = next(each for each in readings if each is not None)

@@ -1,4 +1,4 @@
-"""One kind of core: its clock, its caches and TLBs, how many misses it overlaps."""
+"""One kind of core: its clock, its caches and TLBs, and the number of misses that it overlaps."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ type Tables = dict[str, list[Row]]
 
 _PAGE_BYTES = 4096
 _ENOUGH_PAGES = 1 << 13
-"""More than the TLBs of today hold: hypervisors tell of fewer entries than there are."""
+"""More pages than the TLBs of today hold: hypervisors report fewer entries than exist."""
 _NOT_SAID = "E or {}: not said by CPUID"
 _BUFFERS = 3
-"""Where the pages of a buffer are matters for caches that others share; the best of a few."""
+"""Number of buffers, of which the best counts: the place of a buffer's pages matters for caches
+that others share."""
 
 
 class CoreKind:
-    """Measures the kind of core that `cpu` is. `assumed` holds what cannot be measured."""
+    """Measures the kind of core of `cpu`. `assumed` holds values that cannot be measured."""
 
     def __init__(
         self,
@@ -47,12 +48,12 @@ class CoreKind:
 
     @property
     def l1(self) -> HostCache | None:
-        """First level, if the kernel tells of it."""
+        """First level, if the kernel reports it."""
         return next((cache for cache in self._caches if cache.level == 1), None)
 
     @property
     def l2(self) -> HostCache | None:
-        """Second level where it is not the last."""
+        """Second level where it is not the last level."""
         return next((cache for cache in self._caches[:-1] if cache.level == 2), None)
 
     @property
@@ -61,7 +62,7 @@ class CoreKind:
         return self._caches[-1] if self._caches and self._caches[-1].level > 1 else None
 
     def steps(self) -> Iterator[str]:
-        """Measure step by step; the name of each step comes when it is done."""
+        """Measure step by step; yield the name of each step when it is done."""
         ghz = peak(measure.clock_ghz(self._cpu, self._bench.rounds))
         self._ghz = ghz.value
         self.tables[""] = [row("ghz", ghz.value, ghz.origin)]
@@ -127,7 +128,7 @@ class CoreKind:
         else:
             below = self.l2 or self.l1
             inner = below.size_bytes if below else 16384
-            # Little more than the level below holds: others may share this cache.
+            # Little more than the capacity of the level below: others may share this cache.
             size = min(2 * inner, round(sqrt(inner * last.size_bytes)))
             reading = min(
                 (self._chase(size // LINE_BYTES) for _ in range(_BUFFERS)),
@@ -164,7 +165,7 @@ class CoreKind:
         # The lines themselves stay in half of the second level.
         fit = (self.l2.size_bytes if self.l2 else 1 << 20) // 2 // LINE_BYTES
         walk = self._extra(max(2 * entries, min(fit, max(4 * entries, _ENOUGH_PAGES))))
-        # A walk is given without the cache access that fetches the entry: one L2 hit of it.
+        # The time of a walk excludes the cache access that fetches the entry: one L2 hit.
         own = Reading(max(0.0, walk.value - self._l2_ns), walk.spread)
         rows.append(self._clocks("walk_clocks", own))
         rows.append(Row("walk_reads_caches", "true", "D: the fetch of the entry comes on top"))
@@ -173,7 +174,7 @@ class CoreKind:
         return rows
 
     def _extra(self, pages: int) -> Reading:
-        """What a load takes longer when each line is on a page of its own than side by side."""
+        """Extra time of a load when each line is on a page of its own instead of side by side."""
         spread_out = idle(
             measure.chase_ns(
                 self._cpu,

@@ -1,4 +1,4 @@
-"""What CPUID says of TLBs and of the inclusion of caches (Intel SDM vol. 2A; AMD APM vol. 3)."""
+"""TLBs and inclusion of caches from CPUID (Intel SDM vol. 2A; AMD APM vol. 3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FULLY = 0
 
 @dataclass(frozen=True, slots=True)
 class TlbShape:
-    """Entries and ways of the data TLBs; `l2_entries` 0: no second level, or none is told."""
+    """Entries and ways of the data TLBs; `l2_entries` 0: no second level, or none is reported."""
 
     l1_entries: int
     l1_ways: int
@@ -25,11 +25,13 @@ class TlbShape:
     l2_ways: int
     l1_large_entries: int
     l2_large_entries: int
-    """0: in the array of the small pages."""
+    """Entries for large pages; 0: they share the array of the small pages."""
 
 
 def tlb_shape(cpuid: Cpuid) -> TlbShape | None:
-    """None where CPUID tells nothing: other processors, hypervisors that hide it."""
+    """Shape of the TLBs; None where CPUID does not report it: other processors, hypervisors that
+    hide it.
+    """
     vendor = cpuid(0, 0)
     if vendor is None:
         return None
@@ -69,7 +71,7 @@ def _intel(cpuid: Cpuid) -> TlbShape | None:
             break
         _, b, sets, d = entry
         kind, level, ways = d & 0x1F, d >> 5 & 0x7, b >> 16
-        # Data, unified, and those of loads; the instructions' and the stores' are left out.
+        # Data, unified and load TLBs; those of instructions and of stores are left out.
         if kind not in (1, 3, 4):
             continue
         if b & 1:
@@ -86,7 +88,7 @@ def _intel(cpuid: Cpuid) -> TlbShape | None:
         l2_entries,
         l2_ways or _divisor(l2_entries),
         large.get(1, l1_entries),
-        # Without room for large pages there is one entry, the least a machine file can say.
+        # Without entries for large pages the value is one, the least in a machine file.
         0 if shared else max(1, large.get(2, 0)),
     )
 
@@ -97,7 +99,9 @@ def _divisor(entries: int) -> int:
 
 
 def inclusive(cpuid: Cpuid, level: int) -> bool | None:
-    """Whether the cache of a level holds all of the inner ones; None where CPUID is silent."""
+    """Whether the cache of a level holds all contents of the inner ones; None where CPUID does not
+    report it.
+    """
     for leaf in (_INTEL_CACHES, _AMD_CACHES):
         for subleaf in range(8):
             entry = cpuid(leaf, subleaf)

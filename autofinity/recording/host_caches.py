@@ -1,4 +1,4 @@
-"""The data caches of one CPU, from sysfs: what hwloc's topology keeps of the first core only."""
+"""The data caches of one CPU, from sysfs; hwloc's topology keeps only those of the first core."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from autofinity.linux.kernel_file import read_number, read_text
 
 @dataclass(frozen=True, slots=True)
 class HostCache:
-    """One level. `ways` 0: not said."""
+    """One level of cache. `ways` 0: not reported."""
 
     level: int
     size_bytes: int
     ways: int
     cpus: frozenset[int]
-    """OS indices of the CPUs that share it."""
+    """OS indices of the CPUs that share the cache."""
 
 
 def host_caches(cpu: int, root: Path = Path("/sys")) -> tuple[HostCache, ...]:
-    """Data and unified caches above a CPU, innermost first; empty where the kernel tells none."""
+    """Data and unified caches above a CPU, innermost first; empty where the kernel reports none."""
     folder = root / "devices" / "system" / "cpu" / f"cpu{cpu}" / "cache"
     found = []
     for index in sorted(folder.glob("index[0-9]*")):

@@ -1,4 +1,4 @@
-"""The speeds of this machine that rules ask for, measured in seconds (`model.facts.Speeds`)."""
+"""The speeds of this machine that rules need, measured in seconds (`model.facts.Speeds`)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ANY_NODE = -1
 
 
 class MemorySpeeds:
-    """Measures on the CPUs that may be used; what these cannot show is NaN."""
+    """Measures on the CPUs that may be used; a speed that these cannot show is NaN."""
 
     def __init__(self, topology: Topology, bench: Bench, step: Callable[[str], None]) -> None:
-        """Raises `OSError` from `measured` where not even one CPU can be pinned to."""
+        """`measured` raises `OSError` where no thread can be pinned to any CPU."""
         self._topology = topology
         self._step = step
         last = max((cache.size_bytes for cache in topology.caches), default=0)
@@ -31,7 +31,7 @@ class MemorySpeeds:
         self._cores = sorted(firsts.values(), key=lambda pu: pu.core)
 
     def measured(self) -> Speeds:
-        """All of them, step by step."""
+        """All speeds, measured step by step."""
         here = self._fullest_llc()
         ghz = peak(measure.clock_ghz(here[0].os_index)).value
         self._step("clock")
@@ -45,7 +45,7 @@ class MemorySpeeds:
         return Speeds(ghz, path, max(path, node), same, far)
 
     def _fullest_llc(self) -> list[PU]:
-        """The cores of the LLC domain that has most of those that may be used."""
+        """The usable cores of the LLC domain that has most of them."""
         domains: dict[int, list[PU]] = {}
         for pu in self._cores:
             domains.setdefault(pu.llc, []).append(pu)
@@ -60,7 +60,7 @@ class MemorySpeeds:
         return self._topology.distances[one.node][other.node]
 
     def _handover(self, pu: PU, others: Sequence[PU]) -> float:
-        """Nanoseconds in which a line comes from the first other that runs at the same time."""
+        """Nanoseconds for a line from the first other core that runs at the same time."""
         for other in others:
             samples = measure.handover_ns(pu.os_index, other.os_index, _ROUNDS)
             if samples:
@@ -73,7 +73,9 @@ class MemorySpeeds:
         return peak(measure.read_gbs(cpus, self._os_node(readers[0].node), each, _ROUNDS)).value
 
     def _os_node(self, node: int) -> int:
-        """Without a second node memory need not be bound, which containers often forbid."""
+        """Kernel number of a node; with a single node memory need not be bound, which containers
+        often forbid.
+        """
         if self._topology.n_nodes == 1:
             return _ANY_NODE
         return self._topology.node_os_indices[node]

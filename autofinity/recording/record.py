@@ -1,4 +1,4 @@
-"""The machine file of the machine this runs on."""
+"""The machine file of the present machine."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def record(
 ) -> str:
     """Measure, and return the text of a machine file.
 
-    `begin` is told how many steps there are and returns what each step's name is given to.
-    Raises `TopologyError` when hwloc cannot read the machine, `OSError` when nothing can be pinned.
+    `begin` gets the number of steps and returns a function that takes each step's name. Raises
+    `TopologyError` when hwloc cannot read the machine, `OSError` when nothing can be pinned.
     """
     machine = topology or host_topology()
     assumed = Assumed()
@@ -74,7 +74,7 @@ def record(
 
 
 def _cpus(topology: Topology) -> list[int]:
-    """A CPU that may be used of each core, in the order of the cores."""
+    """One usable CPU of each core, in the order of the cores."""
     found: dict[int, int] = {}
     for pu in topology.pus:
         if pu.os_index in topology.allowed:
@@ -83,7 +83,7 @@ def _cpus(topology: Topology) -> list[int]:
 
 
 def _kinds(topology: Topology) -> list[int]:
-    """A CPU that may be used of each kind of core, fastest first."""
+    """One usable CPU of each kind of core, fastest first."""
     found: dict[int, int] = {}
     for pu in topology.pus:
         if pu.os_index in topology.allowed:
@@ -109,7 +109,7 @@ def _document(
     between: Between,
     ends: Mapping[str, list[Row]],
 ) -> Iterator[str]:
-    """The tables of the file, in the order of the shipped ones."""
+    """The tables of the file, in the order of the shipped files."""
     root = [text_row("name", name), text_row("model", topology.model or "unknown"), *_cpu_row()]
     root.append(_page_row(topology.page_sizes_bytes[0]))
     if len(kinds) == 1:
@@ -138,7 +138,7 @@ def _document(
 
 
 def _cpu_row() -> list[Row]:
-    """Whose events the machine counts; nothing where /proc does not say."""
+    """Identity of the CPU, which decides its events; empty where /proc has none."""
     cpu = this_cpu()
     if not cpu.vendor:
         return []

@@ -1,4 +1,4 @@
-"""A machine file as rows that say where each value comes from, and as text."""
+"""A machine file as rows, each with the origin of its value, and as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autofinity.foreign_text import one_line
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A value as TOML writes it, and the comment that goes with it."""
+    """A value in the form of TOML, and its comment."""
 
     key: str
     value: str
@@ -20,31 +20,31 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A measured value and how far the median round was from it, as a share."""
+    """A measured value, and the difference of the median round from it, as a share."""
 
     value: float
     spread: float
 
     @property
     def origin(self) -> str:
-        """What the comment says."""
+        """The text of the comment."""
         return f"M: spread {self.spread:.0%}"
 
 
 def idle(samples: Sequence[float]) -> Reading:
-    """A time: the fastest round, since whatever disturbs a round only makes it longer."""
+    """A time: the fastest round, since every disturbance makes a round longer."""
     least = min(samples)
     return Reading(least, median(samples) / least - 1)
 
 
 def peak(samples: Sequence[float]) -> Reading:
-    """A rate: the best round."""
+    """A rate: the fastest round."""
     most = max(samples)
     return Reading(most, 1 - median(samples) / most)
 
 
 def several(readings: Sequence[Reading]) -> Reading:
-    """The middle one of several places; its spread covers the places too."""
+    """The middle reading of several places; its spread covers the places, too."""
     values = [each.value for each in readings]
     middle = median(values)
     places = (max(values) - min(values)) / middle
@@ -57,13 +57,13 @@ def row(key: str, value: float | int, origin: str) -> Row:
 
 
 def text_row(key: str, value: str, origin: str = "") -> Row:
-    """A string, quoted; a byte that is no UTF-8 is a question mark."""
+    """A quoted string; a byte that is no UTF-8 becomes a question mark."""
     text = value.encode("utf-8", "replace").decode("utf-8")
     return Row(key, '"' + "".join(map(_quoted, text)) + '"', origin)
 
 
 def _quoted(char: str) -> str:
-    """A character as it stands between the quotes of a TOML string."""
+    """A character in its form between the quotes of a TOML string."""
     if char in '\\"':
         return f"\\{char}"
     return char if char.isprintable() else f"\\U{ord(char):08x}"
@@ -75,7 +75,7 @@ def list_row(key: str, values: Sequence[float], origin: str) -> Row:
 
 
 def matrix_row(key: str, rows: Sequence[Sequence[int]], origin: str) -> Row:
-    """A list of lists, one in a line."""
+    """A list of lists, one on each line."""
     inner = "".join(f"    {list(each)},\n" for each in rows)
     return Row(key, f"[\n{inner}]", origin)
 

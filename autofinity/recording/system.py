@@ -1,4 +1,4 @@
-"""What the operating system takes to change over from thread to thread, and to move one."""
+"""Time of the operating system to switch from thread to thread, and to move a thread."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from autofinity.recording.rows import Reading, Row, idle, row
 def system_rows(cpus: list[int], bench: Bench, assumed: Assumed) -> list[Row]:
     """The `[system]` table, measured on the first of `cpus` and between the first two.
 
-    A wake-up is what a turn through pipes takes longer than one by yielding. A turn through pipes
-    has a switch in it: a yield that takes longer let somebody else run as well (measured on Linux
-    6.18, beside busy threads of a higher priority: 8 ms instead of 2 µs). Where the threads never
-    met, and of a move where there is one CPU only, the assumed values stand.
+    The time of a wake-up is that of a turn through pipes less that of a turn by yielding. A turn
+    through pipes contains a switch: if a yield takes longer, another thread ran as well (measured
+    on Linux 6.18, beside busy threads of a higher priority: 8 ms instead of 2 µs). Where the
+    threads never met, and for moves on a machine with one CPU, the assumed values are used.
     """
     cpu = cpus[0]
     switch = _microseconds(measure.switch_ns(cpu, bench.rounds))

@@ -1,4 +1,4 @@
-"""A policy for any machine on each machine that it was judged on, as a table and as JSON."""
+"""A table, and JSON, of a policy for any machine on each machine that it was judged on."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ _HEADINGS = (
 
 
 type Judged = Mapping[str, tuple[Sequence[Case], Sequence[Skipped]]]
-"""Name of the machine → its cases, and what could not be judged."""
+"""Name of the machine → its cases, and the workloads that could not be judged."""
 
 
 def across_table(judged: Judged, title: str) -> Table:
-    """One row a machine, and one for all together: of how many cases packed and distributed differ
-    by a fifth, how many of these prefer packed, how many are won, geometric means of time ratios.
+    """Table with one row for each machine, and one for all machines together.
+
+    Columns: the number of cases in which packed and distributed differ by a fifth, the number of
+    these that prefer packed, the number won, and geometric means of time ratios.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -39,7 +41,7 @@ def across_table(judged: Judged, title: str) -> Table:
 
 
 def across_markdown(judged: Judged) -> str:
-    """The same for a document."""
+    """The same table for a document."""
     rows = [_HEADINGS, ("---",) * len(_HEADINGS)]
     rows += [(f"`{machine}`", *_cells(summarise(own))) for machine, (own, _) in judged.items()]
     rows.append(("all", *_cells(summarise(_every(judged)))))
@@ -47,7 +49,7 @@ def across_markdown(judged: Judged) -> str:
 
 
 def across_json(judged: Judged) -> dict[str, object]:
-    """The cases of each machine, and the summary of all."""
+    """JSON of the cases of each machine, and of the summary of all."""
     every = _every(judged)
     skipped = [missed for _, some in judged.values() for missed in some]
     document = as_json(every, verdict_of(every), skipped)

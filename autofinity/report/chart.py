@@ -1,4 +1,4 @@
-"""A chart as data: what a figure shows, whoever draws it (`chart_text`, `chart_image`)."""
+"""A chart as data: the content of a figure, for any output (`chart_text`, `chart_image`)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class Chart:
     x_label: str
     y_label: str
     positions: tuple[str, ...]
-    """What stands below each position, from left to right."""
+    """Label below each position, from left to right."""
     series: Mapping[str, tuple[float, ...]]
     """Name in the legend → values."""
     kind: Literal["bars", "lines"] = "bars"
     marks: tuple[str, ...] = field(default=())
-    """Above each position, such as ✓ or !; empty for none."""
+    """Mark above each position, such as ✓ or !; empty for none."""
     log: bool = False
-    """Whether values are drawn on a logarithmic scale; all must then be above 0."""
+    """Whether values are shown on a logarithmic scale; all must then be above 0."""
 
     def _repr_png_(self) -> bytes:
-        """What notebooks show."""
+        """Image that notebooks show."""
         from autofinity.report.chart_image import png
 
         return png(self)

@@ -21,7 +21,7 @@ _MOST_LABELS = 60
 
 
 def save(chart: Chart, path: Path) -> None:
-    """Draw it into `path`, whose suffix is the format; the same chart gives the same bytes.
+    """Draw the chart into `path`, whose suffix is the format; the same chart gives the same bytes.
 
     Raises `UsageError` for another suffix, `CapabilityError` without matplotlib.
     """
@@ -30,14 +30,15 @@ def save(chart: Chart, path: Path) -> None:
 
 
 def save_figure(figure: Figure, title: str, path: Path) -> None:
-    """Into `path`, whose suffix is the format; the same figure and title give the same bytes.
+    """Save a figure into `path`, whose suffix is the format; the same figure and title give the
+    same bytes.
 
     Raises `UsageError` for another suffix.
     """
     _check_suffix(path)
     import matplotlib
 
-    # Dates and random names of elements would make each file another one.
+    # Dates and random names of elements would make each file differ.
     unstamped: dict[str, Any] = {
         ".svg": {"Date": None},
         ".pdf": {"CreationDate": None},
@@ -67,19 +68,21 @@ def empty_figure(width_inches: float, height_inches: float) -> Figure:
 
 
 def caption(text: str) -> str:
-    """Text as matplotlib draws it: dollar signs in it are no formula."""
+    """Text for matplotlib, in which dollar signs start no formula."""
     return one_line(text).replace("$", r"\$")
 
 
 def png(chart: Chart) -> bytes:
-    """The chart as the bytes of a PNG. Raises as `drawn` does."""
+    """The chart as the bytes of a PNG. Raises the errors of `drawn`."""
     content = io.BytesIO()
     drawn(chart).savefig(content, format="png", bbox_inches="tight")
     return content.getvalue()
 
 
 def drawn(chart: Chart) -> Figure:
-    """The chart as matplotlib's, without a window. Raises `CapabilityError` without matplotlib."""
+    """The chart as a figure of matplotlib, without a window. Raises `CapabilityError` without
+    matplotlib.
+    """
     count = len(chart.positions)
     figure = empty_figure(max(5.0, min(14.0, 1.5 + 0.35 * count)), 3.6)
     axes = figure.subplots()

@@ -20,7 +20,7 @@ def chart_lines(chart: Chart, width: int) -> list[str]:
 
 
 def _bars(chart: Chart, width: int) -> list[str]:
-    """A group of bars for each position, a bar a series; its value stands behind it."""
+    """A group of bars for each position, one bar for each series, with its value behind it."""
     label = min(max(len(text) for text in chart.series) + 3, width // 2)
     scale = _scale(chart)
     room = width - label - 12
@@ -37,7 +37,9 @@ def _bars(chart: Chart, width: int) -> list[str]:
 
 
 def _grid(chart: Chart, width: int) -> list[str]:
-    """Points, one column or more a position; the y axis has its least and its largest value."""
+    """A grid with one or more columns for each position; the y axis has its least and its largest
+    value.
+    """
     known = _known(chart)
     axis = max(len(f"{value:.4g}") for value in (min(known), max(known))) + 1
     room = width - axis - 1
@@ -64,7 +66,7 @@ def _grid(chart: Chart, width: int) -> list[str]:
 
 
 class _scale:
-    """Value → 0…1: bars begin at 0, points at the least value."""
+    """Scale: value → 0…1; bars begin at 0, points at the least value."""
 
     def __init__(self, chart: Chart) -> None:
         known = _known(chart)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
-    """One row a mechanism, against the operating system."""
+    """Table with one row for each mechanism, against the operating system."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -46,8 +46,10 @@ def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
 
 
 def overhead_table(summary: Mapping[str, MechanismSummary]) -> Table:
-    """What mechanisms took of the threads' time, by kind (as kMAF'16, table 5); a row each, those
-    that took nothing left out.
+    """Table of the share of the threads' time that mechanisms took, by kind (as in kMAF'16, table
+    5).
+
+    Each mechanism has a row; mechanisms that took no time are left out.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -74,9 +76,9 @@ def overhead_table(summary: Mapping[str, MechanismSummary]) -> Table:
 def as_json(
     cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary]
 ) -> dict[str, object]:
-    """Cases with their measured values (time in seconds, traffic in bytes, energy in joules,
-    overhead as a share of the threads' time, settled: share of the work that was done when threads
-    last moved), and the summary; null where nothing is known.
+    """JSON of the cases with their measured values (time in seconds, traffic in bytes, energy in
+    joules, overhead as a share of the threads' time, settled: share of the work that was done when
+    threads last moved), and of the summary; null where a value is unknown.
     """
     return {
         "cases": [
@@ -130,7 +132,7 @@ def as_json(
 
 
 def chart(summary: Mapping[str, MechanismSummary], title: str) -> Chart:
-    """Time against the operating system's, a bar a mechanism."""
+    """Chart of the time against the operating system's, one bar for each mechanism."""
     return Chart(
         title=title,
         x_label="mechanism",

@@ -23,19 +23,19 @@ HEADINGS = {
     "oracle": "oracle",
 }
 NAMED = 4
-"""Cases that a sentence names; `--json` names all."""
+"""Number of cases that a sentence names; `--json` names all."""
 COLUMNS = (
     *("packed", "distributed", "os", "compact", "random"),
     *("best_hint", "oracle", "autofinity", "one_period", "in_run"),
 )
-"""Of every case in JSON; null where it is not known."""
+"""Columns of every case in JSON; null where unknown."""
 
 
 def table(cases: Sequence[Case], title: str) -> Table:
-    """One row a case: milliseconds of the region of interest, and what was chosen.
+    """Table with one row for each case: milliseconds of the region of interest, and the choice.
 
-    `✓` is a win, `!` a loss, `·` a case in which packed and distributed hardly differ. Columns
-    of which no case knows anything are left out. Fits into 80 columns.
+    `✓` is a win, `!` a loss, `·` a case in which packed and distributed hardly differ. Columns that
+    are unknown for all cases are left out. The table fits into 80 columns.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -60,14 +60,14 @@ def table(cases: Sequence[Case], title: str) -> Table:
 
 
 def mark(case: Case) -> str:
-    """`✓` win, `!` loss, `·` not interesting."""
+    """Mark of a case: `✓` win, `!` loss, `·` not interesting."""
     if not case.interesting:
         return "·"
     return "✓" if case.win else "!"
 
 
 def sentences(verdict: Verdict) -> list[str]:
-    """The verdict in words, one line each; what the hints could reach comes first."""
+    """The verdict in words, one line each; the best possible result of the hints comes first."""
     hints, own = verdict.hints, verdict.restart
     lines = [
         f"the best of the eight hints in every case: {hints.oracle_ratio:.3f} of the oracle, "
@@ -124,7 +124,9 @@ def _workload(case: Case) -> str:
 def as_json(
     cases: Sequence[Case], verdict: Verdict, skipped: Sequence[Skipped]
 ) -> dict[str, object]:
-    """The same for programs: one object a case, the summary, and what was not judged."""
+    """JSON of the same for programs: one object for each case, the summary, and the workloads that
+    were not judged.
+    """
     return {
         "cases": [
             {

@@ -14,7 +14,9 @@ _MARGIN = 36
 
 
 def heat_lines(matrix: SharingMatrix) -> list[str]:
-    """A row a thread, two characters a cell; the numbers of every fourth thread above."""
+    """Lines with one row for each thread and two characters for each cell; the numbers of every
+    fourth thread are above.
+    """
     label = len(str(max(0, matrix.threads - 1)))
     ruler = "".join(
         f"{thread:<8}" for thread in range(0, matrix.threads, 4) if thread < matrix.threads
@@ -27,7 +29,7 @@ def heat_lines(matrix: SharingMatrix) -> list[str]:
 
 
 def heat_svg(matrix: SharingMatrix, title: str) -> str:
-    """The same as a picture of its own; every cell has its amount as a tooltip."""
+    """The same map as an SVG; every cell has its amount as a tooltip."""
     side = matrix.threads * _CELL
     size = side + 2 * _MARGIN
     named = escape(one_line(title))
@@ -60,6 +62,6 @@ def heat_svg(matrix: SharingMatrix, title: str) -> str:
 
 
 def _shade(share: float) -> str:
-    """Anything that is shared shows."""
+    """Shade of a cell; any sharing above 0 is visible."""
     step = round(share * (len(_SHADES) - 1))
     return _SHADES[max(step, 1) if share > 0 else 0]

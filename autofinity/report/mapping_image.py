@@ -1,4 +1,4 @@
-"""A mapping as a picture: who shares with whom, by thread and by where the threads sit."""
+"""A mapping as a picture: sharing between threads, by thread and by the threads' seats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def save_mapping(sharing: SharingMatrix, topology: Topology, mapped: Mapped, pat
     """The matrix twice, darker where threads share more: in thread order, and in the order of the
     CPUs of `mapped`, with lines between LLC domains and thick ones between sockets.
 
-    Raises as `chart_image.save` does.
+    Raises the errors of `chart_image.save`.
     """
     at = {pu.os_index: i for i, pu in enumerate(topology.pus)}
     seats = sorted(range(sharing.threads), key=lambda thread: at[mapped.cpus[thread]])

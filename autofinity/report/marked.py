@@ -26,7 +26,9 @@ def put_between_marks(path: Path, command: str, table: str) -> None:
 
 
 def between_marks(text: str, command: str, table: str) -> str:
-    """The text of a document with the table in its place. Raises `UsageError` without marks."""
+    """The text of a document with the table between the marks. Raises `UsageError` without
+    marks.
+    """
     begin, end = f"<!-- begin: {command} -->\n", f"<!-- end: {command} -->"
     before, found, rest = text.partition(begin)
     _, closed, after = rest.partition(end)

@@ -17,20 +17,20 @@ _SIDE_INCHES = 2.6
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """What is shown, as data."""
+    """The content of the figure, as data."""
 
     title: str
     by_name: Mapping[str, SharingMatrix]
 
 
 def matrix_lines(shown: Matrices) -> list[str]:
-    """The title, then one below the other, each under its name."""
+    """The title, then the matrices one below the other, each under its name."""
     named = shown.by_name.items()
     return [shown.title, *(line for name, each in named for line in (name, *heat_lines(each)))]
 
 
 def save_matrices(shown: Matrices, path: Path) -> None:
-    """In rows of four. Raises as `chart_image.save` does."""
+    """Save the matrices in rows of four. Raises the errors of `chart_image.save`."""
     columns = min(_COLUMNS, len(shown.by_name))
     rows = -(-len(shown.by_name) // columns)
     figure = empty_figure(_SIDE_INCHES * columns, _SIDE_INCHES * rows + 0.4)

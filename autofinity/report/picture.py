@@ -1,8 +1,9 @@
-"""A machine drawn for the terminal: a box a socket, a row for each LLC domain of each node.
+"""A picture of a machine for the terminal: a box for each socket, a row for each LLC domain of each
+node.
 
-Without a placement a cell shows the OS index of its CPU (those of one core joined by `/`). With
-one, a placed CPU shows the number of its thread (or of its threads: `0+4`), a free one `-`. A CPU
-that may not be used is `·` in both. Everything fits the width given, down to 40 columns.
+Without a placement a cell shows the OS index of its CPU (those of one core joined by `/`). With a
+placement, a placed CPU shows the number of its thread (or of its threads: `0+4`), a free CPU `-`. A
+CPU that may not be used is `·` in both. The picture fits the width given, down to 40 columns.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def draw(
 ) -> Text:
     """The picture, at most `width` columns wide (not below `NARROWEST`).
 
-    `cpus` are those of a placement, one a thread; `available` dims what may not be used (default:
-    what the topology does not allow).
+    `cpus` are those of a placement, one for each thread. CPUs outside `available` are dimmed
+    (default: those that the topology does not allow).
     """
     from rich.text import Text
 
@@ -141,7 +142,7 @@ def _rows(
     cores_of_llc: dict[int, set[int]] = {}
     for pu in package:
         cores_of_llc.setdefault(pu.llc, set()).add(pu.core)
-    # Rows of one core each would fill screens: where nothing is shared, cores of a node stand
+    # Rows of one core each would fill screens: where nothing is shared, the cores of a node are
     # together.
     alone = len(cores_of_llc) > 1 and all(len(cores) == 1 for cores in cores_of_llc.values())
     kinds = len({pu.efficiency for pu in topology.pus})

@@ -1,9 +1,9 @@
-"""Asking the policy: the one place where it is asked while a program runs, and whether the looks so
-far are enough for its answer to stand.
+"""Asks the policy while a program runs, and judges whether the looks so far are enough.
 
-A decision has a margin: how far the values are from others that would change it. The looks that it
-was made from scatter, so their mean is known to some accuracy only. An answer stands when its
-margin is larger than that; otherwise one more look is taken.
+This is the only place where the policy is asked during a run. A decision has a margin: the distance
+from the values to others that would change the decision. The looks behind the decision vary
+(noise), so their mean has a limited accuracy. An answer stands when its margin is larger than the
+noise of the mean; otherwise one more look is taken.
 """
 
 from __future__ import annotations
@@ -21,30 +21,31 @@ from autofinity.runtime.looks import Look, mean_of, scatter
 from autofinity.runtime.phases import most_apart, nearby, paired, warmed
 
 _SWAY = 3.0
-"""How much more than phases are apart, relatively, a program's speed may differ between them."""
+"""Largest relative difference of a program's speed between two phases, as a multiple of the
+distance between these phases."""
 
 type Decide = Callable[[RulePolicy, Mapping[str, float]], Decision]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the policy says by the looks so far."""
+    """The policy's answer from the looks so far."""
 
     decision: Decision
     stands: bool
-    """Whether its margin is larger than the scatter of the looks."""
+    """Whether the margin of the decision is larger than the noise of the looks."""
     start: Behaviour
-    """What it was asked with: the sample where threads start."""
+    """The sample in the starting placement, which the policy was asked with."""
     probe: Behaviour | None = None
-    """And that of the second look, at the same phases."""
+    """The sample of the second look, at the same phases."""
     slower: bool = False
-    """Whether the second look was at a lower speed, as it is while caches still fill."""
+    """Whether the second look was at a lower speed, as happens while caches still fill."""
     of_one_phase: bool = True
-    """Whether both are of the same phases; False: there were no two looks at the same one."""
+    """Whether both samples are of the same phases; False: no two looks were at the same phase."""
 
 
 class Asking:
-    """A policy, to be asked with looks at so many threads."""
+    """A policy that is asked with looks at a number of threads."""
 
     def __init__(self, policy: RulePolicy, decide: Decide, facts_of: FactsOf = no_facts) -> None:
         self.policy = policy
@@ -52,29 +53,31 @@ class Asking:
         self._facts_of = facts_of
 
     def here(self, threads: int) -> RulePolicy:
-        """The policy with facts of this machine."""
+        """The policy with the facts of this machine."""
         if not self.policy.facts:
             return self.policy
         return on_machine(self.policy, self._facts_of(threads))
 
     def tells(self, seen: Behaviour, threads: int) -> bool:
-        """Whether anything was measured that the rules ask for."""
+        """Whether anything that the rules ask for was measured."""
         return can_ask(self.here(threads), seen.values)
 
     def without_looking(self) -> Decision | None:
-        """The answer of a policy that asks for no counter; None of any other."""
+        """The answer of a policy that asks for no counter; None for any other policy."""
         return None if self.policy.counters else self._decide(self.policy, {})
 
     def first(self, starts: Sequence[Look], threads: int) -> Answer:
-        """By looks where threads start: at least one."""
+        """Answer from looks in the starting placement: at least one look."""
         policy, mean = self.here(threads), mean_of(starts)
         decision = self._decide(policy, self._asked(mean))
         each = [self._asked(look.behaviour) for look in starts]
         return Answer(decision, _stands(policy, decision, each), mean)
 
     def second(self, starts: Sequence[Look], probes: Sequence[Look], threads: int) -> Answer:
-        """By looks of both kinds, compared over the same phases, or over some that are near, where
-        the answer is clear all the same: at least one look of each.
+        """Answer from looks of both kinds, at least one of each.
+
+        The looks are compared over the same phases, or over phases that are near where the answer
+        is clear all the same.
         """
         second = self.here(threads).second
         assert second is not None
@@ -96,7 +99,9 @@ class Asking:
     def _compared(
         self, second: SecondLook, pairs: Sequence[tuple[Look, Look]], uncertain: float = 0.0
     ) -> Answer:
-        """By such pairs of looks, whose values are so `uncertain` beside their scatter."""
+        """Answer from pairs of looks, whose values are `uncertain` by that much beside their
+        noise.
+        """
         before, after = zip(*pairs, strict=True)
         answer = self._answer(second, mean_of(before), mean_of(after))
         each = [
@@ -112,7 +117,7 @@ class Asking:
         return Answer(self._decide(second.policy, values), False, start, probe, slower)
 
     def _asked(self, seen: Behaviour) -> dict[str, float]:
-        """What the policy looks at; NaN where it was not measured."""
+        """Values of the policy's counters; NaN where a counter was not measured."""
         return {name: seen[name] for name in self.policy.counters}
 
 
@@ -123,7 +128,7 @@ def _stands(
     uncertain: float = 0.0,
 ) -> bool:
     values = [values_of(policy, sample) for sample in samples]
-    # A margin that is NaN is one of values that were not measured: more looks show no more.
+    # A NaN margin comes from values that were not measured: more looks show no more.
     scattered = scatter(values, dict.fromkeys(_conditioned(policy)))
     return not decision.margin <= max(scattered, uncertain)
 

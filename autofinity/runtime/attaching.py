@@ -1,4 +1,6 @@
-"""A program that runs already: who it is, whether we may place it, and who watched it before."""
+"""A program that already runs: its identity, whether it may be placed, and who watched it
+before.
+"""
 
 from __future__ import annotations
 
@@ -24,31 +26,31 @@ from autofinity.store.behaviour_rows import RunRecord
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the user asks for."""
+    """Requests of the user."""
 
     threads: int
-    """0: those that are seen to compute."""
+    """Number of threads; 0: those that are seen to compute."""
     bind: Binding
     sample_s: float
     every_s: float
-    """Continuous mode; 0: decide once."""
+    """Seconds between looks in continuous mode; 0: decide once."""
     policy: Path | None
     mechanism: str = "autofinity"
     migrate_pages: bool = False
     hint: Hint | None = None
     fallback: Hint | None = None
-    """Where to place threads when nothing can be measured, or there is no policy."""
+    """Hint for the threads when nothing can be measured, or there is no policy."""
     policy_origin: str = ""
     """Who chose the policy (`policies.Origin`)."""
     arm: bool = False
-    """Switch NUMA hinting on meanwhile."""
+    """Whether to switch NUMA hinting on during the run."""
 
 
 def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
-    """What to watch, after every check that can be made beforehand.
+    """The request to a monitor, after every check that can be made beforehand.
 
-    Raises `UsageError` for a process that is not there, is this one, or is watched already,
-    `CapabilityError` for one that may not be placed.
+    Raises `UsageError` for a process that does not exist, is this process, or is watched already;
+    `CapabilityError` for a process that may not be placed.
     """
     if pid == os.getpid():
         raise UsageError("a process cannot attach to itself; expected the pid of another program")
@@ -57,8 +59,8 @@ def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
     allowed, bound = masks_at_start(pid), ""
     earlier = _earlier(database, pid)
     if earlier is not None:
-        # It goes on where that one ended: masks that it gave are ours, and what is put back in the
-        # end is what was there before it.
+        # The new watch continues the earlier one: masks that it gave are ours, and the masks from
+        # before it are restored in the end.
         allowed = parse_cpu_list(earlier.allowed)
         bound = ";".join(sorted({row.given for row in database.masks(earlier.id)}))
     return Request(
@@ -87,8 +89,9 @@ def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
 
 
 def check_permission(pid: int) -> None:
-    """Raise when the threads of `pid` cannot be bound: `UsageError`: there is no such process,
-    `CapabilityError`: it is another user's.
+    """Raise an error when the threads of `pid` cannot be bound.
+
+    `UsageError`: there is no such process. `CapabilityError`: it is another user's.
     """
     try:
         # The kernel asks for permission first and then refuses the empty mask: nothing changes.
@@ -112,13 +115,14 @@ def check_permission(pid: int) -> None:
 
 
 def masks_at_start(pid: int) -> frozenset[OsIndex]:
-    """CPUs that any of its threads may run on: who is narrower is pinned by somebody."""
+    """CPUs that any thread of the process may run on; somebody has pinned a thread with fewer."""
     return frozenset().union(*(mask_of(task.tid) or () for task in tasks_of(pid)))
 
 
 def _earlier(database: BehaviourDB, pid: int) -> RunRecord | None:
-    """The run of this very process that nobody watches any more. Raises `UsageError` when one is
-    watched.
+    """The earlier run that watched this very process and has no live monitor.
+
+    Raises `UsageError` when the process is watched now.
     """
     for run in live_runs(database):
         if run.pid == pid:

@@ -1,7 +1,8 @@
-"""Several runs at once: each claims the cores it gave to its threads, and others keep off them.
+"""Several runs at once: each claims the cores that it gave to its threads, and other runs avoid
+these cores.
 
-A claim is the column `cpus` of a run in the behaviour database. It holds as long as the program
-lives, whoever watches it: when the process (pid, start time, boot) is gone, so is the claim.
+A claim is the column `cpus` of a run in the behaviour database. The claim holds as long as the
+program lives, whoever watches the program: it ends with the process (pid, start time, boot).
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ type Pick = Callable[[frozenset[OsIndex]], CoreSet]
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """Cores for a run, and what they were chosen from."""
+    """Cores for a run, and the CPUs that they were chosen from."""
 
     cores: CoreSet
     available: frozenset[OsIndex]
     note: str = ""
-    """What else runs here and what that means; empty when nobody is in the way."""
+    """Note on other runs here and their effect; empty when no other run is in the way."""
 
 
 type Reserve = Callable[[int, frozenset[OsIndex], Pick], Reserved]
-"""Cores for that many threads from the CPUs given. Raises what the `Pick` raises."""
+"""Function that chooses cores for a number of threads from the CPUs given. Raises the errors of the
+`Pick`."""
 
 
 def reserve_alone(threads: int, available: frozenset[OsIndex], pick: Pick) -> Reserved:
-    """As if nothing else ran here."""
+    """Choose cores as if nothing else ran here."""
     del threads
     return Reserved(pick(available), available)
 
@@ -53,9 +55,10 @@ def live_runs(database: BehaviourDB) -> tuple[RunRecord, ...]:
 
 
 def expire(database: BehaviourDB) -> None:
-    """Note the end of runs whose program is gone and whose monitor could not. Raises `StoreError`.
+    """Record the end of runs whose program is gone and whose monitor did not record it. Raises
+    `StoreError`.
 
-    Without it the rows of killed monitors would be looked at for ever.
+    Otherwise the rows of killed monitors would be examined for ever.
     """
     for run in database.open_runs(this_host()):
         if not process_of(run).alive:
@@ -66,8 +69,9 @@ def expire(database: BehaviourDB) -> None:
 def write_claims(database: BehaviourDB) -> None:
     """Copy claims for the launcher, which has no SQLite (native `claims.c`). Raises `StoreError`.
 
-    Those of all hosts, where several share the state folder: which of another host's processes live
-    only that one can say. Call it inside a write transaction: the last to write wins.
+    The claims of all hosts are copied, where several share the state folder: only a host itself
+    knows which of its processes live. Call this function inside a write transaction: the last
+    writer wins.
     """
     here = this_host()
     path = database.path.with_name("claims")
@@ -107,8 +111,10 @@ def claimed(runs: Iterable[RunRecord], own: int = 0) -> frozenset[OsIndex]:
 def free_cpus(
     topology: Topology, threads: int, available: frozenset[OsIndex], taken: frozenset[OsIndex]
 ) -> tuple[frozenset[OsIndex], str]:
-    """`available` without `taken` where that leaves a core for each thread, else all of it; and a
-    note on what was done when somebody is in the way.
+    """CPUs for a run, and a note where other runs are in the way.
+
+    The CPUs are `available` without `taken` where that leaves a core for each thread, else all of
+    `available`.
     """
     if not available & taken:
         return available, ""
@@ -122,6 +128,6 @@ def free_cpus(
 
 
 def whole_cores(topology: Topology, cpus: Iterable[OsIndex]) -> frozenset[OsIndex]:
-    """All CPUs of the cores that `cpus` are on: a sibling's neighbour has half a core."""
+    """All CPUs of the cores that `cpus` are on: a thread beside a busy sibling has half a core."""
     cores = {topology.by_os_index[cpu].core for cpu in cpus}
     return frozenset(pu.os_index for pu in topology.pus if pu.core in cores)

@@ -1,11 +1,11 @@
-"""Continuous mode: is the program still what it was, and is it worth looking again? Pure.
+"""Continuous mode: has the program changed, and is another sample worth its cost? Pure.
 
 After a placement the program's rates in that placement are the reference. Rates that differ from
-it by more than a quarter, several looks in a row, are another phase of the program. Looking again
-costs: every thread moves to the spread affinity and on to the answer and fills its share of a
-last-level cache anew, and the sample itself may run slower. So a phase is sampled anew only when
-the present placement has lasted long enough to keep these costs below a twentieth of the time; and
-an answer that is nearly a tie does not move anybody.
+the reference by more than a quarter, several looks in a row, are another phase of the program.
+Another sample has a cost: every thread moves to the spread affinity and on to the answer and
+refills its share of a last-level cache, and the sample itself may run slower. So a phase is sampled
+again only when the present placement has lasted long enough to keep this cost below a twentieth of
+the time. An answer that is nearly a tie moves no thread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEAST_MARGIN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What was seen since the present placement. Start with `Watch()`."""
+    """Record of the looks since the present placement. Start with `Watch()`."""
 
     looks: int = 0
     elapsed_ns: int = 0
@@ -36,10 +36,10 @@ class Watch:
     deviating: int = 0
     """Looks in a row that differ from the reference."""
     changed: str = ""
-    """The counter that has changed most in the last look, with its change; empty for none."""
+    """The counter that changed most in the last look, with its change; empty for none."""
 
     def after(self, seen: Behaviour, elapsed_ns: int, counters: Iterable[str]) -> Watch:
-        """With one more look. The first one still shows the move and is not looked at."""
+        """The record with one more look. The first look still shows the move and is ignored."""
         watch = replace(self, looks=self.looks + 1, elapsed_ns=self.elapsed_ns + elapsed_ns)
         if watch.looks == 1:
             return watch
@@ -51,17 +51,17 @@ class Watch:
         return replace(watch, deviating=self.deviating + 1, changed=f"{name} {change:+.0%}")
 
     def worth_a_look(self, cost_ns: float) -> bool:
-        """Whether the program has changed, and looking again costs little by now."""
+        """Whether the program has changed, and another sample now costs little enough."""
         return self.deviating >= _LOOKS and cost_ns <= _BUDGET * self.elapsed_ns
 
 
 def look_cost_ns(topology: Topology, threads: int, sample_ns: int) -> float:
-    """What sampling anew costs the program: two moves of all threads, and a slower sample."""
+    """Cost of another sample to the program: two moves of all threads, and a slower sample."""
     return 2 * refill_ns(topology, threads) + _SAMPLE_SLOWDOWN * sample_ns
 
 
 def decisive(margin: float) -> bool:
-    """Whether an answer of this margin may move threads that were placed by another one."""
+    """Whether an answer of this margin may move threads that another answer placed."""
     return not margin < _LEAST_MARGIN  # NaN, where nothing was measured, is no reason to stay
 
 
@@ -73,7 +73,7 @@ def _largest_change(
         before, now = reference[name], seen[name]
         # NaN, where nothing was measured, is no change.
         if max(before, now) >= _LEAST_RATE and math.isfinite(before) and math.isfinite(now):
-            # What begins from nothing is a change as well: software events often do.
+            # A count that rises from zero is a change as well: software events often do.
             change = (now - before) / max(before, _LEAST_RATE)
             if abs(change) > abs(largest[1]):
                 largest = name, change

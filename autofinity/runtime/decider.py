@@ -1,5 +1,5 @@
-"""Figure 3 of the paper, live: watch the threads appear and the program settle, start distributed,
-sample, ask the policy, place, and follow the threads from then on.
+"""Figure 3 of the paper on a running program: watch the threads appear and the program settle,
+start distributed, sample, ask the policy, place, and follow the threads from then on.
 
     watching ─► (known program) ──────────────────────────► placed ◄─┐ threads come and go
         │ until the set-up is over (`steady`)                  ▲     ─┘
@@ -7,11 +7,11 @@ sample, ask the policy, place, and follow the threads from then on.
                 ▲   (`sampler`)                │ ├ sampled once more, to learn from
                 │                              │ ├ the guard may take it back (`follower`)
                 │                              │ └ continuous mode: has it changed?
-                └──────────────────────────────┴─ sampled anew
+                └──────────────────────────────┴─ sampled again
 
-Nothing is placed before the threads are seen to compute: a mask narrowed earlier would make a
-runtime that counts its CPUs start fewer threads. A pure `ports.Mechanism`: what it needs to ask
-(CPUs allowed now, what is known) comes in as functions.
+Nothing is placed before the threads are seen to compute: with a narrower mask a runtime that counts
+its CPUs would start fewer threads. The class is a pure `ports.Mechanism`: its queries (CPUs allowed
+now, known hints) are passed in as functions.
 """
 
 from __future__ import annotations
@@ -63,9 +63,11 @@ class LivePolicy:
         reserve: Reserve = reserve_alone,
         facts_of: FactsOf = no_facts,
     ) -> None:
-        """`available` gives the CPUs allowed now, `known` the hint on record for a thread count,
-        `reserve` chooses cores among them beside other runs, `facts_of` knows the machine, for a
-        policy that asks for facts.
+        """Make the mechanism.
+
+        `available` gives the CPUs allowed now, `known` the hint on record for a thread count.
+        `reserve` chooses cores among the CPUs beside other runs. `facts_of` gives facts of the
+        machine, for a policy that asks for facts.
         """
         self._topology = topology
         self._policy = policy
@@ -84,25 +86,25 @@ class LivePolicy:
             if policy is not None
             else None
         )
-        # A table for some tens of MB of shared data: it is the monitor's memory.
+        # A table for some tens of MB of shared data; larger tables would fill the monitor's memory.
         faults = (FaultSampling(entries=1 << 14),) if settings.by_sharing else ()
         self.sensors = Sensors(_counters(policy, topology), faults)
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> LiveState:
-        """State before the first look; machine and thread count are known since construction."""
+        """State before the first look; machine and thread count were given to the constructor."""
         del topology, threads
         costs = LookCosts(sampling_loss=self._settings.sampling_loss)
         return LiveState(available=available, costs=costs)
 
     def period_ns(self, state: LiveState) -> int:
-        """How long the next look takes."""
+        """Length of the next look."""
         settings = self._settings
         if state.phase == "sampling":
             return max(settings.sample_ns // settings.parts, _LEAST_LOOK_NS)
         if state.phase == "settling":
             return settings.settle_ns
         if state.phase == "watching":
-            # The longer nothing comes together, the less often it is worth a look.
+            # The longer the threads stay incomplete, the rarer the looks.
             return min(max(settings.look_ns, state.waited_ns // 20), settings.follow_ns)
         if state.phase == "placed" and on_trial(state):
             return min(max(settings.look_ns, settings.sample_ns // 4), settings.follow_ns)
@@ -113,7 +115,7 @@ class LivePolicy:
         return settings.follow_ns
 
     def step(self, state: LiveState, interval: Interval) -> tuple[LiveState, Sequence[Action]]:
-        """One turn."""
+        """One turn of the loop."""
         state, rate = _rate(state.looked(interval), interval)
         if interval.ended:
             return state, ()
@@ -133,7 +135,9 @@ class LivePolicy:
                 return replace(state, phase="watching", steady=0), ()
 
     def _settled(self, state: LiveState, interval: Interval) -> LiveState:
-        """An interval may end early: caches are warm when enough of them have passed."""
+        """Enter sampling when enough time has passed to warm the caches; an interval may end
+        early.
+        """
         passed_ns = state.visit_ns + interval.end_ns - interval.start_ns
         if passed_ns < self._settings.settle_ns:
             return replace(state, visit_ns=passed_ns)
@@ -141,7 +145,7 @@ class LivePolicy:
 
     def _watch(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
         count, promised = len(state.workers.computing), self._settings.threads
-        if count < 2 or not self._complete(state):  # one thread has nobody to be placed beside
+        if count < 2 or not self._complete(state):  # a single thread has no neighbour
             return state, ()
         if promised and count != promised:
             state = state.noting(f"{promised} threads were promised and {count} compute")
@@ -163,7 +167,7 @@ class LivePolicy:
         return self._sample_when_steady(state, self._sampler)
 
     def _complete(self, state: LiveState) -> bool:
-        """Whether the threads that compute are all that will."""
+        """Whether no more threads are expected to start computing."""
         count, promised = len(state.workers.computing), self._settings.threads
         steady = state.steady >= self._settings.steady_looks
         if not promised:
@@ -174,7 +178,7 @@ class LivePolicy:
     def _sample_when_steady(
         self, state: LiveState, sampler: Sampler
     ) -> tuple[LiveState, Sequence[Action]]:
-        """What a policy says without any sample, it says at once."""
+        """Sample once the program is steady; an answer that needs no sample is used at once."""
         answer = sampler.without_looking()
         if answer is not None:
             return sampler.settle(state, answer)
@@ -204,19 +208,23 @@ class LivePolicy:
         return (state, actions) if actions else self._placer.seat_anew(state)
 
     def _nothing_to_choose(self) -> bool:
-        """Between hints; a core a thread is something to have in one cache, too."""
+        """Whether all hints are equal here; a core for each thread is a choice within one cache,
+        too.
+        """
         return self._settings.bind == "llc" and nothing_to_choose(
             self._topology, self._placer.available()
         )
 
     def _found_blind(self, state: LiveState) -> bool:
-        """Whether an earlier sample showed that nothing is measured, whatever should be."""
+        """Whether an earlier sample showed that nothing the rules ask for is measured."""
         assert self._policy is not None
         measured = set(self._policy.counters).difference(state.missing)
         return bool(state.missing) and not can_ask(self._policy, measured)
 
     def _unmeasured(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
-        """No evidence, no binding, unless the user says what to do then."""
+        """Leave the threads unbound for lack of evidence, unless the user named a hint for this
+        case.
+        """
         assert self._policy is not None
         said = unmeasured(self._settings.fallback, self._policy.counters)
         return self._unasked(state.noting(said))
@@ -228,13 +236,11 @@ class LivePolicy:
         return self._placer.place(replace(state, unasked=True), fallback, "placed")
 
     def _left_alone(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
-        """Nobody is bound; without counters threads are placed once it shows who belongs beside
-        whom.
-        """
+        """Bind nobody; without counters, place threads once the sharing between them is known."""
         policy, count = self._policy, len(state.placed)
         if policy is None or count < 2 or not (self._settings.by_sharing and self._settings.blind):
             return state, ()
-        if state.workers.room < count:  # they take turns: nobody would have a seat of his own
+        if state.workers.room < count:  # they take turns: no thread would have a seat of its own
             return state, ()
         sharing = state.sharing.among(state.placed)
         state = replace(state, sharing=state.sharing.faded())
@@ -250,7 +256,9 @@ class LivePolicy:
         return self._placer.place(state, hint, "placed")
 
     def _left_for_good(self, state: LiveState) -> bool:
-        """Whether the threads, and the CPUs they may use, are those that were left alone."""
+        """Whether the threads, and the CPUs that they may use, are still those that were left
+        alone.
+        """
         same_cpus = self._placer.available() == state.allowed
         return state.workers.computing == state.placed and same_cpus
 
@@ -263,8 +271,10 @@ class LivePolicy:
 
 
 def _counters(policy: RulePolicy | None, topology: Topology) -> tuple[str, ...]:
-    """What the policy asks for, and what tells phases, the set-up and, where pages may be on
-    another node, what that costs; nothing where no sample is taken.
+    """Counters to measure; empty where no sample is taken.
+
+    They are those of the policy and those that show phases, the set-up and, where pages may be on
+    another node, the cost of remote pages.
     """
     if policy is None or not policy.counters:
         return ()
@@ -273,7 +283,7 @@ def _counters(policy: RulePolicy | None, topology: Topology) -> tuple[str, ...]:
 
 
 def _rate(state: LiveState, interval: Interval) -> tuple[LiveState, float]:
-    """Progress per second in this interval; NaN where the machine cannot tell."""
+    """Progress per second in this interval; NaN where the machine cannot measure progress."""
     seconds = (interval.end_ns - interval.start_ns) / 1e9
     gained = interval.progress - state.progress
     rate = gained / seconds if seconds > 0 else float("nan")

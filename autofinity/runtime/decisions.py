@@ -1,7 +1,7 @@
-"""The decision cache: what the launcher binds by before a known program starts.
+"""The decision cache, from which the launcher binds a known program before it starts.
 
-A text file beside the behaviour database, written anew by rename after each decision and read by
-the native launcher, which has no SQLite. Losing it loses nothing: it is made of the database.
+A text file beside the behaviour database. It is rewritten by rename after each decision and read by
+the native launcher, which has no SQLite. Its loss is harmless: it is derived from the database.
 
     autofinity-decisions 2
     KEY THREADS POLICY_DIGEST llc|core MACHINE HINT ALLOWED MASK
@@ -24,17 +24,19 @@ _MOST = 4096  # lines kept; the newest are first
 
 @dataclass(frozen=True, slots=True)
 class CachedDecision:
-    """One line: a program with so many threads, under a policy, on these CPUs of a machine."""
+    """One line: a program with a number of threads, under a policy, on these CPUs of a machine."""
 
     program: str
     threads: int
     policy: str
     bind: str
     machine: str
-    """As `linux.machine_key` names it: home directories are shared by nodes of several kinds."""
+    """Key of the machine from `linux.machine_key`: nodes of several kinds may share a home
+    directory."""
     hint: Hint
     allowed: str
-    """CPU list that was allowed when the decision was made; another one makes it invalid."""
+    """CPU list that was allowed when the decision was made; the decision is invalid for another
+    list."""
     mask: str
     """CPU list the whole process is bound to before exec."""
 
@@ -43,7 +45,7 @@ class CachedDecision:
         return self.program, self.threads, self.policy, self.bind, self.machine
 
     def line(self) -> str:
-        """As the launcher reads it."""
+        """The line that the launcher reads."""
         return (
             f"{self.program} {self.threads} {self.policy} {self.bind} {self.machine} "
             f"{self.hint} {self.allowed} {self.mask}"
@@ -59,7 +61,7 @@ class CachedDecision:
 
 
 def read_decisions(path: Path) -> tuple[CachedDecision, ...]:
-    """All lines that can be read, newest first; none when the file is missing or foreign."""
+    """All valid lines, newest first; empty when the file is missing or foreign."""
     found = []
     for line in entries(path, HEAD):
         with suppress(ValueError):
@@ -70,8 +72,8 @@ def read_decisions(path: Path) -> tuple[CachedDecision, ...]:
 def write_decision(path: Path, decision: CachedDecision) -> None:
     """Put `decision` first, in place of an older one of the same subject. Raises `StoreError`.
 
-    Call it inside a write transaction of the database when several monitors may write: the rename
-    is atomic, but the last to read and write wins.
+    Call this function inside a write transaction of the database when several monitors may write:
+    the rename is atomic, but the last to read and write wins.
     """
     kept = [old for old in read_decisions(path) if old._subject != decision._subject]
     lines = (entry.line() for entry in [decision, *kept][:_MOST])

@@ -1,14 +1,15 @@
-"""How many of a program's threads want to run at a time: what GETAFFINITY is asked for. Pure.
+"""Number of a program's threads that want to run at a time, which GETAFFINITY is asked for. Pure.
 
-A pipeline has many threads that wait for each other, a pool has more than are needed: a core for
-each of them would be too many, and as many as somebody promised may be too few. In each look it is
+A pipeline has many threads that wait for each other, and a pool has more threads than are needed: a
+core for each would be too many, and the promised number may be too few. In each look the number is
+the largest of
 
-- the CPU time that its threads had, or waited for, over the time of the look: the mean;
-- or how many of them were at it for most of the look: a team that meets at barriers is idle now and
-  then and runs all at once;
-- or how many could run at its end: a glance, and many glances find the peak;
+- the CPU time that the threads had, or waited for, over the time of the look: the mean;
+- the number of threads that were at work for most of the look: a team that meets at barriers is
+  idle at times and runs all at once;
+- the number of threads that could run at the end of the look: many such values find the peak.
 
-whichever is most. A count that swings is left room: of the looks of the last seconds, the largest.
+An oscillating number gets enough room: the largest of the looks of the last seconds counts.
 """
 
 from __future__ import annotations
@@ -27,17 +28,19 @@ _NOTHING = 0.05  # of a CPU
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What was seen of late. Start with `Demand()`."""
+    """Recent looks. Start with `Demand()`."""
 
     looks: tuple[tuple[int, int], ...] = ()
     """(nanoseconds, threads that wanted to run at a time), oldest first."""
     shares: Mapping[int, float] = field(default_factory=dict)
-    """Of each thread that computes, by number: how much of the time it wanted to run, the last
-    looks counting most."""
+    """Share of the time that each computing thread wanted to run, by number; the last looks count
+    most."""
 
     def after(self, wanted: Mapping[int, float], runnable: int, elapsed_ns: int) -> Demand:
-        """With one more look, in which each thread that computes wanted to run for such a share of
-        the time, and so many were `runnable` at its end.
+        """The record with one more look.
+
+        `wanted` holds the share of the time that each computing thread wanted to run; `runnable`
+        threads could run at the end of the look.
         """
         each = {number: min(share, 1.0) for number, share in wanted.items()}
         mean = math.ceil(math.fsum(each.values()) - _NOTHING)
@@ -51,11 +54,11 @@ class Demand:
 
     @property
     def most(self) -> int:
-        """Threads that wanted to run at a time, at most; 0: nothing was seen."""
+        """Largest number of threads that wanted to run at a time; 0: nothing was seen."""
         return max((count for _, count in self.looks), default=0)
 
     def always(self, number: int) -> bool:
-        """Whether that thread hardly ever waits."""
+        """Whether the thread hardly ever waits."""
         return self.shares.get(number, 0.0) >= _NEARLY_ALWAYS
 
 

@@ -1,7 +1,7 @@
-"""What there is to decide by here, and what is said where there is nothing: then nobody is bound.
+"""The evidence for a decision here, and the notes where there is none: then no thread is bound.
 
-A hint costs time where it is wrong. So threads leave the places that the system gave them only for
-something that was measured of them, or at their user's word.
+A wrong hint costs time. So threads leave the CPUs that the system gave them only because of a
+measurement of them, or at their user's request.
 """
 
 from __future__ import annotations
@@ -27,25 +27,27 @@ UNMEASURED_REMEDY = (
 
 
 def measurable(tier: str) -> frozenset[str]:
-    """Names of all that can be counted of a thread on this step of the ladder."""
+    """Names of all events that can be counted for a thread on this step of the ladder."""
     software = frozenset(SOFTWARE_EVENTS)
     return software | event_table(this_cpu()).keys() if tier == HARDWARE else software
 
 
 def nothing_to_choose(topology: Topology, cpus: Iterable[OsIndex]) -> bool:
-    """Whether every hint gives threads the same CPUs: those of one cache and one kind of core."""
+    """Whether every hint gives the threads the same CPUs: the CPUs are of one cache and one kind of
+    core.
+    """
     pus = [topology.by_os_index[cpu] for cpu in cpus]
     return len({(pu.llc, pu.efficiency) for pu in pus}) <= 1
 
 
 def unmeasured(fallback: Hint | None, asked: Iterable[str]) -> str:
-    """The note of a run whose policy asks for `asked` and gets nothing."""
+    """Note of a run whose policy asks for `asked` where none of these is measured."""
     why = f"{UNDECIDED}{UNMEASURED} ({', '.join(asked)})"
     return _then(why, fallback, f"{STAYS}; {UNMEASURED_REMEDY}")
 
 
 def without_policy(fallback: Hint | None) -> str:
-    """The note of a run without a policy."""
+    """Note of a run without a policy."""
     return _then(UNDECIDED + NO_POLICY, fallback, STAYS)
 
 

@@ -1,4 +1,4 @@
-"""A placed program: what became of it, whether it paid, and its threads as they come and go."""
+"""Follows a placed program: samples the result, checks the gain, and tracks changing threads."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
 
 _MUCH_LESS = 0.75
-"""Of the room of a placement: so few threads get a smaller one."""
+"""Share of the room of a placement below which threads get a smaller placement."""
 
 type _Turn = tuple[LiveState, Sequence[Action]]
 
 
 class Follower:
-    """Looks at threads that are placed, and at those that are not any more."""
+    """Looks at threads that are placed, or were placed before."""
 
     def __init__(self, placer: Placer, settings: Settings) -> None:
         self._placer = placer
         self._settings = settings
 
     def outcome(self, state: LiveState, interval: Interval) -> LiveState:
-        """The sample in the chosen affinity: from the second undisturbed look on."""
+        """Sample in the chosen affinity, from the second undisturbed look on."""
         if not wants_outcome(state):
             return state
         if state.workers.computing != state.placed:
@@ -42,7 +42,7 @@ class Follower:
     def look_again(
         self, state: LiveState, interval: Interval, counters: Iterable[str]
     ) -> LiveState:
-        """Continuous mode: one more look at a placed program, by the counters of its policy."""
+        """Continuous mode: one more look at a placed program, with the counters of its policy."""
         if state.workers.computing != state.placed:
             return replace(state, watch=Watch())
         seen = look_of(interval, state.workers).behaviour
@@ -131,13 +131,13 @@ class Follower:
 
 
 def on_trial(state: LiveState) -> bool:
-    """Whether the guard still judges the placement, which it can where progress is known."""
+    """Whether the guard still judges the placement, which needs known progress."""
     judged = state.guard.before and state.guard.verdict == "undecided"
     return bool(judged) and state.decision is not None and state.hint != DISTRIBUTED
 
 
 def wants_outcome(state: LiveState) -> bool:
-    """Whether the chosen affinity is still to be sampled, to learn from."""
+    """Whether the chosen affinity is still to be sampled for learning."""
     return (
         state.sample is not None
         and state.outcome is None

@@ -1,17 +1,18 @@
 """The guard: did the placement pay? A pure sequential test between before and after.
 
-Rates of progress (work per second) before and after a placement are compared after every new rate,
-each with the mean of those that were seen at the same phase of the program: another phase has
-another rate, whatever the placement did. Where a look saw several phases, all are compared with
-the mean over all of them. Means are of work over time, so that a slow moment counts for as long as
-it lasted. The boundary is Pocock's for ten looks at 5 % (2.555 standard errors), so looking each
-time does not raise the share of wrong verdicts. What is the same, to within a hundredth, after the
-last look is undone: "affinity does not matter here" is an answer. Where rates scatter too much to
-tell, it is unclear, and the policy's word stands; unless it was slower by a standard error, which
-is once in six where there is no difference: that is not kept.
+Rates of progress (work per second) before and after a placement are compared after every new rate.
+Each rate is compared with the mean of the earlier rates at the same phase of the program: another
+phase has another rate, whatever the placement. Where a look covered several phases, all rates are
+compared with the mean over all phases. Means are of work over time, so that a slow moment counts
+for as long as it lasted. The boundary is Pocock's for ten looks at 5 % (2.555 standard errors), so
+a test after each look does not raise the share of wrong verdicts. A placement whose rate is the
+same, to within a hundredth, after the last look is undone: "affinity does not matter here" is an
+answer. Where rates are too noisy for a verdict, the result is unclear, and the policy's answer
+stands. One exception: a placement that was slower by a standard error, which happens once in six
+where there is no difference, is not kept.
 
 A flagged sample (busy waiting without a heartbeat, or no measure of progress at all) is never a
-reason to undo anything: it is not taken in.
+reason to undo a placement: it is ignored.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _ANY = Phase({})
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A rate, at a phase, for so long."""
+    """A rate, its phase and its duration."""
 
     rate: float
     phase: Phase
@@ -44,7 +45,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The rates seen so far. Start with `Guard()`."""
+    """Rates seen so far. Start with `Guard()`."""
 
     before: tuple[Seen, ...] = ()
     after: tuple[Seen, ...] = ()
@@ -53,7 +54,7 @@ class Guard:
     def saw_before(
         self, rate: float, phase: Phase = _ANY, time: float = 1.0, *, flagged: bool = False
     ) -> Guard:
-        """With one more rate from before the placement, of a look that took so much `time`."""
+        """The guard with one more rate from before the placement, of a look of length `time`."""
         if flagged or not _usable(rate):
             return self
         return replace(self, before=(*self.before, Seen(rate, phase, time)))
@@ -61,8 +62,9 @@ class Guard:
     def saw_after(
         self, rate: float, phase: Phase = _ANY, time: float = 1.0, *, flagged: bool = False
     ) -> Guard:
-        """With one more rate from after it, and the verdict that follows. A verdict stands. A phase
-        that was not seen before tells nothing.
+        """The guard with one more rate from after the placement, and the verdict that follows.
+
+        A verdict is final. A rate at a phase that was not seen before the placement is ignored.
         """
         if flagged or not _usable(rate) or self.verdict != "undecided":
             return self
@@ -77,7 +79,7 @@ class Guard:
         return self.verdict in ("worse", "no better", "same")
 
     def _same(self, phase: Phase) -> list[Seen]:
-        """What was seen before at this phase."""
+        """Rates before the placement at this phase."""
         return [seen for seen in self.before if seen.phase.like(phase)]
 
     def _judge(self) -> Verdict:
@@ -108,7 +110,7 @@ def _usable(rate: float) -> bool:
 
 
 def _mean(seen: Sequence[Seen]) -> float:
-    """Work over time."""
+    """Mean rate: work over time."""
     return math.fsum(each.rate * each.time for each in seen) / math.fsum(each.time for each in seen)
 
 

@@ -1,11 +1,10 @@
-"""Seats of an affinity, so that as few threads as possible are far from home. Pure.
+"""Seats of an affinity with as few threads as possible far from home. Pure.
 
-A thread's caches are filled, and its pages are on the node where it touched them first: both where
-it ran before it was bound. Whoever is bound elsewhere fills caches anew, and reads its pages from
-another node for the rest of the run; and a thread that is sent away for a second look has to come
-back. Cores of a cache are as good as each other, and so are caches of a class: threads that form
-the affinity already stay. Where threads share caches, those next to each other by number stay
-together all the same.
+A thread has filled caches, and first touched its pages, where it ran before it was bound. A thread
+that is bound elsewhere refills caches, and reads its pages from another node for the rest of the
+run; and a thread that is moved for a second look has to come back. Cores of a cache are equivalent,
+and so are caches of a class: threads that form the affinity already stay. Where threads share
+caches, threads with neighbouring numbers stay together in any case.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from autofinity.profiling.placements import class_of
 from autofinity.runtime.near_set import furthest, near_set
 
 _MOST_ORDERS = 720
-"""Of LLC domains that are tried."""
+"""Largest number of orders of LLC domains that are tried."""
 _NEARNESS: tuple[Callable[[PU], int], ...] = (
     lambda pu: pu.os_index,
     lambda pu: pu.core,
@@ -38,9 +37,11 @@ def at_home(
     cores: CoreSet,
     available: Collection[OsIndex],
 ) -> CoreSet:
-    """A core set of the affinity of `cores`, among the CPUs `available`, one PU a thread: homes
-    where they form that affinity; else seats near home of a set that is (`near_set`), and home
-    itself where the seat is one of its cache. `homes` is by thread, and need not have all.
+    """A core set of the affinity of `cores`, among the CPUs `available`, one PU for each thread.
+
+    It is the homes where they form that affinity. Else it is seats near home in an equivalent set
+    (`near_set`), and home itself where the seat is in the same cache. `homes` is by thread, and may
+    lack threads.
     """
     threads = len(cores.cpus)
     known = {n: cpu for n, cpu in homes.items() if n < threads and cpu in available}
@@ -74,8 +75,8 @@ def _occupancy(topology: Topology, cpus: Sequence[OsIndex]) -> tuple[tuple[int, 
 
 
 def _form_alike(topology: Topology, cpus: Sequence[OsIndex], cores: CoreSet) -> bool:
-    """Whether PUs are of the affinity of `cores`, of as many cores, of the same kinds, and on nodes
-    no further apart.
+    """Whether PUs have the affinity of `cores`, as many cores, the same kinds, and nodes no further
+    apart.
     """
     here, there = ([topology.by_os_index[cpu] for cpu in some] for some in (cpus, cores.cpus))
     return (
@@ -90,9 +91,11 @@ def _form_alike(topology: Topology, cpus: Sequence[OsIndex], cores: CoreSet) -> 
 def in_order(
     topology: Topology, homes: Mapping[int, OsIndex], wanted: Sequence[OsIndex]
 ) -> tuple[OsIndex, ...]:
-    """The PUs `wanted`, one a thread, domain by domain in the order of threads, as GETAFFINITY
-    deals them out: neighbours by number often share, and stay together. The domains come in that
-    order in which most threads get one at home, or on the node of their home.
+    """The PUs `wanted`, one for each thread, assigned domain by domain in the order of threads.
+
+    GETAFFINITY assigns them in the same way: threads with neighbouring numbers often share, and
+    stay together. The order of the domains is the one in which most threads get a PU at home, or on
+    the node of their home.
     """
     pus = topology.by_os_index
     domains: dict[int, list[OsIndex]] = {}
@@ -114,9 +117,11 @@ def in_order(
 def seated_near(
     topology: Topology, homes: Mapping[int, OsIndex], wanted: Sequence[OsIndex]
 ) -> tuple[OsIndex, ...]:
-    """The PUs `wanted`, one a thread, dealt out so that each gets, in this order, its home, one of
-    that core, of that cache, of that node, of that socket, any. `homes` is by position in the
-    result; who has none, or one that the topology does not know, gets what is left.
+    """The PUs `wanted`, one for each thread, assigned near the threads' homes.
+
+    Each thread gets, in this order of preference, its home, a PU of the same core, cache, node or
+    socket, or any PU. `homes` is by position in the result. A thread without a home, or with one
+    that the topology does not know, gets a remaining PU.
     """
     known = {
         thread: topology.by_os_index[cpu]

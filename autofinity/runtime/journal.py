@@ -1,8 +1,8 @@
-"""What a monitor writes down: rows as they happen, in spite of a database that is locked or gone.
+"""The monitor's records: rows as they arise, even with a database that is locked or gone.
 
-Each fact is one small write. What cannot be written now waits and is tried again at the next turn,
-in order; what is left at the end goes into a short log beside the database, so that
-`autofinity status` can say what was lost. Nothing in here raises, and nothing waits for long.
+Each fact is one small write. A write that fails now is tried again at the next turn, in order.
+Writes that remain at the end go into a short log beside the database, so that `autofinity status`
+can report what was lost. Nothing in this module raises an error or waits for long.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LOG_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class RunHeader:
-    """Whom the rows are about."""
+    """Subject of the rows."""
 
     program: str
     """Key of the program."""
@@ -66,17 +66,17 @@ class RunHeader:
     allowed: str
     """CPU list allowed at the start."""
     machine: str = ""
-    """Which machine this is (`machine_text`): observations of different ones are never mixed."""
+    """The machine (`machine_text`): observations of different machines are never mixed."""
     policy_path: str = ""
     earlier_run: int = 0
-    """Number of the run that watched this process before; 0: none did."""
+    """Number of the run that watched this process before; 0: none."""
 
 
 class Journal:
     """Observer of the loop that keeps the behaviour database."""
 
     def __init__(self, path: Path | None, header: RunHeader) -> None:
-        """`path` is the database; None keeps nothing."""
+        """`path` is the database; with None nothing is kept."""
         self._path = path
         self._header = header
         self._database: BehaviourDB | None = None
@@ -95,7 +95,7 @@ class Journal:
         interval: Interval,
         outcome: Outcome | None,
     ) -> None:
-        """One turn of the loop."""
+        """Record one turn of the loop."""
         del interval
         for line in after.notes[len(before.notes) :]:
             self.note(line)
@@ -117,7 +117,7 @@ class Journal:
             for reason in outcome.reasons if outcome else ():
                 self.note(f"not bound: {reason}")
             self._write(lambda database: self._bound(database, after, bound))
-        # What was taken back is not to be tried by the next run either.
+        # A placement that was undone is not to be tried by the next run either.
         if after.phase == "placed" and (
             before.phase != "placed" or after.refuted != before.refuted
         ):
@@ -132,7 +132,9 @@ class Journal:
             self._write(lambda database: self._update(database, notes=text))
 
     def hint_on_record(self, threads: int) -> Hint | None:
-        """The hint that this very policy gave this program before; None: none, or no database."""
+        """The hint that this very policy gave this program before; None without such a hint or
+        database.
+        """
         if not self._header.policy:
             return None
         try:
@@ -145,8 +147,8 @@ class Journal:
             return None
 
     def keep_masks(self, changes: Sequence[MaskChange]) -> None:
-        """Keep what threads had before they are bound, so that `autofinity restore` can put it
-        back.
+        """Keep the masks that threads had before they are bound, so that `autofinity restore` can
+        restore them.
         """
         rows = [
             MaskRecord(
@@ -167,10 +169,11 @@ class Journal:
     def reserve(
         self, topology: Topology, threads: int, available: frozenset[OsIndex], pick: Pick
     ) -> Reserved:
-        """Cores that no other run claims, where enough are left, and the claim on them.
+        """Reserve cores that no other run claims, where enough are left, and claim them.
 
-        In one transaction: of two runs that ask at once, the second sees the first one's claim.
-        Without a database, or when it is locked, as if nothing else ran here.
+        This happens in one transaction: of two runs that ask at once, the second sees the first
+        one's claim. Without a database, or when it is locked, cores are chosen as if nothing else
+        ran here.
         """
         self._flush()
         try:
@@ -191,12 +194,12 @@ class Journal:
             return reserve_alone(threads, available, pick)
 
     def end(self, totals: Mapping[str, int]) -> None:
-        """The program has ended, with these counts; what could not be written goes to the log."""
+        """Record the end of the program, with these counts; unwritten rows go to the log."""
         self._write(lambda database: self._ended(database, totals))
         self._close()
 
     def leave(self) -> None:
-        """Nobody watches from now on, and the program lives: its masks and its claim stay."""
+        """Stop watching a program that lives on: its masks and its claim stay."""
         self._write(lambda database: self._update(database, phase="detached"))
         self._close()
 
@@ -228,7 +231,7 @@ class Journal:
             database.take_over(header.earlier_run, self._run)
 
     def _moved_on(self, database: BehaviourDB, state: LiveState) -> None:
-        # Who is left alone runs anywhere: its claim is given back.
+        # A program that is left alone runs anywhere: its claim is released.
         left_alone = state.phase == "left alone"
         self._update(database, phase=state.phase, cpus="" if left_alone else None)
         if left_alone:
@@ -246,7 +249,9 @@ class Journal:
         self._publish_claims(database)
 
     def _publish_claims(self, database: BehaviourDB) -> None:
-        """Launchers read claims from a file, and would keep off cores that were given back."""
+        """Write claims to the file that launchers read, so that they do not avoid cores that are
+        free again.
+        """
         if self._claims:
             with database.exclusively():
                 write_claims(database)
@@ -263,7 +268,7 @@ class Journal:
         )
 
     def _observed(self, state: LiveState, affinity: Affinity | None, seen: Behaviour) -> None:
-        """A row to learn from, unless some thread was not where the affinity says."""
+        """Record a row to learn from, unless some thread was not where the affinity puts it."""
         header, threads = self._header, self._threads(state)
         if affinity is None or affinity.threads != threads or self._refused:
             return
@@ -290,10 +295,10 @@ class Journal:
         if hint is None or not header.policy or state.unasked:
             return
         threads = self._threads(state)
-        # One that was known is on record already.
+        # A hint that was known is on record already.
         if state.sample is not None or state.decision is not None:
             database.remember_hint(header.program, threads, hint, header.policy)
-        # What was chosen beside others is no answer for a start that finds the machine free.
+        # Cores chosen beside other runs are no answer for a start on a free machine.
         if header.bind == "none" or self._path is None or state.crowded:
             return
         decision = CachedDecision(
@@ -303,7 +308,7 @@ class Journal:
             bind=header.bind,
             machine=machine_key(),
             hint=hint,
-            # The cpuset may be another by now than when the program began.
+            # The cpuset may have changed since the program began.
             allowed=format_cpu_list(state.allowed) or header.allowed,
             mask=format_cpu_list(state.cpus),
         )

@@ -1,4 +1,4 @@
-"""Where the native launcher is: `autofinity run` is its work alone."""
+"""Path of the native launcher, which alone does the work of `autofinity run`."""
 
 from __future__ import annotations
 

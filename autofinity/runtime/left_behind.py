@@ -1,10 +1,10 @@
-"""What of a program's memory its threads have left behind, and where it belongs now. Pure.
+"""Memory that a program's threads have left behind, and the node where it belongs now. Pure.
 
-By first touch the pages on a node are those of the threads that were there, alike; nothing else is
-known of them. So they can follow only where that leaves no doubt: all threads are on one node now,
-or all that were on a node have left it and none has come, whose pages would be among them. Nearly
-everything on one node, with threads on several, is what one thread has initialised for all: no
-thread's pages are to be told from another's then, and none are moved.
+By first touch the pages on a node belong, in equal parts, to the threads that were there; nothing
+else is known of them. So pages can follow only in clear cases: all threads are on one node now, or
+all threads of a node have left it and none has come, whose pages would be among them. Nearly all
+memory on one node, with threads on several, was initialised by one thread for all: the pages of the
+threads cannot be distinguished, and none are moved.
 """
 
 from __future__ import annotations
@@ -16,36 +16,37 @@ from dataclasses import dataclass
 from autofinity.model.memory import MemoryByNode
 
 ONE_NODES = 0.8
-"""Share of its memory from which on a program is taken to use one node's pages."""
+"""Share of a program's memory from which on the program is assumed to use one node's pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind:
-    """Of a program whose threads have moved, or were always there."""
+    """Memory of a program whose threads have moved, or were always there."""
 
     bytes_left: Mapping[int, int]
-    """Node that threads have left → bytes of theirs on it."""
+    """Node that threads have left → bytes of these threads on it."""
     belongs: Mapping[int, tuple[int, ...]]
-    """Node whose pages are to follow → nodes they go to in turns, one a thread."""
+    """Node whose pages are to follow → nodes that they go to in turns, one for each thread."""
     one_node: int | None
-    """The node with nearly all memory, where threads on several nodes use it."""
+    """The node with nearly all memory, where threads on several nodes use that memory."""
     total_bytes: int
 
     @property
     def share(self) -> float:
-        """Of all memory that was left behind."""
+        """Share of all memory that was left behind."""
         left = sum(self.bytes_left.values())
         return left / self.total_bytes if self.total_bytes else 0.0
 
     @property
     def bytes_to_move(self) -> int:
-        """What is to follow."""
+        """Bytes that are to follow the threads."""
         return sum(self.bytes_left[node] for node in self.belongs)
 
 
 def left_behind(memory: MemoryByNode, homes: Sequence[int], now: Sequence[int]) -> LeftBehind:
-    """Threads that were on the logical nodes `homes` when they first touched their pages are on
-    the nodes `now`; one entry a thread, at least one.
+    """Memory left behind by threads that first touched their pages on the logical nodes `homes`.
+
+    They are now on the nodes `now`. Both have one entry for each thread, at least one.
     """
     total = memory.total_bytes
     if len(set(now)) == 1:
@@ -69,7 +70,9 @@ def left_behind(memory: MemoryByNode, homes: Sequence[int], now: Sequence[int]) 
 
 
 def remote_share(memory: MemoryByNode, nodes: Sequence[int]) -> float:
-    """Of reads that go to another node, if each of the threads on `nodes` used all pages alike."""
+    """Share of reads that go to another node, if each of the threads on `nodes` used all pages
+    equally.
+    """
     if not nodes:
         return 0.0
     return 1 - sum(memory.share(node) for node in nodes) / len(nodes)

@@ -1,4 +1,4 @@
-"""How a run is watched, and where it stands."""
+"""Settings and state of a watched run."""
 
 from __future__ import annotations
 
@@ -27,107 +27,109 @@ type Phase = Literal["watching", "settling", "sampling", "placed", "left alone"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a run is watched. Times in nanoseconds."""
+    """Settings of a watched run. Times in nanoseconds."""
 
     threads: int = 0
-    """Threads the program promises to compute with; 0: watch them appear."""
+    """Number of threads that the program promises to compute with; 0: watch them appear."""
     bind: Binding = "llc"
     sample_ns: int = 1_000 * _NS_PER_MS
-    """A sample lasts a quarter of it at least, and twice of it at most."""
+    """Usual length of a sample; it lasts at least a quarter of this and at most twice this."""
     settle_ns: int = 100 * _NS_PER_MS
-    """After threads have moved: their caches are cold, and nothing counts."""
+    """Time after a move of threads in which their caches are cold, and nothing is counted."""
     look_ns: int = 100 * _NS_PER_MS
-    """Between two looks while threads appear."""
+    """Time between two looks while threads appear."""
     follow_ns: int = 1_000 * _NS_PER_MS
-    """Between two looks once they are placed."""
+    """Time between two looks once threads are placed."""
     patience_ns: int = 2_000 * _NS_PER_MS
-    """How long promised threads are waited for before those that are there are placed."""
+    """Longest wait for promised threads before the present threads are placed."""
     steady_looks: int = 3
     """Looks without a new worker after which watched threads count as complete."""
     parts: int = 16
-    """Looks in `sample_ns`."""
+    """Number of looks in `sample_ns`."""
     visits: int = 4
-    """Times that threads are put where they are sampled, both looks together, until both have seen
-    the same phase."""
+    """Largest number of moves for sampling, both looks together, until both have seen the same
+    phase."""
     restless_looks: int = 8
     """Looks with changing workers in a row after which a placed program is let go."""
     every_ns: int = 0
-    """Continuous mode: how often a placed program is looked at for changes; 0: never."""
+    """Continuous mode: time between looks at a placed program for changes; 0: never."""
     sampling_loss: float = SAMPLING_LOSS
-    """Share of its time that a program is taken to lose while it is sampled."""
+    """Share of its time that a program is assumed to lose while it is sampled."""
     restarts: int = 5
-    """Times the sampling begins anew because threads came or went."""
+    """Largest number of times that sampling restarts because threads came or went."""
     blind: bool = False
     """Whether nothing that the policy's rules ask for can be measured here."""
     fallback: Hint | None = None
-    """Where to place threads when nothing can be measured, or there is no policy; None: nowhere."""
+    """Hint when nothing can be measured, or there is no policy; None: threads are not placed."""
     by_sharing: bool = False
-    """Whether who shares with whom, seen from page faults, says who sits beside whom: what there
-    is to go by without counters."""
+    """Whether sharing that is seen from page faults decides which threads sit side by side: the
+    evidence without counters."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """Where a run stands."""
+    """State of a run."""
 
     phase: Phase = "watching"
     workers: Workers = field(default_factory=Workers)
     most_computing: int = 0
-    """Workers at once, at most."""
+    """Largest number of workers at once."""
     steady: int = 0
     waited_ns: int = 0
     restarts: int = 0
     unsettled: int = 0
-    """Looks in a row that found other workers than the one before."""
+    """Looks in a row that found other workers than the look before."""
     restless: bool = False
-    """Let go because of that once: from then on only steady workers are placed."""
+    """Whether the program was let go once because of changing workers: then only steady workers are
+    placed."""
     placed: tuple[int, ...] = ()
-    """Numbers of the threads the present placement is for."""
+    """Numbers of the threads that the present placement is for."""
     room: int = 0
-    """Cores that it has: one for each thread, or some more than ran at a time."""
+    """Number of cores of the placement: one for each thread, or some more than ran at a time."""
     swings: bool = False
-    """Whether more ran at a time, once, than a placement had room for: it shrinks no more."""
+    """Whether more threads once ran at a time than a placement had room for: it shrinks no more."""
     hint: Hint | None = None
     cpus: frozenset[OsIndex] = frozenset()
     """CPUs of the present placement, all threads together."""
     available: frozenset[OsIndex] = frozenset()
-    """CPUs that it was chosen from."""
+    """CPUs that the placement was chosen from."""
     allowed: frozenset[OsIndex] = frozenset()
-    """CPUs that might be used when it was placed or left alone, other runs' among them."""
+    """CPUs that were allowed when the program was placed or left alone, other runs' among them."""
     crowded: bool = False
-    """Whether other runs were in its way."""
+    """Whether other runs limited the placement."""
     unasked: bool = False
-    """Whether it is no answer of the policy: a fallback, or by who shares with whom alone."""
+    """Whether the placement is no answer of the policy: a fallback, or by sharing alone."""
     homes: Mapping[int, OsIndex] = field(default_factory=dict)
-    """Where threads last ran before they were bound, by number: near their pages."""
+    """PU where each thread last ran before it was bound, by number: near its pages."""
     onset: Onset = field(default_factory=Onset)
-    """Whether the program still initialises."""
+    """State of the program's initialisation."""
     early: bool = False
-    """Whether it was sampled while its memory still grew."""
+    """Whether the program was sampled while its memory still grew."""
     costs: LookCosts = field(default_factory=LookCosts)
     starts: tuple[Look, ...] = ()
-    """Looks in the affinity that threads start in, since sampling began."""
+    """Looks in the starting affinity, since sampling began."""
     probes: tuple[Look, ...] = ()
     """Looks of the second look."""
     visit_ns: int = 0
-    """For how long the program has been sampled, or judged, since its threads were last moved."""
+    """Time for which the program has been sampled, or judged, since its threads were last moved."""
     visits: int = 0
-    """How often they were."""
+    """Number of such moves."""
     apart_ns: int = 0
-    """For how long, since then, threads were not all at work."""
+    """Time, since then, in which threads were not all at work."""
     asked: tuple[Behaviour, Behaviour | None] | None = None
-    """What the policy was asked with when it decided, the second look's sample last."""
+    """Samples that the policy was asked with when it decided, the second look's sample last."""
     refuted: frozenset[Hint] = frozenset()
-    """Hints that were tried in this run and got worse: they are not tried again."""
+    """Hints that were tried in this run and were slower: they are not tried again."""
     sample: Behaviour | None = None
     seats: tuple[OsIndex, ...] = ()
-    """PUs of the placement, before masks are made as wide as they may be: first those of the
-    threads `seated`, in order."""
+    """PUs of the placement, before masks are widened: first those of the threads `seated`, in
+    order."""
     seated: tuple[int, ...] = ()
-    """Numbers of the threads of `placed` that have a seat of their own; the others share all."""
+    """Numbers of the threads of `placed` that have a seat of their own; the others share all
+    seats."""
     sharing: SharedSoFar = field(default_factory=SharedSoFar)
     affinity: Affinity | None = None
-    """Of the present placement; None where no thread was bound to it."""
+    """Affinity of the present placement; None where no thread was bound to it."""
     sampled_in: Affinity | None = None
     """Affinity that `sample` was taken in."""
     settled: bool = False
@@ -135,7 +137,7 @@ class LiveState:
     outcomes: tuple[Look, ...] = ()
     """Looks in the affinity that was chosen."""
     outcome: Behaviour | None = None
-    """The same program sampled again in the affinity that was chosen, when that is another one."""
+    """Sample of the same program in the chosen affinity, when that is another affinity."""
     again: bool = False
     """Whether the second look of the policy is under way, or was taken."""
     probe: Behaviour | None = None
@@ -144,17 +146,17 @@ class LiveState:
     """Affinity that `probe` was taken in."""
     decision: Decision | None = None
     missing: tuple[str, ...] = ()
-    """Counters the policy asks for and the sample has not."""
+    """Counters that the policy asks for and the sample lacks."""
     progress: float = float("nan")
     guard: Guard = field(default_factory=Guard)
     watch: Watch = field(default_factory=Watch)
-    """Continuous mode: what was seen since the present placement."""
+    """Continuous mode: record since the present placement."""
     standing: Hint | None = None
-    """Continuous mode: the hint that held before the program was sampled anew."""
+    """Continuous mode: the hint that held before the program was sampled again."""
     notes: tuple[str, ...] = ()
 
     def looked(self, interval: Interval) -> Self:
-        """After one more look, before anything is decided."""
+        """The state after one more look, before anything is decided."""
         workers = self.workers.after(interval)
         changed = workers.computing != self.workers.computing
         return replace(
@@ -172,9 +174,9 @@ class LiveState:
         ended = interval.threads("end") | interval.threads("begin")  # numbers are used again
         known = {number: cpu for number, cpu in self.homes.items() if number not in ended}
         seen = {number: cpu for number, cpu in enumerate(interval.cpus) if cpu >= 0}
-        # Once threads are bound, where they run is our doing.
+        # Once threads are bound, the CPUs where they run are our choice.
         return seen | known if self.cpus else known | seen
 
     def noting(self, line: str) -> Self:
-        """With one more note, unless it is there already."""
+        """The state with one more note, unless the note is there already."""
         return self if line in self.notes else replace(self, notes=(*self.notes, line))

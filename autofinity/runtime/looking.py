@@ -1,8 +1,8 @@
-"""What looking costs the program, and how much of that a run can bear. Pure.
+"""Cost of looks to the program, and the cost that a run can bear. Pure.
 
 A sample is taken in an affinity that need not suit the program, and every thread moves there and on
-to the answer. Both are time that the program loses. All looks of a run together may cost 0.3 % of
-a minute; a run that goes on earns more with every minute, so looks come further and further apart.
+to the answer. The program loses time by both. All looks of a run together may cost 0.3 % of a
+minute. A longer run may spend more, so looks come further and further apart.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from autofinity.model.topology import Topology
 
 SHARE = 0.003
-"""Of the time, that looking may cost."""
+"""Largest share of the time that looks may cost."""
 _LEAST_NS = 60e9  # every run stands for a minute at least
 SAMPLING_LOSS = 0.08
-"""Of its time that a program is taken to lose while it is sampled: distributed against the best
-hint, mean of the training programs."""
+"""Share of its time that a program is assumed to lose while it is sampled: distributed against the
+best hint, mean of the training programs."""
 _REFILL_BYTES_PER_S = 5e9  # one core reading from memory; machines of ten years ago reach it
 
 
 def refill_ns(topology: Topology, threads: int) -> float:
-    """What it costs to move all threads once: each fills its share of a last-level cache anew."""
+    """Cost of one move of all threads: each refills its share of a last-level cache."""
     llc = max(topology.caches, key=lambda cache: cache.level, default=None)
     # All threads of a cache refill it together, each its share: so it is filled once.
     share = llc.size_bytes / min(max(threads, 1), llc.shared_by_cores or 1) if llc else 0
@@ -30,19 +30,19 @@ def refill_ns(topology: Topology, threads: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LookCosts:
-    """What the looks of a run have cost so far. Start with `LookCosts()`."""
+    """Cost of the looks of a run so far. Start with `LookCosts()`."""
 
     spent_ns: float = 0.0
     sampling_loss: float = SAMPLING_LOSS
 
     def moved(self, refill_ns: float) -> LookCosts:
-        """All threads once more."""
+        """The costs with one more move of all threads."""
         return replace(self, spent_ns=self.spent_ns + refill_ns)
 
     def sampled(self, elapsed_ns: int) -> LookCosts:
-        """For so long."""
+        """The costs with a sample of this length."""
         return replace(self, spent_ns=self.spent_ns + self.sampling_loss * elapsed_ns)
 
     def sample_left_ns(self, run_ns: int) -> float:
-        """How long a program that has run for so long may still be sampled."""
+        """Time for which a program that has run for `run_ns` may still be sampled."""
         return max(0.0, SHARE * max(run_ns, _LEAST_NS) - self.spent_ns) / self.sampling_loss

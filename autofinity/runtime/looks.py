@@ -1,7 +1,8 @@
-"""Looks at a running program: what its computing threads did in each, and how well several agree.
+"""Looks at a running program: the work of its computing threads in each, and the noise of several.
 
-A sample is as many looks as the answer needs. Each is kept as rates and its length, not as counts
-of each thread: many looks at many threads would be the monitor's memory.
+A sample consists of as many looks as the answer needs. Each look is kept as rates and its length,
+not as counts of each thread: with many looks and threads these counts would fill the monitor's
+memory.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ class Look:
     """One interval of a program, without its threads."""
 
     behaviour: Behaviour
-    """Counts per second and thread, of as many as there is room for."""
+    """Counts per second and thread, for as many threads as there is room for."""
     elapsed_ns: int
     all_at_work: bool = True
-    """Whether as many threads were at work as run at a time: where that is all of them, whether
-    none waited for most of it, or did not run at all."""
+    """Whether as many threads were at work as run at a time. Where all threads run at a time:
+    whether none waited for most of the interval, or did not run at all."""
 
 
 def look_of(interval: Interval, workers: Workers) -> Look:
-    """What the computing threads did in an interval. A thread on a crowded machine that could run
-    and had to wait for a CPU is at work.
+    """Look at the computing threads in an interval.
+
+    A thread on a crowded machine that could run and had to wait for a CPU is at work.
     """
     tids = workers.tids
     samples = tuple(sample for sample in interval.samples if sample.tid in tids)
@@ -50,20 +52,23 @@ def look_of(interval: Interval, workers: Workers) -> Look:
 
 
 def _at_work_ns(sample: CounterSample) -> int:
-    """Time that a thread ran or could have run. A kernel tells how long one waited for a CPU when
-    it gets one, so looks are longer than that takes.
+    """Time that a thread ran or could have run.
+
+    A kernel reports the time that a thread waited for a CPU only when the thread gets one, so looks
+    are longer than such a wait.
     """
     return sample.counts.get("task_clock_ns", 0) + sample.counts.get("run_delay_ns", 0)
 
 
 def length_ns(looks: Iterable[Look]) -> int:
-    """Of all together."""
+    """Total length of the looks."""
     return sum(look.elapsed_ns for look in looks)
 
 
 def mean_of(looks: Sequence[Look]) -> Behaviour:
-    """Rates over all looks, the longer ones counting more; a counter that was not measured in some
-    is that of the others.
+    """Rates over all looks, weighted by their length.
+
+    A counter that was not measured in some looks has the mean of the other looks.
     """
     names = dict.fromkeys(name for look in looks for name in look.behaviour.values)
     return Behaviour({name: _mean(name, looks) for name in names})
@@ -77,9 +82,10 @@ def _mean(name: str, looks: Sequence[Look]) -> float:
 
 
 def scatter(samples: Sequence[Mapping[str, float]], names: Iterable[str]) -> float:
-    """How far the mean of several samples may be from what many more would give, relative to it, of
-    the value of `names` that is the least certain (half a 95 % interval). Infinite with one sample;
-    0 where no name was measured.
+    """Relative noise of the mean of several samples: half a 95 % interval.
+
+    The value of `names` with the largest noise counts. Infinite with one sample; 0 where no name
+    was measured.
     """
     return max((_scatter([sample[name] for sample in samples]) for name in names), default=0.0)
 
@@ -87,7 +93,7 @@ def scatter(samples: Sequence[Mapping[str, float]], names: Iterable[str]) -> flo
 def _scatter(values: Sequence[float]) -> float:
     seen = [value for value in values if math.isfinite(value)]
     if not seen:
-        return 0.0  # nothing that anything hangs on
+        return 0.0  # no value that a decision depends on
     middle, count = math.fsum(seen) / len(seen), len(seen)
     if count < 2:
         return math.inf

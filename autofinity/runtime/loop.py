@@ -4,7 +4,7 @@
                           │             │                                          │
                           └─────────────┴────────────────► observer ◄──────────────┘
 
-It serves the running program, the simulator and a recording alike: nothing in here knows which.
+The loop serves a running program, the simulator and a recording alike: no code here knows which.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from autofinity.ports import Interval, Mechanism, Outcome, Process
 
 
 class Observer[State](Protocol):
-    """Sees every turn of the loop; what it does with that (rows, lines, plots) is its own."""
+    """Sees every turn of the loop; it may keep rows, lines or plots."""
 
     def saw(self, before: State, after: State, interval: Interval, outcome: Outcome | None) -> None:
-        """One turn: the state before and after it, and what came of its actions (None: none)."""
+        """See one turn: the state before and after, and the outcome of its actions (None: no
+        actions).
+        """
         ...
 
 
@@ -30,10 +32,11 @@ def run_loop[State](
     period_ns: Callable[[State], int],
     *observers: Observer[State],
 ) -> State:
-    """Turn until the program ends; the last state. `period_ns` says how long the next look takes.
+    """Turn until the program ends; return the last state. `period_ns` gives the length of the next
+    look.
 
-    Errors of the process and the mechanism pass through: whoever starts the loop decides what they
-    mean for the program, which is not harmed by them.
+    Errors of the process and the mechanism pass through: the caller decides what they mean for the
+    program, which is not harmed by them.
     """
     while True:
         interval = process.advance(period_ns(state))

@@ -1,7 +1,7 @@
-"""Facts of the machine at hand, for a policy that asks for them.
+"""Facts of the present machine, for a policy that needs them.
 
-What its topology shows is always known. Its speeds are where somebody measured them, or where the
-machine is one of those that are on record (policies/speeds.txt).
+Facts from its topology are always known. Its speeds are known where they were measured, or where
+the machine is on record (policies/speeds.txt).
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ HERE = "here"
 
 
 def facts_here(topology: Topology, environment: Mapping[str, str] | None = None) -> FactsOf:
-    """Thread count → facts of the machine that `topology` is of, whatever of it may be used."""
+    """Thread count → facts of the whole machine of `topology`, whichever CPUs may be used."""
     return functools.partial(facts_of, topology, speeds_here(topology, environment))
 
 
 def speeds_here(topology: Topology, environment: Mapping[str, str] | None = None) -> Speeds:
-    """Those that were measured, else those on record; NaN throughout where there are none."""
+    """Measured speeds of this machine, else those on record; NaN throughout where there are
+    none.
+    """
     env = os.environ if environment is None else environment
     path = measured_speeds(env)
     if path is not None and (own := dict(read_speeds(path)).get(HERE)) is not None:
@@ -42,14 +44,15 @@ def speeds_here(topology: Topology, environment: Mapping[str, str] | None = None
 
 
 def kind_here(topology: Topology, environment: Mapping[str, str] | None = None) -> str:
-    """Name of the known kind of machine (a preset's) that this one is of; empty: of none."""
+    """Name of the known kind of machine (a preset's) that this machine is of; empty: none."""
     env = os.environ if environment is None else environment
     return next(iter(names_of_machine(_cpu_model(env), shape_of(topology))), "")
 
 
 def measured_speeds(environment: Mapping[str, str]) -> Path | None:
-    """Where speeds that were measured on this machine are kept, whether there are any or not:
-    `speeds.txt` in the configuration folder. None when nothing names that folder.
+    """Path of the speeds measured on this machine, whether the file exists or not.
+
+    It is `speeds.txt` in the configuration folder. None when nothing names that folder.
     """
     folder = configuration_folder(environment)
     return None if folder is None else folder / MEASURED

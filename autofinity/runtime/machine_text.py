@@ -1,6 +1,6 @@
-"""Which machine a row of the behaviour database is about.
+"""Text that identifies the machine of a row in the behaviour database.
 
-Home folders are shared between machines; rows of different ones are never learned from together.
+Machines may share home folders; rows of different machines are never learned from together.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a core set to masks: which CPUs each thread may use, and the process as a whole."""
+"""From a core set to masks: the CPUs that each thread may use, and the process as a whole."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ type Binding = Literal["llc", "core", "none"]
 def thread_masks(
     topology: Topology, cores: CoreSet, available: frozenset[OsIndex], bind: Binding
 ) -> tuple[frozenset[OsIndex], ...]:
-    """One mask a thread, in thread order: its LLC domain's available PUs of one kind of core, or
-    its own PU.
+    """One mask for each thread, in thread order: the available PUs of its LLC domain of one kind of
+    core, or its own PU.
 
-    A whole domain leaves the kernel room to balance inside it and costs no cache; a single PU is
-    for programs that do not share the machine.
+    A whole domain lets the kernel balance inside the domain at no cost in cache; a single PU is for
+    programs that do not share the machine.
     """
     own = tuple(frozenset({cpu}) for cpu in cores.cpus)
     return widened(topology, own, available, bind)
@@ -31,7 +31,7 @@ def widened(
     available: frozenset[OsIndex],
     bind: Binding,
 ) -> tuple[frozenset[OsIndex], ...]:
-    """Masks of single PUs, each made as wide as `bind` says."""
+    """Masks of single PUs, each widened as `bind` requires."""
     if bind == "none":
         return tuple(available for _ in masks)
     if bind == "core":
@@ -61,8 +61,10 @@ def binding(
     alive: Iterable[int],
     anywhere: frozenset[OsIndex],
 ) -> BindThreads:
-    """Threads `placed` to their masks, by number. Who else is alive runs `anywhere`: it may have
-    inherited the narrow mask of one that was placed.
+    """Action that binds the threads `placed` to their masks, by number.
+
+    Every other live thread may run `anywhere`: it may have inherited the narrow mask of a placed
+    thread.
     """
     by_number = {**dict.fromkeys(alive, anywhere), **dict(zip(placed, masks, strict=True))}
     numbers = range(1 + max(by_number, default=-1))

@@ -2,9 +2,9 @@
 
     launcher ─► (native half: detached, counters open, 150 ms old) ─► this, by `python -m`
 
-It is told everything by arguments, holds no descriptor of the program, prints nothing, and is gone
-when the program is. Whatever goes wrong in here ends the watching, never the program: masks are
-valid at every instant, and rows are written as they happen.
+The monitor gets everything by arguments, holds no descriptor of the program, prints nothing, and
+ends with the program. An error in the monitor ends the watching, never the program: masks are valid
+at every instant, and rows are written as they arise.
 """
 
 from __future__ import annotations
@@ -55,16 +55,18 @@ _NS_PER_S = 1_000_000_000
 
 
 class Deciding[State: LiveState](Mechanism[State], Protocol):
-    """A mechanism that says how long each look takes, and whose state tells how the run stands."""
+    """A mechanism that gives the length of each look, and whose state shows the progress of the
+    run.
+    """
 
     def period_ns(self, state: State) -> int:
-        """How long the next look takes."""
+        """Length of the next look."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a mechanism is made from."""
+    """Surroundings that a mechanism is made from."""
 
     topology: Topology
     policy: RulePolicy | None
@@ -74,10 +76,10 @@ class Surroundings:
 
 
 class Teller(Observer[LiveState], Protocol):
-    """Sees every turn, and tells a person more than states do."""
+    """Sees every turn, and shows a person more than states do."""
 
     def say(self, line: str) -> None:
-        """One line."""
+        """Show one line."""
         ...
 
 
@@ -85,7 +87,7 @@ type Make = Callable[[Request, Surroundings], Deciding[Any]]
 
 
 def by_policy(request: Request, around: Surroundings) -> LivePolicy:
-    """The policy decides; without counters, who shares with whom says who sits beside whom."""
+    """The policy decides; without counters, sharing between threads decides their neighbours."""
     from autofinity.policy.selector import decide
 
     return LivePolicy(
@@ -111,8 +113,10 @@ def is_blind(request: Request, policy: RulePolicy | None) -> bool:
 
 
 def sharing_shows(request: Request, topology: Topology) -> bool:
-    """Whether page faults may tell more than counters, and it matters who sits where: faults are
-    only looked at where the kernel lets pages fault again, for each of them costs a little.
+    """Whether page faults may show more than counters, and the assignment of seats matters.
+
+    Faults are watched only where the kernel lets pages fault again, for each fault has a small
+    cost.
     """
     if request.tier == HARDWARE or request.bind == "none":
         return False
@@ -121,7 +125,7 @@ def sharing_shows(request: Request, topology: Topology) -> bool:
 
 
 def settings_of(request: Request) -> Settings:
-    """How the run is watched."""
+    """Settings of the watched run."""
     return Settings(
         threads=request.threads,
         bind=request.bind,
@@ -133,8 +137,8 @@ def settings_of(request: Request) -> Settings:
 def watch(request: Request, teller: Teller | None = None, make: Make = by_policy) -> None:
     """Watch and place until the program ends; `teller` sees every turn too.
 
-    Raises `AutofinityError` when that is impossible. Whatever else ends it leaves the program with
-    the masks it has, which is noted.
+    Raises `AutofinityError` when that is impossible. Any other error that ends the watching leaves
+    the program with its present masks, which is noted.
     """
     policy, digest, said = _policy(request)
     allowed = parse_cpu_list(request.allowed)
@@ -151,7 +155,7 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
         earlier_run=request.earlier_run,
     )
     try:
-        # Another tree in sysfs's place shows what a run would do with other caches and nodes.
+        # Another tree instead of sysfs shows how a run would go with other caches and nodes.
         topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS), allowed=allowed)
     except TopologyError as error:
         journal = Journal(request.db, header)
@@ -218,7 +222,9 @@ def _loop(
 def _pages_follow(
     request: Request, around: Surroundings, process: LinuxProcess, tellers: Sequence[Teller]
 ) -> tuple[Observer[LiveState], ...]:
-    """Who lets pages follow threads that the policy has placed; a recipe moves its pages itself."""
+    """Observer that lets pages follow threads placed by the policy; a recipe moves its pages
+    itself.
+    """
     if request.mechanism != "autofinity" or request.bind == "none" or around.topology.n_nodes < 2:
         return ()
     from autofinity.runtime.pages_follow import PagesFollow
@@ -234,8 +240,10 @@ def _pages_follow(
 def address_sensor(
     request: Request, detectors: Sequence[Detector], topology: Topology
 ) -> AddressSensor | None:
-    """The sensor of the detector that sees by page faults; None: there is none. Where the PMU
-    samples accesses and nobody asked for faults (`--arm`), those.
+    """The sensor of the detector that uses page faults; None without such a detector.
+
+    Where the PMU samples accesses and nobody asked for faults (`--arm`), the sensor uses these
+    samples.
 
     Raises `CapabilityError` for another detector.
     """
@@ -256,8 +264,9 @@ def address_sensor(
 
 @contextmanager
 def _hinting(request: Request, journal: Journal) -> Iterator[tuple[Pace, ...]]:
-    """NUMA hinting is on inside, where that was asked for and is permitted; with an observer that
-    keeps its pace, where that may be set.
+    """Switch NUMA hinting on inside the context, where requested and permitted.
+
+    The context gives an observer that sets the pace of hinting, where that may be set.
     """
     with ExitStack() as stack:
         pace: tuple[Pace, ...] = ()
@@ -281,7 +290,7 @@ def _totals(request: Request) -> Mapping[str, int]:
 
 
 def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
-    """Policy, its digest, and what there is to say of it."""
+    """The policy, its digest, and a note on it."""
     if request.hint is not None:
         return None, "", f"{request.hint.shown} was asked for (--hint): no policy decided"
     path = request.policy
@@ -297,21 +306,22 @@ def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
 def counters_of(
     request: Request, asked: Sequence[str], journal: Journal, policy: RulePolicy | None
 ) -> Mapping[str, Encoding]:
-    """What to open on each thread: the counters `asked` for, where this machine counts at all.
-    What the CPU has no event for is noted, with what the policy does without.
+    """Events to open on each thread: the counters `asked` for, where this machine counts at all.
+
+    Counters without an event on this CPU are noted, with their effect on the policy.
     """
     if not asked or request.tier != HARDWARE:
         return {}
     table = event_table(this_cpu())
-    # Instructions say how well an affinity did; without them a sample cannot be learned from.
+    # Instructions measure the speed in an affinity; without them a sample is useless to learn from.
     wanted = (*asked, *({"instructions"} - set(asked)))
-    # Phases and what pages elsewhere cost are told by what there is; the policy loses nothing.
+    # Phases and the cost of remote pages use whichever counters exist; the policy loses nothing.
     extra = frozenset((*PHASE_COUNTERS, FAR_READS)).difference(policy.counters if policy else ())
     needed = [name for name in wanted if name == "instructions" or name not in extra]
     unknown = [name for name in needed if name not in measurable(request.tier)]
     if unknown:
         said = f"this CPU has no event for {', '.join(unknown)}"
-        # Of a policy that cannot be asked at all it is said that nobody is bound.
+        # Another note covers a policy that cannot be asked at all: no thread is bound.
         if policy is not None and not is_blind(request, policy):
             from autofinity.policy.lacking import without_text
 
@@ -328,7 +338,7 @@ def main(make: Make = by_policy) -> None:
         if request.auto_rebuild and request.db is not None:
             start_rebuild_if_due(request.db)
     except (AutofinityError, OSError, ValueError, KeyError):
-        # There is nobody to tell: no terminal, no log of ours, and a program that must not notice.
+        # Nobody can be notified: no terminal, no log of ours, and a program that must not notice.
         os._exit(1)
     os._exit(0)  # nothing is buffered; the interpreter's teardown would only take time
 

@@ -1,4 +1,4 @@
-"""Is this process a monitor? Asked before one is ended because a database says so."""
+"""Whether a process is a monitor: checked before a process from a database is ended."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from pathlib import Path
 from autofinity.linux.identity import owners_of
 
 MODULES = (b"autofinity.runtime.monitor", b"autofinity.mechanisms.monitor")
-"""That the launcher starts, as `python -m MODULE --pid PID …`."""
+"""Modules of monitors that the launcher starts, as `python -m MODULE --pid PID …`."""
 _INTERPRETERS = ("python", "pypy")
 _STARTERS = (b"-m", b"own_python.py")
-"""What stands before the name of a module that is run."""
+"""Words that precede the name of a module that is run."""
 _SCRIPT = b"autofinity-cli"
 
 
 def is_monitor(pid: int, watched: int) -> bool:
-    """Whether process `pid` runs Python as a monitor, or as `autofinity attach`, of process
-    `watched`, and is this user's (root: anybody's).
+    """Whether process `pid` is a monitor, or `autofinity attach`, of process `watched`, in Python.
+
+    The process must also be this user's (root: anybody's).
     """
     if os.geteuid() not in (0, *owners_of(pid)):
         return False

@@ -1,9 +1,9 @@
 """A core set of an affinity near where threads are at home. Pure.
 
-GETAFFINITY names the first of many sets that are alike: any LLC domain of a socket is as good as
-another. Not to threads that have run already: their pages are on the nodes where they were. So each
-domain of the affinity becomes one of the machine's that is home to as many threads, or else on a
-node that is.
+GETAFFINITY names the first of many equivalent sets: any LLC domain of a socket is as good as
+another. The sets are not equivalent for threads that have run already: their pages are on the nodes
+where they ran. So each domain of the affinity becomes a domain of the machine that is home to as
+many threads, or else a domain on such a node.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import NamedTuple
 from autofinity.model.topology import PU, OsIndex, Topology
 
 _MOST_ORDERS = 720
-"""Of sockets that are tried; with more of them, none: what GETAFFINITY named is as good."""
+"""Largest number of orders of sockets that are tried; with more, none is tried and the set of
+GETAFFINITY is used."""
 
 
 class _Socket(NamedTuple):
@@ -26,9 +27,9 @@ class _Socket(NamedTuple):
     at_home: int
     """Threads whose own domain has room for them."""
     near: int
-    """Threads whose own node has."""
+    """Threads whose own node has room for them."""
     taken: tuple[tuple[int, int], ...]
-    """LLC domain and how many threads it gets."""
+    """Pairs of an LLC domain and its number of threads."""
 
 
 def near_set(
@@ -37,9 +38,11 @@ def near_set(
     seats: Sequence[OsIndex],
     available: Collection[OsIndex],
 ) -> tuple[OsIndex, ...] | None:
-    """PUs like `seats`, a core each, with as many of `homes` (one a thread) as may be, then as many
-    on their nodes. None where seats share cores, cores are of several kinds, or the nodes would be
-    further apart.
+    """PUs like `seats`, each on its own core, with as many of `homes` (one for each thread) as
+    possible.
+
+    Next, as many PUs as possible are on the nodes of `homes`. None where seats share cores, cores
+    are of several kinds, or the nodes would be further apart.
     """
     pus = topology.by_os_index
     if len({pu.efficiency for pu in topology.pus}) > 1:
@@ -77,7 +80,7 @@ def near_set(
 
 
 def _counts(pus: Iterable[PU]) -> list[tuple[int, ...]]:
-    """Threads of each domain of each socket that has any, most first."""
+    """Threads in each domain of each socket that has any, largest first."""
     counts: dict[int, Counter[int]] = {}
     for pu in pus:
         counts.setdefault(pu.package, Counter())[pu.llc] += 1
@@ -87,7 +90,7 @@ def _counts(pus: Iterable[PU]) -> list[tuple[int, ...]]:
 def _cores(
     topology: Topology, homes: Collection[OsIndex], available: Collection[OsIndex]
 ) -> Mapping[int, list[OsIndex]]:
-    """By LLC domain a PU of each core that may be used, those that are somebody's home first."""
+    """One PU of each core that may be used, by LLC domain; homes of threads come first."""
     first: dict[int, PU] = {}
     for pu in topology.pus:
         if pu.os_index in available and (pu.core not in first or pu.os_index in homes):

@@ -1,4 +1,4 @@
-"""Pages on their way to other nodes, some at a time, and back again where that was for a trial."""
+"""Pages that move to other nodes in batches, and back again after a trial."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from autofinity.ports import MovePages, ShowsMemory
 
 _REMEMBERED = 1 << 16
-"""Pages that may go back: the list is the monitor's memory."""
+"""Largest number of pages that may go back: their list is the monitor's memory."""
 
 
 class PageMoves:
-    """Moves of pages from nodes to nodes; those there were are remembered until they are final."""
+    """Moves of pages from nodes to nodes; moves are remembered until they are final."""
 
     def __init__(self, process: ShowsMemory) -> None:
         self._process = process
@@ -20,12 +20,12 @@ class PageMoves:
         self._came_from: list[tuple[tuple[int, ...], int]] = []
         self._remembered = 0
         self.moved = 0
-        """Since the last `begin`."""
+        """Number of pages moved since the last `begin`."""
         self.stayed = 0
 
     @property
     def under_way(self) -> bool:
-        """Whether some are still to be moved."""
+        """Whether some pages are still to be moved."""
         return self._left is not None
 
     @property
@@ -34,13 +34,15 @@ class PageMoves:
         return bool(self._came_from)
 
     def begin(self, belongs: Mapping[int, tuple[int, ...]]) -> None:
-        """Pages of each of these nodes are to go to others, in turns."""
+        """Begin to move the pages of each of these nodes to other nodes, in turns."""
         self._belongs = belongs
         self._left = self._batches()
         self.moved = self.stayed = 0
 
     def go_on(self, batches: int) -> None:
-        """Move so many batches more. It is over where none of them could be moved."""
+        """Move up to `batches` more batches. The move ends where none of their pages could be
+        moved.
+        """
         before = self.moved
         for _ in range(batches):
             pages, node = next(self._left or iter(()), ((), -1))
@@ -60,22 +62,22 @@ class PageMoves:
             self._left = None
 
     def stop(self) -> None:
-        """What was not moved yet stays."""
+        """Stop; pages that were not moved yet stay."""
         self._left = None
 
     def back(self) -> None:
-        """All that may go back goes where it came from; what was too much to remember stays."""
+        """Move all remembered pages back to where they came from; the others stay."""
         self.stop()
         for pages, node in self._came_from:
             self._process.apply((MovePages(pages, (node,) * len(pages)),))
         self.final()
 
     def final(self) -> None:
-        """What was moved stays where it is."""
+        """Make the moves final: moved pages stay where they are."""
         self._came_from, self._remembered = [], 0
 
     def _batches(self) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Pages to move, and the node that each batch of them comes from."""
+        """Batches of pages to move, each with the node that they come from."""
         for node in self._belongs:
             for pages in self._process.pages_on(node):
                 yield tuple(pages), node

@@ -1,19 +1,19 @@
-"""Memory goes along: an observer of the loop that sees where pages and threads are after threads
-were placed, says what is left behind, and lets it follow where that pays.
+"""Memory follows threads: an observer of the loop that finds pages left behind after threads were
+placed, reports them, and moves them where that pays.
 
     placed, and a look later ─► memory by node ─► `left_behind` ─► one line
                                                       │
                it will cost more than moving it ◄──┘──► moved, some each look ─► one line
 
-Moving pays where remote reads will cost the program more than it, in what is left of a minute,
-which every run is taken to last. Later, or where that says no, it pays once they are taken to have
-cost as much: then the wrong decision costs at most as much again as having done nothing. Remote
-reads cost what the misses of the last-level cache that were sampled would, were they
-`REMOTE_READ_NS` longer each; where nobody counts them, a tenth of the time.
+Moving pays where remote reads will cost the program more than the move, in the rest of a minute,
+which every run is assumed to last. Later, or where that is not so, moving pays once remote reads
+have cost an estimated equal time: then a wrong decision at most doubles the loss of doing nothing.
+The cost of remote reads is that of the sampled misses of the last-level cache, each
+`REMOTE_READ_NS` longer; where misses are not counted, a tenth of the time.
 
-A second look in a packed affinity would show remote reads, not that affinity. So pages that are
-moved in little time come along for it, and go back where the answer is another one; so do those
-that have followed threads on trial, should the guard take that back.
+A second look in a packed affinity would show remote reads, not that affinity. So pages that can be
+moved quickly move along for a second look, and go back where the answer is another affinity. Pages
+that followed threads on trial go back, too, if the guard undoes the placement.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from autofinity.runtime.looking import SHARE
 from autofinity.runtime.page_moves import PageMoves
 
 ASSUMED_LOSS = 0.1
-"""Share of its time that a program loses whose pages are all remote, where misses are not known."""
+"""Share of its time that a program with only remote pages loses, where misses are not known."""
 LASTS_NS = 60e9
-"""Every run is taken to last a minute at least, as where looks are paid for (`looking`)."""
+"""Least assumed length of every run, a minute, as for the budget of looks (`looking`)."""
 COME_ALONG_BYTES = round(SHARE * LASTS_NS / 1e9 * MOVED_BYTES_PER_S)
-"""So much is moved in the time that all looks may cost: 74 MB."""
-_BATCHES_A_LOOK = 64  # of some thousand pages, so that the program is seen meanwhile
+"""Bytes moved in the time that all looks may cost: 74 MB."""
+_BATCHES_A_LOOK = 64  # of some thousand pages, so that looks at the program go on
 _MIB = 1 << 20
 
 
 @dataclass(slots=True)
 class _Placed:
-    """Since threads were last placed."""
+    """Record since threads were last placed."""
 
     seats: object
     since_ns: int
     found: LeftBehind | None = None
     seen_after_ns: int = 0
-    """When `found` was seen, since they were placed."""
+    """Time from the placement to `found`."""
     over: bool = False
 
 
 class PagesFollow:
-    """Sees every turn of a loop over `process`; what is to be known is told a line at a time."""
+    """Sees every turn of a loop over `process`, and reports in single lines."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class PagesFollow:
         tell: Callable[[str], None],
         lasts_ns: float = LASTS_NS,
     ) -> None:
-        """`lasts_ns`: how long the program is taken to run at least."""
+        """`lasts_ns`: least assumed length of the program's run."""
         self._lasts_ns = lasts_ns
         self._process = process
         self._topology = topology
@@ -79,7 +79,7 @@ class PagesFollow:
     def saw(
         self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None
     ) -> None:
-        """One turn of the loop."""
+        """See one turn of the loop."""
         if self._topology.n_nodes < 2 or interval.ended:
             return
         if self._begin_ns is None:
@@ -95,7 +95,7 @@ class PagesFollow:
             self._moves.stop()
             return
         if self._placed is None or self._placed.seats != (*seats, after.cpus):
-            # They go there only now.
+            # The threads move there only now.
             self._placed = _Placed((*seats, after.cpus), interval.end_ns)
             self._moves.stop()
             return
@@ -110,7 +110,9 @@ class PagesFollow:
             self._weigh(self._placed, after, now, interval.end_ns)
 
     def _note_homes(self, before: LiveState, interval: Interval) -> None:
-        """Until threads are bound they are at home where they are; later ones where they begin."""
+        """Record homes: until threads are bound, where they run; for later threads, where they
+        begin.
+        """
         for number in interval.threads("end"):
             self._homes.pop(number, None)
         for number, cpu in enumerate(interval.cpus):
@@ -119,7 +121,7 @@ class PagesFollow:
                 self._homes[number] = pu.node
 
     def _nodes_of(self, numbers: Sequence[int], cpus: Sequence[OsIndex]) -> list[int] | None:
-        """Of these threads now; None where one is nowhere that is known."""
+        """Nodes of these threads now; None where the CPU of a thread is not known."""
         pus = self._topology.by_os_index
         if any(number >= len(cpus) or cpus[number] not in pus for number in numbers):
             return None
@@ -127,13 +129,13 @@ class PagesFollow:
 
     @property
     def busy(self) -> bool:
-        """Whether pages are on their way, or it is still to be seen where they are."""
+        """Whether pages are being moved, or their location is still to be found."""
         placed = self._placed
         return self._moves.under_way or (placed is not None and placed.found is None)
 
     def _weigh(self, placed: _Placed, state: LiveState, now: Sequence[int], now_ns: int) -> None:
         for_ns = now_ns - placed.since_ns
-        # A look at all pages takes a while with much memory: they are looked at ever less often.
+        # A look at all pages is slow with much memory: such looks get ever rarer.
         if placed.found is None or for_ns >= 2 * placed.seen_after_ns:
             found = self._look(state, now)
             if found is None:
@@ -163,7 +165,9 @@ class PagesFollow:
         return left_behind(memory, homes, now)
 
     def _left_again(self, before: LiveState) -> None:
-        """Threads have left where pages followed them: from a trial these go back."""
+        """Handle threads that left the seats that pages followed: after a trial the pages go
+        back.
+        """
         if before.phase == "placed" and not on_trial(before):
             self._moves.final()
             return
@@ -171,7 +175,7 @@ class PagesFollow:
         self._homes = dict(self._homes_before)
 
     def _come_along(self, state: LiveState) -> None:
-        """To a second look, where that takes little."""
+        """Move pages along to a second look, where that takes little time."""
         pus = self._topology.by_os_index
         now = [pus[cpu].node for cpu in state.seats]
         if len(now) != len(state.placed) or not self._homes.keys() >= set(state.placed):
@@ -201,12 +205,12 @@ class PagesFollow:
 
 
 def _lost_s(found: LeftBehind, state: LiveState, for_ns: float) -> float:
-    """Seconds that remote reads are taken to cost each thread in so long."""
+    """Estimated seconds that each thread loses to remote reads in `for_ns`."""
     return loss(state) * (found.bytes_to_move / found.total_bytes) * for_ns / 1e9
 
 
 def loss(state: LiveState) -> float:
-    """Share of the time that a program loses whose pages are all remote."""
+    """Share of the time that a program with only remote pages loses."""
     seen = state.outcome or state.sample
     if seen is None or FAR_READS not in seen.values:
         return ASSUMED_LOSS

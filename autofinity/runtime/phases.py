@@ -1,9 +1,9 @@
-"""Which phase a program is in, told by what does not depend on where its threads are.
+"""The phase of a program, identified by counts that do not depend on where its threads are.
 
 Instructions by kind (loads, stores) are the program's own. Requests that leave the core are nearly
-so: caches that belong to one core hold what they hold wherever that core is, but for lines that
-others take away. How fast it runs, and what its LLC holds, says nothing of the phase: that is what
-placements change.
+so: the contents of caches that belong to one core do not depend on where that core is, except for
+lines that other cores take away. The program's speed, and the contents of its LLC, do not identify
+the phase: placements change them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _REQUESTS = "llc_requests"
 
 
 class _Kind(NamedTuple):
-    """How far two looks at one phase may be apart."""
+    """Largest difference between two looks at one phase."""
 
     factor: float
     least: float
-    """Per 1,000 instructions; what is rarer in both is alike."""
+    """Count per 1,000 instructions; two counts below it are alike."""
 
 
 _KINDS: Mapping[str, _Kind] = {
@@ -35,24 +35,24 @@ _KINDS: Mapping[str, _Kind] = {
     _REQUESTS: _Kind(1.5, 2.0),
 }
 PHASE_COUNTERS = (_INSTRUCTIONS, *_KINDS)
-"""What a phase is told by, where it is counted."""
-_AS_MANY = 1.2  # requests, at most
+"""Counters that identify a phase, where they are counted."""
+_AS_MANY = 1.2  # largest ratio of requests
 _NEARBY = 0.12
-"""Apart: so much of what is counted may be of another phase where an answer is clear all the
-same."""
+"""Largest distance between nearby phases: the share of the counts that may be of another phase
+where an answer is clear all the same."""
 _WARM = 0.9
-"""Of the speed to come: caches are taken to be full."""
+"""Share of the later speed from which on caches are assumed to be full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Counts per 1,000 instructions, by name; nothing where nothing tells phases apart."""
+    """Counts per 1,000 instructions, by name; empty where nothing identifies phases."""
 
     per_kilo: Mapping[str, float]
 
     @staticmethod
     def of(behaviour: Behaviour) -> Phase:
-        """Of one look, or the mean of several."""
+        """Phase of one look, or of the mean of several."""
         instructions = behaviour[_INSTRUCTIONS]
         if not instructions > 0:
             return Phase({})
@@ -60,7 +60,7 @@ class Phase:
         return Phase({name: count for name, count in counts.items() if math.isfinite(count)})
 
     def like(self, other: Phase) -> bool:
-        """Whether both may be the same phase: nothing that is known of both tells them apart."""
+        """Whether both may be the same phase: no count that both have differs."""
         return all(
             _alike(count, other.per_kilo[name], _KINDS[name])
             for name, count in self.per_kilo.items()
@@ -68,7 +68,7 @@ class Phase:
         )
 
     def within(self, others: Sequence[Phase]) -> bool:
-        """Whether it may be a mixture of other phases: every count lies among theirs."""
+        """Whether the phase may be a mixture of other phases: every count lies among theirs."""
         return bool(others) and all(
             min(seen) / _KINDS[name].factor <= count <= max(seen) * _KINDS[name].factor
             for name, count in self.per_kilo.items()
@@ -76,8 +76,10 @@ class Phase:
         )
 
     def apart(self, other: Phase) -> float:
-        """Share of what both count that one of them has and the other has not; 0 where nothing
-        tells them apart. Infinite where one asks its caches for more: that takes time.
+        """Distance of two phases: the share of their common counts that only one of them has.
+
+        0 where they have no common count. Infinite where one phase makes more requests that leave
+        the core than the other: such requests take time.
         """
         mine, others = (each.per_kilo.get(_REQUESTS, 0.0) for each in (self, other))
         if not _alike(mine, others, _Kind(_AS_MANY, _KINDS[_REQUESTS].least)):
@@ -91,7 +93,7 @@ class Phase:
         return math.fsum(abs(a - b) for a, b in both) / total if total else 0.0
 
     def distance(self, other: Phase) -> float:
-        """How far apart two phases that are alike are; for choosing the nearest."""
+        """Distance of two phases that are alike; for choosing the nearest."""
         return math.fsum(
             abs(math.log(max(count, kind.least) / max(other.per_kilo[name], kind.least)))
             / math.log(kind.factor)
@@ -105,8 +107,8 @@ def _alike(a: float, b: float, kind: _Kind) -> bool:
 
 
 def paired(starts: Sequence[Look], probes: Sequence[Look]) -> list[tuple[Look, Look]]:
-    """Each look of `probes` with the look of `starts` at the same phase that is most like it, those
-    that were paired seldom first; a probe at a phase that `starts` did not see is left out.
+    """Each look of `probes` with the most similar look of `starts` at the same phase; looks that
+    were paired less often come first. A probe at a phase that `starts` did not see is left out.
 
     So both sides of all pairs together are of the same mixture of phases.
     """
@@ -124,8 +126,9 @@ def paired(starts: Sequence[Look], probes: Sequence[Look]) -> list[tuple[Look, L
 
 
 def nearby(starts: Sequence[Look], probes: Sequence[Look]) -> list[tuple[Look, Look]]:
-    """Each look of `probes` with the look of `starts` at the phase that is least apart, where that
-    is not another one altogether.
+    """Each look of `probes` with the look of `starts` at the nearest phase.
+
+    A probe whose nearest phase is too far away is left out.
     """
     phases = [Phase.of(look.behaviour) for look in starts]
     found = []
@@ -138,16 +141,18 @@ def nearby(starts: Sequence[Look], probes: Sequence[Look]) -> list[tuple[Look, L
 
 
 def most_apart(pairs: Sequence[tuple[Look, Look]]) -> float:
-    """How far the phases of a pair are apart, at most."""
+    """Largest distance between the phases of a pair."""
     return max(
         (Phase.of(a.behaviour).apart(Phase.of(b.behaviour)) for a, b in pairs), default=math.inf
     )
 
 
 def warmed(pairs: Sequence[tuple[Look, Look]]) -> list[tuple[Look, Look]]:
-    """Pairs of looks, in the order of the second ones, without the first few of them that were at a
-    lower speed, against their partners, than the later half: caches still filled. How long that
-    takes depends on the program, which fills them as it comes by its data.
+    """Pairs of looks, in the order of the second ones, without the first pairs that are still cold.
+
+    A pair is cold when its second look, relative to the first, was slower than in the later half of
+    the pairs: caches still filled. The time for that depends on the program, which fills caches as
+    it reaches its data.
     """
     if not pairs:
         return []

@@ -1,5 +1,5 @@
-"""Threads of a live run to their CPUs: by a hint, among what may be used now, beside other runs,
-and each next to those it shares with.
+"""Puts threads of a live run on CPUs: by a hint, among the CPUs that may be used now, beside other
+runs, and each thread next to those that it shares with.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from autofinity.runtime.masks import binding, union, widened
 from autofinity.runtime.seats import dealt
 
 BY_SHARING = "who shares pages sits together, by page faults"
-"""The note of a run whose threads have seats by that."""
+"""Note of a run whose threads have seats by sharing."""
 
 
 class Placer:
-    """Chooses seats, keeps them in the state, and says what is to be bound."""
+    """Chooses seats, keeps them in the state, and returns the binding actions."""
 
     def __init__(
         self,
@@ -35,20 +35,21 @@ class Placer:
         settings: Settings,
         reserve: Reserve,
     ) -> None:
-        """`available` gives the CPUs allowed now, `reserve` chooses among them beside other
+        """`available` gives the CPUs allowed now; `reserve` chooses cores among them beside other
         runs.
         """
         self.available = available
         self._topology = topology
         self._settings = settings
-        # Who binds nothing takes nothing.
+        # A run that binds nothing reserves nothing.
         self._reserve = reserve_alone if settings.bind == "none" else reserve
 
     def reserve(
         self, threads: int, hint: Hint, homes: Mapping[int, OsIndex] | None = None
     ) -> Reserved:
-        """The best match of a hint among what may be used now, beside other runs, as near as can be
-        to the threads' `homes` (by position). Raises `PlacementError`.
+        """The best match of a hint among the CPUs that may be used now, beside other runs.
+
+        It is as near as possible to the threads' `homes` (by position). Raises `PlacementError`.
         """
 
         def pick(cpus: frozenset[OsIndex]) -> CoreSet:
@@ -60,11 +61,12 @@ class Placer:
     def place(
         self, state: LiveState, hint: Hint, phase: Phase
     ) -> tuple[LiveState, Sequence[Action]]:
-        """The computing threads to the best match of a hint for as many as run at a time; without
-        one they are left alone.
+        """Place the computing threads by the best match of a hint for as many as run at a time.
+
+        Without such a match the threads are left alone.
         """
         computing = state.workers.computing
-        # With fewer CPUs there are none to spare, and with fewer still it cannot be placed.
+        # With fewer CPUs there are no spare ones, and with still fewer no placement.
         room = min(state.workers.room, max(state.workers.at_a_time, len(self.available())))
         seated = computing if room == len(computing) else state.workers.seated
         try:
@@ -98,7 +100,7 @@ class Placer:
         return self._seat(state)
 
     def seat_anew(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
-        """The threads of a placed program change seats by who shares with whom."""
+        """Assign new seats by sharing to the threads of a placed program."""
         if (
             not self._settings.by_sharing
             or state.phase != "placed"
@@ -113,13 +115,13 @@ class Placer:
         return self._seat(replace(state, seats=seats))
 
     def _dealt(self, state: LiveState) -> tuple[OsIndex, ...]:
-        """The seats by who shares with whom, where each is somebody's own."""
+        """The seats assigned by sharing, where each seat belongs to one thread."""
         if len(state.seated) != len(state.seats):
             return state.seats
         return dealt(self._topology, state.seats, state.sharing.among(state.seated))
 
     def _costs(self, state: LiveState, seats: Sequence[OsIndex]) -> LookCosts:
-        """Of looking, once threads are on these seats."""
+        """Cost of looks, once threads are on these seats."""
         if tuple(seats) == state.seats:
             return state.costs
         return state.costs.moved(refill_ns(self._topology, len(seats)))
@@ -133,12 +135,13 @@ class Placer:
     def leave_alone[State: LiveState](
         self, state: State, error: PlacementError
     ) -> tuple[State, Sequence[Action]]:
-        """Nobody can be placed, for the reason given; who was bound may run anywhere."""
+        """Leave all threads alone, for the reason given; bound threads may run anywhere."""
         return self.let_all_go(state.noting(f"left as it is: {error}"))
 
     def let_all_go[State: LiveState](self, state: State) -> tuple[State, Sequence[Action]]:
-        """Nobody is placed until other threads compute or other CPUs are allowed; who was bound may
-        run anywhere.
+        """Leave all threads alone until other threads compute or other CPUs are allowed.
+
+        Bound threads may run anywhere.
         """
         bound = frozenset(number for number, _ in state.workers.alive if state.cpus)
         state = replace(
@@ -153,7 +156,7 @@ class Placer:
     def bind[State: LiveState](
         self, state: State, masks: Sequence[frozenset[OsIndex]]
     ) -> tuple[State, Sequence[Action]]:
-        """The threads of the placement to these PUs, as wide as they may be."""
+        """Bind the threads of the placement to these PUs, widened as far as the settings allow."""
         masks = widened(self._topology, masks, state.available, self._settings.bind)
         state = replace(state, cpus=union(masks))
         if self._settings.bind == "none":
@@ -169,6 +172,6 @@ class Placer:
 
 
 def _homes(state: LiveState, seated: Sequence[int]) -> dict[int, OsIndex]:
-    """Of the threads that get a seat, by position."""
+    """Homes of the threads that get a seat, by position."""
     numbers = enumerate(seated)
     return {n: state.homes[number] for n, number in numbers if number in state.homes}

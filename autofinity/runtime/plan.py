@@ -1,4 +1,4 @@
-"""What a run would do, without doing it: the masks that each hint would give."""
+"""Plan of a run, without running it: the masks that each hint would give."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from autofinity.runtime.masks import Binding, thread_masks
 
 @dataclass(frozen=True, slots=True)
 class HintPlan:
-    """Where a hint would put the threads."""
+    """Cores and masks that a hint would give the threads."""
 
     hint: Hint
     cores: CoreSet
     masks: tuple[frozenset[OsIndex], ...]
-    """One a thread, in thread order."""
+    """One mask for each thread, in thread order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All hints, and the CPUs they were chosen from."""
+    """Plans of all hints, and the CPUs that they were chosen from."""
 
     available: frozenset[OsIndex]
     hints: tuple[HintPlan, ...]
     note: str
-    """What other runs, or too few CPUs, mean for it; empty for nothing."""
+    """Effect of other runs, or of too few CPUs, on the plan; empty for none."""
 
 
 def plan_hints(

@@ -1,8 +1,8 @@
-"""Which policy a run asks: the user's word, else the user's own, else one for this very machine,
-else one for any. Another machine's is never asked unless it is named.
+"""Which policy a run asks: the policy that the user names, else the user's own, else one for this
+very machine, else one for any machine. Another machine's policy is never asked unless it is named.
 
-The launcher looks in the same places (native/launcher/default_policy.c); a table of cases holds
-both to one answer (tests/support/twin_cases.toml).
+The launcher looks in the same places (native/launcher/default_policy.c); a table of cases checks
+that both agree (tests/support/twin_cases.toml).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ type Origin = Literal[
     "shipped for this machine",
     "shipped for any machine",
 ]
-"""Who chose a policy, first come first served."""
+"""Origin of a policy, in order of precedence."""
 
 NO_POLICY = "there is no policy for this machine"
 NO_POLICY_REMEDY = (
@@ -43,9 +43,9 @@ NO_POLICY_REMEDY = (
     "--policy NAME takes another machine's, --hint HINT places without one"
 )
 CHOSEN_BY_USER: tuple[str, ...] = ("", "named by --policy", "named by AUTOFINITY_POLICY")
-"""Who need not be told; empty: it is not known who chose."""
+"""Origins that need no note; empty: the origin is not known."""
 CHOSEN = "policy: "
-"""Begins the note of a run that tells who chose a policy that its user did not name."""
+"""Beginning of the note on the origin of a policy that the user did not name."""
 
 if TYPE_CHECKING:
     from autofinity.model.policy import RulePolicy
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The policy that is asked, and who chose it."""
+    """The policy that is asked, and its origin."""
 
     path: Path
     origin: Origin
@@ -64,10 +64,12 @@ def chosen_policy(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Choice | None:
-    """The policy of a run whose user says `wish` (a file or the name of a shipped one; None:
-    nothing), with the shipped ones in `folder` instead of autofinity's own. None: there is none.
+    """The policy of a run; None where there is none.
 
-    Raises `PolicyError` where what is named is nowhere.
+    `wish` is a file or the name of a shipped policy (None: the user names none). Shipped policies
+    are those in `folder` instead of autofinity's own.
+
+    Raises `PolicyError` where a named policy is not found.
     """
     env = os.environ if environment is None else environment
     if wish:
@@ -86,7 +88,9 @@ def chosen_policy(
 
 
 def this_machine(environment: Mapping[str, str] | None = None) -> tuple[str, Shape | None]:
-    """CPU model and shape; with AUTOFINITY_SYSFS and AUTOFINITY_CPUINFO those of another one."""
+    """CPU model and shape; those of another machine with AUTOFINITY_SYSFS and
+    AUTOFINITY_CPUINFO.
+    """
     env = os.environ if environment is None else environment
     root = env.get("AUTOFINITY_SYSFS") or SYSFS
     model = cpu_model(Path(env.get("AUTOFINITY_CPUINFO") or CPUINFO))
@@ -97,15 +101,17 @@ def this_machine(environment: Mapping[str, str] | None = None) -> tuple[str, Sha
 
 
 def user_policy(environment: Mapping[str, str] | None = None) -> Path | None:
-    """Where the user's own policy is, whether it exists or not: `autofinity/policy.json` in the
-    configuration folder (XDG base directories). None when nothing names that folder.
+    """Path of the user's own policy, whether it exists or not.
+
+    It is `autofinity/policy.json` in the configuration folder (XDG base directories). None when
+    nothing names that folder.
     """
     folder = configuration_folder(os.environ if environment is None else environment)
     return None if folder is None else folder / "policy.json"
 
 
 def configuration_folder(environment: Mapping[str, str]) -> Path | None:
-    """The user's, whether it exists or not; None when nothing names it."""
+    """The user's configuration folder, whether it exists or not; None when nothing names it."""
     config, home = environment.get("XDG_CONFIG_HOME", ""), environment.get("HOME", "")
     if config.startswith("/"):  # a relative one does not count, says the specification
         return Path(config) / "autofinity"

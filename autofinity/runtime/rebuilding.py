@@ -1,4 +1,4 @@
-"""Begins a rebuild of the user's policy when the program has ended."""
+"""Starts a rebuild of the user's policy when the program has ended."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from autofinity.store.behaviour_db import BehaviourDB
 
 
 def start_rebuild_if_due(db: Path) -> None:
-    """`autofinity rebuild --if-due` in a session of its own, niced, not waited for.
+    """Start `autofinity rebuild --if-due` in a session of its own, niced, without waiting for it.
 
-    What it says goes into `rebuild.log` beside the database. Raises `StoreError`, `OSError`.
+    Its output goes into `rebuild.log` beside the database. Raises `StoreError`, `OSError`.
     """
     with BehaviourDB.open(db, timeout_s=0.05, read_only=True) as database:
         if not database.rebuild_due():
             return
     os.nice(19)  # ours, and inherited: this process has nothing left to do
     os.closerange(3, 256)  # descriptors of the program that has ended
-    # Inherited, whatever it may say by then: no name is opened that leads elsewhere.
+    # The child inherits the descriptor: it opens no name that could by then lead elsewhere.
     log = open_private(db.with_name("rebuild.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.posix_spawn(
         sys.executable,

@@ -1,4 +1,4 @@
-"""What a monitor is told: the launcher's arguments, or what `attach` fills in."""
+"""Request to a monitor: the launcher's arguments, or those of `attach`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autofinity.runtime.masks import Binding
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Which program to watch, and how."""
+    """The program to watch, and the settings."""
 
     pid: int
     pidfd: int
@@ -27,19 +27,19 @@ class Request:
     policy: Path | None
     db: Path | None
     bound: str
-    """CPU lists of masks that are ours though this monitor did not give them, apart by `;`: what
-    the program was bound to before exec, or by an earlier watch."""
+    """CPU lists, separated by `;`, of masks that are ours although this monitor did not give them:
+    the program was bound to them before exec, or by an earlier watch."""
     sample_s: float
     every_s: float = 0.0
-    """Continuous mode: how often a placed program is looked at for changes; 0: never."""
+    """Continuous mode: seconds between looks at a placed program for changes; 0: never."""
     earlier_run: int = 0
-    """Number of the run that watched this process before; 0: none did."""
+    """Number of the run that watched this process before; 0: none."""
     mechanism: str = "autofinity"
-    """Who decides: the policy (`LivePolicy`), or one of `mechanisms.live`."""
+    """Mechanism that decides: the policy (`LivePolicy`), or one of `mechanisms.live`."""
     hint: Hint | None = None
-    """What the user asks for; then nothing is sampled and no policy asked."""
+    """Hint that the user asks for; then nothing is sampled and no policy is asked."""
     fallback: Hint | None = None
-    """What the user asks for where nothing can be measured, or there is no policy."""
+    """Hint that the user asks for where nothing can be measured, or there is no policy."""
     policy_origin: str = ""
     """Who chose the policy (`policies.Origin`)."""
     migrate_pages: bool = False
@@ -53,9 +53,9 @@ class Request:
 
     @staticmethod
     def parse(arguments: Sequence[str]) -> Request:
-        """From `--name value` pairs. Raises `ValueError` or `KeyError` on anything else.
+        """Request from `--name value` pairs. Raises `ValueError` or `KeyError` on anything else.
 
-        By hand: argparse would take a tenth of the monitor's memory.
+        The parser is our own: argparse would take a tenth of the monitor's memory.
         """
         given: Mapping[str, str] = dict(zip(arguments[::2], arguments[1::2], strict=True))
         bind = given.get("--bind", "llc")

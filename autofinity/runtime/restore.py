@@ -1,7 +1,7 @@
-"""Putting masks back: what threads might run on before a run bound them.
+"""Restores masks: the CPUs that threads might run on before a run bound them.
 
-What the database says is checked against the processes themselves: only a monitor of that very run
-is ended, and only threads of the database's owner are given masks.
+The database is checked against the processes themselves: only a monitor of that very run is ended,
+and only threads of the database's owner get masks.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 
 _STOP_MS = 5_000
-_PASSES = 8  # a thread that is born while its creator is set free has the narrow mask still
+_PASSES = 8  # a thread that begins while its creator is released still has the narrow mask
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What became of the threads of a run."""
+    """Result for the threads of a run."""
 
     done: int
-    """Threads that have their mask again."""
+    """Number of threads that have their mask again."""
     pinned: int
-    """Threads that somebody else has pinned meanwhile: left alone."""
+    """Number of threads that somebody else has pinned since: left alone."""
     refused: Mapping[str, int]
-    """Reason → threads that were not put back."""
+    """Reason → number of threads whose mask was not restored."""
 
 
 def restore(database: BehaviourDB, run: RunRecord) -> Restored:
-    """End the watching of a live run, put back its threads' masks and give back its claim.
+    """End the watching of a live run, restore its threads' masks and release its claim.
 
-    Threads that are gone are nobody's loss. Raises `CapabilityError` when its monitor cannot be
-    stopped, or is another program by now, `StoreError`.
+    Threads that have ended are ignored. Raises `CapabilityError` when the monitor cannot be
+    stopped, or is another program by now; `StoreError`.
     """
     stop(monitor_of(run), run.pid)
     rows = database.masks(run.id)
@@ -72,13 +72,13 @@ def restore(database: BehaviourDB, run: RunRecord) -> Restored:
 
 
 def _put_back(thread: ThreadNow, mask: frozenset[OsIndex]) -> str | None:
-    """None when it was done, else the reason."""
-    # A database is used by its owner alone (`behaviour_file`), and root may place anybody's.
+    """Restore the mask of a thread; None on success, else the reason for the failure."""
+    # Only its owner uses a database (`behaviour_file`), and root may place anybody's threads.
     if os.geteuid() not in (0, *owners_of(thread.pid)):
         return "another user's process"
     if not mask:
         return "the mask that is on record is damaged"
-    # With none of its CPUs in the cgroup the kernel would refuse the mask, and remember ours.
+    # Without any of its CPUs in the cgroup the kernel would refuse the mask, and keep ours.
     cpuset = cpuset_of(thread.pid)
     if cpuset is not None and not mask & cpuset:
         mask |= cpuset
@@ -86,10 +86,10 @@ def _put_back(thread: ThreadNow, mask: frozenset[OsIndex]) -> str | None:
 
 
 def stop(process: ProcessIdentity, watched: int) -> None:
-    """End the monitor of process `watched` with SIGTERM, if it still is that one, and wait until it
-    is gone.
+    """End the monitor of process `watched` with SIGTERM, if `process` still is that monitor, and
+    wait until it has ended.
 
-    Raises `CapabilityError`: it is no monitor, it may not be ended, or it does not end.
+    Raises `CapabilityError` when `process` is no monitor, may not be ended, or does not end.
     """
     if not process.alive or process.pid == os.getpid():
         return
@@ -107,7 +107,7 @@ def stop(process: ProcessIdentity, watched: int) -> None:
     ended.register(pidfd, select.POLLIN)
     try:
         known = process.alive and is_monitor(process.pid, watched)
-        if ended.poll(0):  # what was looked at may be another process by now
+        if ended.poll(0):  # the pid may be another process's by now
             return
         if not known:
             raise none

@@ -1,13 +1,14 @@
-"""As many looks as the answer needs: where threads start and, where the policy looks twice, packed.
+"""Takes as many looks as the answer needs: in the starting placement and, where the policy has a
+second look, in that hint's placement.
 
-    settling ─► sampling ─┬─ the answer's margin is within the scatter: one more look
+    settling ─► sampling ─┬─ the answer's margin is within the noise: one more look
         ▲                 ├─ threads were not all at work: the look does not count
         │                 ├─ a second look: packed, until both saw the same phase ──┐
         └─────────────────┴─ the other place again, where they did not ◄────────────┘
                           └─► placed
 
-What is repeated is bounded: by the time a sample may take, by how often threads are moved for it,
-and by what all looks of the run may cost (`looking`).
+Repetition is bounded: by the time that a sample may take, by the number of moves for it, and by the
+cost that all looks of the run may have (`looking`).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ type _Turn = tuple[LiveState, Sequence[Action]]
 
 
 def afresh(state: LiveState) -> LiveState:
-    """With no sample begun, and nothing to judge a placement by."""
+    """The state without a sample, and without rates to judge a placement by."""
     return replace(
         state,
         guard=Guard(),
@@ -54,7 +55,7 @@ def afresh(state: LiveState) -> LiveState:
 
 
 class Sampler:
-    """Takes looks until the policy's answer stands, and places by it."""
+    """Takes looks until the policy's answer stands, then places by that answer."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class Sampler:
         settings: Settings,
         unmeasured: Callable[[LiveState], _Turn],
     ) -> None:
-        """`unmeasured` is what to do where nothing that the rules ask for is counted."""
+        """`unmeasured` handles the case that nothing the rules ask for is counted."""
         self._unmeasured = unmeasured
         self._topology = topology
         self._asking = asking
@@ -72,7 +73,9 @@ class Sampler:
         self._settings = settings
 
     def begin(self, state: LiveState) -> _Turn:
-        """Threads go where they are sampled first; those that are all there have warm caches."""
+        """Move threads to where they are sampled first; if all are there already, their caches are
+        warm.
+        """
         there = dict(state.homes) if not state.cpus else {}
         state, actions = self._placer.place(afresh(state), DISTRIBUTED, "settling")
         seats = zip(state.seated, state.seats, strict=False)
@@ -81,7 +84,7 @@ class Sampler:
         return state, actions
 
     def without_looking(self) -> Decision | None:
-        """The answer of a policy that asks for no sample; None of any other."""
+        """The answer of a policy that asks for no sample; None for any other policy."""
         return self._asking.without_looking()
 
     def look(self, state: LiveState, interval: Interval, rate: float) -> _Turn:
@@ -101,8 +104,10 @@ class Sampler:
         return self._second(state) if state.probes else self._first(state)
 
     def settle(self, state: LiveState, decision: Decision) -> _Turn:
-        """Place by the decision, as it is meant for so many threads as compute; in continuous mode
-        nearly a tie leaves the former answer. What got worse in this run is not tried again.
+        """Place by the decision, in its meaning for the number of computing threads.
+
+        In continuous mode a near tie keeps the former answer. A hint that was slower in this run is
+        not tried again.
         """
         cores = all_cores(self._topology, self._placer.available())
         hint = self._asking.policy.at(decision.hint, state.workers.room, cores)
@@ -116,15 +121,17 @@ class Sampler:
             hint = standing
         state = replace(state, decision=decision, unasked=False)
         state, actions = self._placer.place(state, hint, "placed")
-        # Where the last sample was taken in this very affinity, it is what changes are told by, so
-        # that one which comes right after it is not taken for the program's way.
+        # Where the last sample was taken in this very affinity, it is the reference for changes, so
+        # that a change right after it does not become the reference.
         seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
         if state.affinity is not None:
             state = replace(state, watch=Watch(reference=seen.get(state.affinity)))
         return replace(state, starts=(), probes=()), actions
 
     def _idle(self, state: LiveState, look: Look) -> _Turn:
-        """A look that does not count. A program of which none does is left to the system."""
+        """Handle a look that does not count. A program without any look that counts is left to the
+        system.
+        """
         state = replace(state, apart_ns=state.apart_ns + look.elapsed_ns)
         if state.apart_ns < self._most_ns:
             return state, ()
@@ -154,7 +161,7 @@ class Sampler:
             probing, actions = self._placer.place(
                 replace(state, again=True), second.sampled_in, "settling"
             )
-            if probing.affinity != sampled_in:  # else there is nothing new to be seen
+            if probing.affinity != sampled_in:  # else a second look would show nothing new
                 return replace(probing, decision=answer.decision, asked=_of(answer)), actions
         return self._finally(state, answer)
 
@@ -165,7 +172,7 @@ class Sampler:
         answer = self._asking.second(state.starts, state.probes, threads)
         if answer.stands and (not answer.slower or len(state.probes) >= _FEWEST):
             return self._final_probe(state, answer)
-        # Another phase may last: the first look is sooner repeated there than waited for.
+        # Another phase may last: a new first look in it is quicker than to wait for the old phase.
         apart = not answer.of_one_phase and 2 * state.visit_ns >= self._settings.sample_ns
         if not self._exhausted(state) and not apart:
             return state, ()

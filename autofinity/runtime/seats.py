@@ -1,7 +1,8 @@
-"""Who of the threads shares with whom, and who sits beside whom by that. Pure.
+"""Which threads share, and the assignment of seats by sharing. Pure.
 
-How far threads are spread is the policy's to say; which of them share a cache is not, for a policy
-looks at all threads together. Page faults tell, where the kernel lets pages fault again.
+The policy decides how far threads are spread. It does not decide which threads share a cache, for a
+policy looks at all threads together. Page faults show that, where the kernel lets pages fault
+again.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval
 
 WORTH_MOVING = 0.8
-"""Of the cost of communication that may be left where threads change seats: they pay for moving."""
-_FEWEST_EVENTS = 16  # of sharing, a thread, before it is believed
+"""Largest share of the cost of communication that may remain for a change of seats to be worth its
+moves."""
+_FEWEST_EVENTS = 16  # of sharing for each thread, before it is used
 _FADING = 0.95  # of what was seen before the last look: programs change
 
 
@@ -25,10 +27,10 @@ class SharedSoFar:
     """Sharing of threads by number. Start with `SharedSoFar()`."""
 
     counts: Mapping[tuple[int, int], float] = field(default_factory=dict)
-    """By two numbers, the lower one first."""
+    """Amount of sharing by pair of numbers, the lower one first."""
 
     def after(self, interval: Interval) -> SharedSoFar:
-        """With what an interval showed, without what was seen of threads that have ended."""
+        """The sharing with one more interval, without the counts of threads that have ended."""
         ended = interval.threads("end")
         seen = {pair: count for pair, count in self.counts.items() if not ended.intersection(pair)}
         if interval.sharing is not None:
@@ -39,11 +41,11 @@ class SharedSoFar:
         return SharedSoFar(seen)
 
     def faded(self) -> SharedSoFar:
-        """Older by one look."""
+        """The sharing with all counts one look older."""
         return SharedSoFar({pair: _FADING * count for pair, count in self.counts.items()})
 
     def among(self, numbers: Sequence[int]) -> SharingMatrix:
-        """Of these threads, in this order."""
+        """Sharing between these threads, in this order."""
         return SharingMatrix(
             tuple(
                 tuple(self.counts.get((min(i, j), max(i, j)), 0.0) for j in numbers)
@@ -53,8 +55,10 @@ class SharedSoFar:
 
 
 def shows_neighbours(topology: Topology, cpus: Sequence[OsIndex], sharing: SharingMatrix) -> bool:
-    """Whether enough was seen to say who belongs beside whom: seats on `cpus` by it make
-    communication cheaper by a fifth than seats that are dealt out blindly.
+    """Whether enough sharing was seen to assign neighbours.
+
+    Seats on `cpus` by sharing must make communication cheaper by a fifth than seats assigned
+    blindly.
     """
     if sum(map(sum, sharing.cells)) < _FEWEST_EVENTS * sharing.threads:
         return False
@@ -71,12 +75,14 @@ def shows_neighbours(topology: Topology, cpus: Sequence[OsIndex], sharing: Shari
 def dealt(
     topology: Topology, cpus: Sequence[OsIndex], sharing: SharingMatrix
 ) -> tuple[OsIndex, ...]:
-    """The same PUs, dealt out by who shares with whom (EagerMap), where enough was seen and
-    communication gets cheaper by a fifth; else as they are.
+    """The same PUs, assigned by sharing (EagerMap).
+
+    They are reassigned where enough sharing was seen and communication gets cheaper by a fifth;
+    else they keep their order.
     """
     if sum(map(sum, sharing.cells)) < _FEWEST_EVENTS * sharing.threads:
         return tuple(cpus)
-    # The native core costs the monitor memory: only where there is something to decide.
+    # The native core costs the monitor memory: load it only where there is something to decide.
     from autofinity.mapping.cost import cost
     from autofinity.mapping.eagermap import eagermap
 

@@ -1,4 +1,4 @@
-"""The text files that the launcher reads: a line that names the format, then one entry a line."""
+"""Text files that the launcher reads: a line that names the format, then one entry on each line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from autofinity.private_file import LARGEST_BYTES, read_private
 
 
 def beginning(head: str, lines: Iterable[str]) -> str:
-    """A file of as many of the lines as the launcher reads at once, from the first on."""
+    """Content of a file with as many of the lines as the launcher reads at once, from the first
+    on.
+    """
     kept, size = [head], len(head) + 1
     for line in lines:
         size += len(line) + 1  # both are ASCII
@@ -20,7 +22,7 @@ def beginning(head: str, lines: Iterable[str]) -> str:
 
 
 def entries(path: Path, head: str) -> list[str]:
-    """The lines after the head; none of a file that is missing, foreign or of another format."""
+    """The lines after the head; empty for a file that is missing, foreign or of another format."""
     try:
         first, *lines = read_private(path).decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError):

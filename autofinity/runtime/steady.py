@@ -1,17 +1,17 @@
-"""When a program's set-up is over: found from memory that is touched for the first time, and from
-what the looks show. Pure.
+"""Finds the end of a program's set-up from memory that is touched for the first time, and from the
+looks. Pure.
 
-While a program initialises it touches new pages as fast as it can, and what it does then (filling
-arrays, reading input, sorting what is near) is seldom what it does later. So nothing is decided
+While a program initialises, it touches new pages as fast as it can, and its work then (filling
+arrays, reading input, sorting near data) is seldom its later work. So nothing is decided
 
-- before the rate of new memory has fallen far below what it was at most, or was low from the start;
-- and before two looks in a row show the same phase. A program may change all the time, so that is
-  waited for briefly only.
+- before the rate of new memory has fallen far below its maximum, or was low from the start;
+- and before two looks in a row show the same phase. A program may change all the time, so this wait
+  is short.
 
-New memory is what the resident size grows by, where that is known: a program that gives pages back
-and takes them again faults for ever and does not grow. Elsewhere it is page faults. A program that
-grows for ever cannot be told from one with a long set-up: after half a minute it is sampled all the
-same, and once more should the growth end.
+New memory is the growth of the resident size, where that is known: a program that releases pages
+and takes them again faults for ever and does not grow. Elsewhere page faults are counted. A program
+that grows for ever cannot be distinguished from a program with a long set-up: after half a minute
+it is sampled all the same, and once more if the growth ends.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from autofinity.runtime.phases import Phase
 type Stage = Literal["setting up", "changing", "steady", "growing for ever"]
 
 _NS_PER_S = 1_000_000_000
-_PAGE_BYTES = 4096  # what a fault brings at least
+_PAGE_BYTES = 4096  # least memory that a fault adds
 _QUIET_BYTES_PER_S = 10e6  # new memory a second of CPU time: 2,500 faults, a quarter of a per cent
 _QUIET_SHARE = 0.05  # of the fastest that was seen
 _LEAST_CPU_NS = 10_000_000
-"""Of CPU time that a rate is known from: an exec brings some MB within one or two milliseconds, and
-beside gigabytes a second no set-up would be fast."""
+"""Least CPU time for a rate to be known: an exec adds some MB within one or two milliseconds, and
+compared with gigabytes a second no set-up would be fast."""
 _LOOKS = 2  # quiet ones in a row
 _MOST_SETUP_NS = 30 * _NS_PER_S
 _MOST_CHANGING_NS = _NS_PER_S
@@ -40,24 +40,24 @@ _MOST_CHANGING_NS = _NS_PER_S
 
 @dataclass(frozen=True, slots=True)
 class Onset:
-    """What was seen of a program's beginning. Start with `Onset()`."""
+    """Record of a program's beginning. Start with `Onset()`."""
 
     seen_ns: int = 0
     fastest: float = 0.0
-    """New memory in bytes per second of CPU time, at most."""
+    """Largest rate of new memory, in bytes per second of CPU time."""
     quiet: int = 0
     """Looks in a row in which hardly any new memory was touched."""
     quiet_ns: int = 0
-    """How long that is."""
+    """Total time of these looks."""
     resident_bytes: float = math.nan
-    """After the last look; NaN where nobody can tell."""
+    """Resident size after the last look; NaN where unknown."""
     phase: Phase | None = None
-    """Of the last look."""
+    """Phase of the last look."""
     held: bool = False
-    """Whether it was like the one before."""
+    """Whether the phase of the last look was like the one before."""
 
     def after(self, interval: Interval, look: Look) -> Onset:
-        """With one more look. An interval without CPU time shows nothing."""
+        """The record with one more look. An interval without CPU time shows nothing."""
         cpu_ns = sum(sample.counts.get("task_clock_ns", 0) for sample in interval.samples)
         elapsed_ns = interval.end_ns - interval.start_ns
         seen = replace(
@@ -81,7 +81,7 @@ class Onset:
 
     @property
     def stage(self) -> Stage:
-        """Where the program stands. In the last two of them it may be sampled."""
+        """Stage of the program. It may be sampled in the last two stages."""
         if self.quiet < _LOOKS:
             return "setting up" if self.seen_ns < _MOST_SETUP_NS else "growing for ever"
         if not self.held and self.quiet_ns < _MOST_CHANGING_NS:

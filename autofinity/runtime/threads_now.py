@@ -1,4 +1,4 @@
-"""Where the threads of a watched program may run now, read back from the kernel."""
+"""CPUs that the threads of a watched program may use now, read from the kernel."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class ThreadNow:
     pid: int
     name: str
     started: int
-    """Clock ticks since boot."""
+    """Start time in clock ticks since boot."""
     cpus: str
     """CPU list of its mask."""
     author: Author
-    """Who gave it this mask; nobody: it is the one the program began with."""
+    """Who gave the thread this mask; nobody: it is the mask that the program began with."""
 
 
 def threads_now(run: RunRecord, masks: Sequence[MaskRecord]) -> tuple[ThreadNow, ...]:
     """Threads of the program and its descendants, in order of creation; empty when it is gone.
 
     A thread that no row of `masks` names may still have inherited its creator's mask. Where the
-    cgroup allows fewer CPUs than a mask has, the kernel shows what is left of it.
+    cgroup allows fewer CPUs than a mask has, the kernel shows only the allowed part.
     """
     rows = {
         (mask.tid, mask.start_ticks): (cpus_of(mask.before), cpus_of(mask.given)) for mask in masks
@@ -58,7 +58,7 @@ def threads_now(run: RunRecord, masks: Sequence[MaskRecord]) -> tuple[ThreadNow,
 
 
 def cpus_of(text: str) -> frozenset[OsIndex]:
-    """The CPUs of a list on record; none of a damaged one."""
+    """The CPUs of a list on record; empty for a damaged list."""
     try:
         return parse_cpu_list(text)
     except UsageError:
@@ -67,14 +67,14 @@ def cpus_of(text: str) -> frozenset[OsIndex]:
 
 @dataclass(frozen=True, slots=True)
 class _Masks:
-    """What a thread may have its mask from."""
+    """Possible origins of a thread's mask."""
 
     before: frozenset[OsIndex]
-    """Before any of ours."""
+    """Mask from before any of ours."""
     own: frozenset[OsIndex]
-    """Given to this very thread; none: it was given none."""
+    """Mask that was given to this very thread; empty: none was given."""
     given: frozenset[frozenset[OsIndex]]
-    """To any thread."""
+    """Masks that were given to any thread."""
     cpuset: frozenset[OsIndex] | None
 
     def author(self, cpus: frozenset[OsIndex]) -> Author:
@@ -83,7 +83,7 @@ class _Masks:
         bound = self.own and self.own != self.before
         if bound and cpus in (self.own, as_cut(self.own, self.cpuset)):
             return "autofinity"
-        # Of a mask that is all that the cgroup allows nobody can tell more: it is no pin.
+        # A mask with all CPUs that the cgroup allows has no known author: it is no pin.
         if cpus in (self.cpuset, as_cut(self.before, self.cpuset)):
             return "nobody"
         if not bound and any(cpus in (mask, as_cut(mask, self.cpuset)) for mask in self.given):

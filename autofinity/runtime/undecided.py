@@ -1,4 +1,4 @@
-"""Why nothing was decided about a run: what its monitor notes, and what the record says of it."""
+"""Why a run has no decision: the monitor's note, and the reason from the record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from autofinity.runtime.live_state import LiveState
 from autofinity.store.behaviour_rows import RunRecord
 
 UNDECIDED = "nothing was decided: "
-"""Begins the note that tells why."""
+"""Beginning of the note that gives the reason."""
 _YET = {
     "": "its monitor is starting",
     "watching": "it is watched until its threads compute and stay the same",
@@ -16,8 +16,9 @@ _YET = {
 
 
 def why_undecided(state: LiveState, promised: int) -> str:
-    """Of a program that has ended, with so many threads promised (0: none); empty where something
-    was decided.
+    """Reason for no decision about a program that has ended; empty where something was decided.
+
+    `promised` is the promised number of threads (0: none).
     """
     if state.phase == "placed" or state.decision is not None:
         return ""
@@ -38,7 +39,7 @@ def why_undecided(state: LiveState, promised: int) -> str:
 
 
 def reason_on_record(run: RunRecord, *, alive: bool) -> str:
-    """Why a run has no decision; empty where it has one."""
+    """Reason why a run has no decision; empty where it has one."""
     noted = [line for line in run.notes.splitlines() if line.startswith(UNDECIDED)]
     if noted:
         return noted[-1].removeprefix(UNDECIDED)

@@ -1,12 +1,13 @@
-"""Which threads compute, and for how many of them at a time there is to be room: a pure tally of
-CPU time, interval by interval.
+"""Which threads compute, and how many of them at a time need room: a pure tally of CPU time,
+interval by interval.
 
-CPU time is what a thread had and, on a crowded machine, what it had to wait for. A thread that uses
-a fair share of what the busiest thread uses is a worker; it stays one while it waits for the others
-now and then, and is none any more after some idle seconds. The rest (a main thread that only joins,
-timers, I/O, a compiler that is done) serves, and is not placed.
+CPU time includes, on a crowded machine, the time that a thread had to wait for a CPU. A thread that
+uses a fair share of the busiest thread's time is a worker. A worker may wait for the others now and
+then; after some idle seconds it is no longer a worker. The other threads (a main thread that only
+joins, timers, I/O, a compiler that is done) are not placed.
 
-Workers of a pipeline or a pool take turns: fewer want to run at a time than there are (`demand`).
+Workers of a pipeline or a pool take turns: fewer workers want to run at a time than exist
+(`demand`).
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ _IDLE_NS = 3_000_000_000  # in a row, while others compute
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Threads that are alive and those of them that compute, by number of creation."""
+    """Live threads and those of them that compute, by number of creation."""
 
     alive: tuple[tuple[int, int], ...] = ()
     """(number, tid), ascending."""
     computing: tuple[int, ...] = ()
-    """Numbers of those that compute, ascending."""
+    """Numbers of the computing threads, ascending."""
     idle: Mapping[int, int] = field(default_factory=dict)
     """Nanoseconds in a row in which a worker did less than its share while others computed."""
     demand: Demand = field(default_factory=Demand)
-    """How many of those that compute wanted to run at a time, of late."""
+    """Number of computing threads that recently wanted to run at a time."""
 
     def after(self, interval: Interval) -> Workers:
-        """With what the interval showed: begun and ended threads, and who used the CPUs."""
+        """The tally with one more interval: begun and ended threads, and the use of CPUs."""
         alive = dict(self.alive)
         idle = {number: self.idle.get(number, 0) for number in self.computing}
         for event in interval.thread_events:
-            # Numbers are used again after an end; so every event first ends the former bearer.
+            # Numbers are used again after an end, so every event first ends the former thread.
             idle.pop(event.thread, None)
             if event.kind == "begin":
                 alive[event.thread] = event.tid
@@ -76,21 +77,25 @@ class Workers:
 
     @property
     def at_a_time(self) -> int:
-        """How many wanted to run at a time, of late: never more than compute."""
+        """Number of threads that recently wanted to run at a time: never more than compute."""
         return min(len(self.computing), self.demand.most or len(self.computing))
 
     @property
     def room(self) -> int:
-        """How many cores they are to have: one for each that hardly ever waits, and for the others
-        some more than run at a time.
+        """Number of cores for the workers.
+
+        Each worker that hardly ever waits has a core; the others have some more cores than run at a
+        time.
         """
         own = min(len(self._always), self.at_a_time)
         return own + room_for(self.at_a_time - own, len(self.computing) - own)
 
     @property
     def seated(self) -> tuple[int, ...]:
-        """Numbers of those that have a core of their own, ascending: all, where there is one for
-        each; else those that hardly ever wait. The others share the cores of all.
+        """Numbers of the workers that have a core of their own, ascending.
+
+        They are all workers, where there is a core for each; else those that hardly ever wait. The
+        others share the cores of all.
         """
         return self.computing if self.room == len(self.computing) else self._always
 
@@ -100,8 +105,9 @@ class Workers:
 
 
 def _wanted_ns(sample: CounterSample) -> int:
-    """CPU time a thread had or waited for, in nanoseconds. Who hardly runs waits for each wake-up,
-    too: its waiting does not make it a worker.
+    """CPU time that a thread had or waited for, in nanoseconds.
+
+    A thread that hardly runs waits at each wake-up, too: its waiting does not make it a worker.
     """
     had = sample.counts.get("task_clock_ns", 0)
     return had + min(sample.counts.get("run_delay_ns", 0), _MOST_WAITING * had)

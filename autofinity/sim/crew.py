@@ -1,11 +1,11 @@
-"""Which threads of a captured program compute, and for how many of them at a time there is to be a
-core: read from the trace.
+"""Finds, from a trace, the threads of a captured program that compute, and the number of cores for
+them.
 
-A suite says with how many threads a program is run; what it starts is its own affair. A pipeline
-told "8" may have 27 threads, of which a dozen can run at a time. They would wait for each other on
-8 cores, which says nothing of affinities; and on a core each they would be spread further than any
-system spreads them. So cores are chosen for as many as run at a time, and some to spare, and its
-threads share these.
+A suite sets the number of threads that a program is run with; the program itself decides how many
+it starts. A pipeline run with "8" may have 27 threads, of which a dozen can run at a time. On 8
+cores these threads would wait for each other, which shows nothing about affinities; with a core for
+each they would be spread further than any system spreads them. So cores are chosen for as many
+threads as run at a time, and some to spare, and the program's threads share these cores.
 """
 
 from __future__ import annotations
@@ -27,29 +27,30 @@ _ENOUGH = 0.95  # of the time there are cores for all that can run
 
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """Threads of a program."""
+    """Threads of a program, and their cores."""
 
     computing: int
-    """Those that are placed."""
+    """Number of threads that are placed."""
     at_a_time: int
-    """How many run at a time: of all, where each has a core of its own."""
+    """Number of threads that run at a time: all, where each has a core of its own."""
     room: int
-    """How many cores they are to have."""
+    """Number of cores for the threads."""
 
     @property
     def shares(self) -> bool:
-        """Whether its threads share cores that are fewer than they are."""
+        """Whether the threads share cores because there are fewer cores than threads."""
         return self.room < self.computing
 
 
 def crew_of(spec: MachineSpec, trace: Path, threads: int) -> Crew:
-    """Of a program that was told to run with so many threads.
+    """The crew of a program that was run with the thread count `threads`.
 
-    Where at most one thread more computes (the one that made the others takes its turn before and
-    after them), it is as many as it was told. Otherwise the program is run under a model of Linux's
-    scheduler on all of the machine, and looked at often: 19 times of 20 no more threads can run
-    than are counted. Of a sampled trace each thread that computes has a core of its own, for it
-    stays where it is bound. Never more than there are CPUs. Raises `TraceError`, `SimulationError`.
+    Where at most one more thread computes (the thread that made the others works before and after
+    them), the crew has `threads` threads. Otherwise the program is run under a model of Linux's
+    scheduler on the whole machine, with frequent looks: in 19 looks of 20 no more threads can run
+    than are counted. In a sampled trace each computing thread has a core of its own, for it stays
+    where it is bound. The crew never has more cores than there are CPUs. Raises `TraceError`,
+    `SimulationError`.
     """
     streams = traces.summary(str(trace))["streams"]
     accesses = [stream["roi_accesses"] for stream in streams]

@@ -1,7 +1,7 @@
 """Detectors of the simulated machine: from their descriptions to native sinks, and back.
 
-What the sinks see is in autofinity/native/sim (`sink.hpp` and who includes it); their tables are in
-autofinity/native/detect.
+The events of the sinks are in autofinity/native/sim (`sink.hpp` and the files that include it);
+their tables are in autofinity/native/detect.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ _NATIVE: dict[type[object], type[core.Detector]] = {
 
 
 def native_detectors(detectors: Sequence[Detector]) -> list[core.Detector]:
-    """As the native core takes them.
+    """Detectors in the form of the native core.
 
-    Raises `CapabilityError` for two that sense the same: nobody could tell their sums apart.
+    Raises `CapabilityError` for two detectors that sense the same: their sums could not be
+    separated.
     """
     for senses, what in ((senses_sharing, "sharing"), (senses_pages, "pages")):
         both = [type(one).__name__ for one in detectors if senses(one)]
@@ -52,7 +53,7 @@ def native_detectors(detectors: Sequence[Detector]) -> list[core.Detector]:
 
 
 class Senses:
-    """What is to be read of a replay after each interval."""
+    """Reads the findings of the detectors from a replay after each interval."""
 
     def __init__(self, detectors: Sequence[Detector], page_bytes: int) -> None:
         self._page_bytes = page_bytes
@@ -61,7 +62,7 @@ class Senses:
         self._pages = any(map(senses_pages, detectors))
 
     def sharing(self, simulation: core.Simulation) -> SharingMatrix | None:
-        """Seen since the last call."""
+        """Sharing seen since the last call; None without a detector of sharing."""
         if not self._sharing:
             return None
         rows = simulation.take_sharing()
@@ -69,7 +70,7 @@ class Senses:
         return SharingMatrix(tuple(tuple(map(float, row)) if any(row) else nothing for row in rows))
 
     def pages(self, simulation: core.Simulation) -> NumaVectors | None:
-        """Seen since the last call."""
+        """Pages seen since the last call; None without a detector of pages."""
         if not self._pages:
             return None
         found = simulation.take_pages()
@@ -80,5 +81,5 @@ class Senses:
         )
 
     def triggers(self, simulation: core.Simulation) -> int:
-        """Since the last call."""
+        """Number of triggers since the last call."""
         return simulation.take_triggers() if self._any else 0

@@ -1,9 +1,9 @@
-"""Distance classes: which of a machine's latencies holds between two nodes or two LLC domains.
+"""Distance classes: they select the latency between two nodes or two LLC domains of a machine.
 
-Class 0 is the same node (or domain) and 1 the same package. Between packages it is 2 for one hop
-and one more for each further hop, or for each SLIT threshold that the distance reaches. Thresholds
-within a package make as many classes more, between 1 and those of other packages: of nodes only,
-whose memory is further; domains of a package are all in class 1.
+Class 0 is the same node (or domain) and 1 the same package. Between packages the class is 2 for one
+hop and one more for each further hop, or for each SLIT threshold that the distance reaches.
+Thresholds within a package add as many classes, between 1 and those of other packages. These
+classes are only for nodes, whose memory is further; all domains of a package are in class 1.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def by_slit(topology: Topology, thresholds: Sequence[int], within: Sequence[int]
 
 
 def slit_ranks(topology: Topology, classes: int) -> tuple[int, ...]:
-    """Thresholds for `by_slit` that tell apart the SLIT values between packages.
+    """Thresholds for `by_slit` that separate the SLIT values between packages.
 
-    The nearest other package is of class 2, the next value of class 3, …; `classes` - 1 is the
-    last, and takes all that is further. A SLIT orders distances, but is no ratio of latencies
+    The nearest other package is of class 2, the next value of class 3, …; `classes` - 1 is the last
+    class, and holds all larger values. A SLIT orders distances, but is no ratio of latencies
     (MACHINES: 32 on a machine whose remote memory is 1.7 times as far).
     """
     package = {pu.node: pu.package for pu in topology.pus}
@@ -51,7 +51,7 @@ def by_hops(
 ) -> Matrix:
     """Classes between nodes: one more than the links that a route passes, at least two.
 
-    `routes` as in `BandwidthSpec`; `within` are SLIT thresholds between nodes of a package.
+    `routes` are those of `BandwidthSpec`; `within` are SLIT thresholds between nodes of a package.
     """
 
     def further(a: int, b: int) -> int:
@@ -65,7 +65,9 @@ def _reached(topology: Topology, a: int, b: int, thresholds: Sequence[int]) -> i
 
 
 def _nodes(topology: Topology, further: Callable[[int, int], int], within: Sequence[int]) -> Matrix:
-    """`further` answers for nodes of different packages, and for those without a core."""
+    """Classes between nodes; `further` gives those between different packages, and for nodes
+    without a core.
+    """
     package = {pu.node: pu.package for pu in topology.pus}
 
     def distance(a: int, b: int) -> int:

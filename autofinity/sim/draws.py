@@ -1,9 +1,9 @@
-"""Other machines that the same sources could describe: a preset with its numbers drawn anew.
+"""Variants of a machine that the same sources could describe: a preset with random numbers.
 
-A model is never right to the last nanosecond. What is learned on one draw and holds on another
-does not hang on the numbers that happen to be in the preset. Each number below is multiplied by a
-factor of its own; a table by distance keeps its order by one factor for all of it. The page colours
-are drawn by the seed of each run, as always.
+A model is never right to the last nanosecond. Knowledge that is learned on one variant and holds on
+another does not depend on the exact numbers of the preset. Each number below is multiplied by a
+random factor of its own; one factor for a whole table by distance keeps the table's order. The seed
+of each run chooses the page colours, as always.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from autofinity.sim.spec import (
 )
 
 SPREAD = 0.20
-"""Factors are drawn evenly from 1 - SPREAD to 1 + SPREAD."""
+"""Half-width of the range of factors, which are uniform from 1 - SPREAD to 1 + SPREAD."""
 
 type Factor = Callable[[], float]
 
 
 def drawn(spec: MachineSpec, seed: int, spread: float = SPREAD) -> MachineSpec:
-    """The machine with latencies, overlap of misses, bandwidths, system times and the ways that
-    caches replace in (their sets stay) drawn around those of `spec`; the same for the same seed.
+    """A random variant of the machine `spec`; the same for the same seed.
+
+    The random numbers are latencies, overlap of misses, bandwidths, system times and the number of
+    ways in which caches replace (their sets stay).
     """
     draw = random.Random(f"{spec.name} {seed}")
 
@@ -51,7 +53,9 @@ def drawn(spec: MachineSpec, seed: int, spread: float = SPREAD) -> MachineSpec:
 
 
 def shrunk(spec: MachineSpec, by: int) -> MachineSpec:
-    """The machine with one in `by` of the sets in its L2s and LLCs, for inputs as much smaller."""
+    """The machine with one in `by` of the sets of its L2s and LLCs, for inputs smaller by the same
+    factor.
+    """
 
     def fewer(cache: CacheSpec) -> CacheSpec:
         return replace(cache, size_bytes=max(1, cache.sets // by) * cache.ways * LINE_BYTES)

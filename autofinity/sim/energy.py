@@ -1,9 +1,9 @@
-"""Energy of the whole simulated machine, from what its events and its time cost.
+"""Energy of the whole simulated machine, from the prices of its events and its time.
 
 Dynamic energy is a price for every event, all threads included (helpers as well as workers). A page
-walk looks its entry up in the L2 and a prefetch writes its line there; what either asks of LLC,
-links and memory counts with the requests of the core. A line pays for every link it passes. Static
-power is drawn by every core and every LLC domain of the machine, used or not:
+walk looks up its entry in the L2 and a prefetch writes its line there; the requests of both to LLC,
+links and memory count with those of the core. A line pays for every link that it passes. Every core
+and every LLC domain of the machine has static power, used or not:
 
 * a core takes `core_w` while a thread runs on it and `idle_core_w` otherwise;
 * **no socket sleeps**: each LLC domain, with its share of memory controllers and links, takes
@@ -12,8 +12,8 @@ power is drawn by every core and every LLC domain of the machine, used or not:
   would favour packed ones more than this model does.
 
 Prices come from the preset's `[energy]` table, which names their sources: caches are modelled,
-static power is mostly a share of the rated power. So compare affinities with each other rather than
-with a meter.
+static power is mostly a share of the rated power. So compare energies of affinities with each other
+rather than with a meter.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ PRICED_EVENTS: dict[str, str] = {
     "link_bytes": "link_byte_pj",
     "link_request_bytes": "link_byte_pj",
 }
-"""Event → the field of `EnergySpec` that prices it."""
+"""Event → field of `EnergySpec` with its price."""
 
 
 def energy_j(spec: MachineSpec, counts: Mapping[str, float], elapsed_s: float) -> float:
-    """Joules the whole machine took in `elapsed_s` seconds; NaN when the preset has no prices.
+    """Joules of the whole machine in `elapsed_s` seconds; NaN when the preset has no prices.
 
     `counts` are sums over all threads: the events of `PRICED_EVENTS`, and `cycles`, the clocks in
     which threads ran (two SMT siblings that run at once make one core busy for longer than the
-    time that passed; it then counts as busy all the time).
+    elapsed time; the core then counts as busy all the time).
     """
     if spec.energy is None:
         return float("nan")

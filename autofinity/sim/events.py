@@ -1,12 +1,12 @@
-"""What the simulated PMU counts. Names are neutral; counts are per thread (stream).
+"""Events that the simulated PMU counts. Names are neutral; counts are per thread (stream).
 
 The order is that of the arrays the native core hands out (`autofinity/native/sim/counts.hpp`).
-Events named `…_any_core` count what all cores of the thread's LLC domain do, as AMD family 10h's
+Events named `…_any_core` count for all cores of the thread's LLC domain, as AMD family 10h's
 northbridge event 4E0h, "Read Request to L3 Cache", does with all cores selected. Its unit mask
 names the kind of read (`autofinity/linux/events/amd_fam10h.toml` programs the same): 01h, Read
-Block Exclusive, is a data cache read (granted the exclusive state when nobody else has the line);
-04h, Read Block Modify, wants to write; 07h is both and the instruction cache's (02h), which the
-simulator does not have.
+Block Exclusive, is a data cache read (granted the exclusive state when no other cache has the
+line); 04h, Read Block Modify, is a request to write; 07h is both and the instruction cache's (02h),
+which the simulator does not have.
 """
 
 from __future__ import annotations
@@ -99,4 +99,5 @@ PAPER_EVENTS: tuple[str, ...] = (
     "exclusive_read_requests_to_llc_any_core",
     "retired_uops",
 )
-"""The four that AutoFinity's feature selection chose (Moore & Childers, CC 2013, section 3.1)."""
+"""The four events that AutoFinity's feature selection chose (Moore & Childers, CC 2013, section
+3.1)."""

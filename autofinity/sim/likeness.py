@@ -1,9 +1,9 @@
-"""Which window of a sampled trace each interval of its region is most like.
+"""Finds the most similar window of a sampled trace for each interval of its region.
 
-A trace tells of each interval how long ago lines had been touched before, how many touches were
-writes, how many instructions they took and how many threads were at work: as SimPoint (ASPLOS 2002)
-reads basic blocks, and BarrierPoint (ISPASS 2014) blocks and reuse distances together. Windows are
-timed, intervals are not; an interval takes after the nearest window.
+For each interval a trace has the pauses since lines were touched before, the share of writes, the
+number of instructions and the number of threads at work. SimPoint (ASPLOS 2002) uses basic blocks,
+and BarrierPoint (ISPASS 2014) blocks and reuse distances together. Windows are timed, intervals are
+not; an interval gets the speed of the nearest window.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ import numpy.typing as npt
 type Floats = npt.NDArray[np.float64]
 
 NEAR = 0.05
-"""Distance in traits that the whole length of the region counts as much as: of intervals that are
-alike, the nearer one."""
+"""Distance in traits that equals the whole length of the region: among similar windows, the nearer
+one is preferred."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """What all streams did over the work of the region."""
+    """Activity of all streams over the work of the region."""
 
     edges: Floats
-    """Work at which each interval begins, and the last one ends, [intervals + 1]."""
+    """Work at the beginning of each interval, and at the end of the last, [intervals + 1]."""
     traits: Floats
-    """[intervals, traits]; each is a share or a logarithm, so that differences compare."""
+    """Traits, [intervals, traits]; each is a share or a logarithm, so that differences compare."""
 
     @staticmethod
     def of(
         work: float, touches: Floats, writes: Floats, instructions: Floats, streams: Floats
     ) -> Intervals:
-        """`touches`: by their pauses, [intervals, pauses]; `streams`: how many did something. Each
-        interval has so much `work`.
+        """Intervals of equal `work`.
+
+        `touches`: by their pauses, [intervals, pauses]; `streams`: number of active streams.
         """
         number = len(touches)
         lines = np.maximum(touches.sum(axis=1), 1.0)
@@ -52,11 +53,11 @@ class Intervals:
 
     @property
     def length(self) -> float:
-        """Work of all of them, at least 1."""
+        """Work of all intervals, at least 1."""
         return max(float(self.edges[-1] - self.edges[0]), 1.0)
 
     def of_windows(self, window_work: Floats) -> Floats:
-        """Mean traits of what lies in each window, [windows, traits]."""
+        """Mean traits over each window, [windows, traits]."""
         begin, end = window_work[:, :1], window_work[:, 1:]
         overlap = np.minimum(end, self.edges[None, 1:]) - np.maximum(begin, self.edges[None, :-1])
         weight = np.maximum(overlap, 0.0)
@@ -67,16 +68,16 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Likeness:
-    """Windows that intervals and other windows are nearest to."""
+    """Nearest windows of intervals and of other windows."""
 
     nearest: npt.NDArray[np.intp]
-    """Of each interval, a place among the windows."""
+    """Position of the nearest window, for each interval."""
     other: npt.NDArray[np.intp]
-    """Of each window, the one among the others; its own place where there is no other."""
+    """Position of the nearest other window, for each window; its own where there is no other."""
 
     @staticmethod
     def of(intervals: Intervals, window_work: Floats) -> Likeness:
-        """`window_work`: begin and end of each window, [windows, 2]."""
+        """Nearest windows; `window_work` has begin and end of each window, [windows, 2]."""
         traits, when = intervals.of_windows(window_work), window_work.mean(axis=1)
         between = _distances(traits, traits)
         between += NEAR * np.abs(when[:, None] - when[None, :]) / intervals.length
@@ -87,7 +88,7 @@ class Likeness:
 
 
 def distances_to_windows(intervals: Intervals, window_work: Floats) -> Floats:
-    """How unlike each interval is to each window, [intervals, windows]."""
+    """Distance of each interval from each window, [intervals, windows]."""
     middle = (intervals.edges[:-1] + intervals.edges[1:]) / 2
     far = _distances(intervals.traits, intervals.of_windows(window_work))
     far += NEAR * np.abs(middle[:, None] - window_work.mean(axis=1)[None, :]) / intervals.length
@@ -95,7 +96,7 @@ def distances_to_windows(intervals: Intervals, window_work: Floats) -> Floats:
 
 
 def covering_order(intervals: Intervals, window_work: Floats) -> list[int]:
-    """Windows, so ordered that each first few are as like all intervals as so many can be."""
+    """Windows in an order whose first few represent all intervals as well as that number can."""
     if len(window_work) == 0:
         return []
     far = distances_to_windows(intervals, window_work)
@@ -116,10 +117,10 @@ def _distances(left: Floats, right: Floats) -> Floats:
 
 
 def streams_at_work(who: npt.NDArray[np.uint64], reach: float) -> Floats:
-    """How many streams did something within so many intervals before or after each.
+    """Number of streams that were active within `reach` intervals before or after each interval.
 
-    `who`: of each interval, bits of the streams' numbers modulo 64. Within a short interval the
-    capturing host lets some threads run and others wait for a core.
+    `who`: bits of the active streams' numbers modulo 64, for each interval. Within a short interval
+    some threads run on the capturing host while others wait for a core.
     """
     near = who.copy()
     for distance in range(1, max(1, round(reach)) + 1):

@@ -43,8 +43,9 @@ class SimMachine:
         precision: Precision | None = None,
         notice: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`precision`: how closely sampled traces are replayed; `notice` is told, once a trace,
-        where that is not reached.
+        """`precision`: precision of replays of sampled traces.
+
+        `notice` is called once for each trace where the precision is not reached.
         """
         self.spec = spec
         self._native = machine_model(spec)
@@ -61,12 +62,12 @@ class SimMachine:
 
     @property
     def topology(self) -> Topology:
-        """What it looks like."""
+        """Topology of the machine."""
         return self.spec.topology
 
     @property
     def clock_hz(self) -> float:
-        """Core clock."""
+        """Clock of the cores."""
         return self.spec.clock_hz
 
     def events(self) -> Mapping[str, str]:
@@ -74,7 +75,9 @@ class SimMachine:
         return EVENTS
 
     def counters_at_once(self) -> int:
-        """As many as the real machine's PMU counts at once (the simulator counts all)."""
+        """Number of events that the real machine's PMU counts at once (the simulator counts
+        all).
+        """
         return self.spec.pmu_counters
 
     def start(
@@ -82,12 +85,13 @@ class SimMachine:
     ) -> SimProcess | SampledProcess:
         """Start the replay of the trace directory `request.program`.
 
-        Without a placement the operating system's scheduler (its draws are those of `seed`) moves
-        the threads between all allowed PUs; where they share fewer PUs than they are, within their
-        masks. Sampled traces are replayed in one placement only, and never moved.
+        Without a placement the operating system's scheduler (its random choices depend on `seed`)
+        moves the threads between all allowed PUs; where threads share fewer PUs than there are
+        threads, it moves them within their masks. Sampled traces are replayed in one placement
+        only, and never moved.
 
-        Raises `CapabilityError` for an unknown counter, detectors that sense the same, and what a
-        sampled trace cannot do, `TraceError`, `PlacementError`, `SimulationError`.
+        Raises `CapabilityError` for an unknown counter, detectors that sense the same, and requests
+        that a sampled trace does not support; `TraceError`, `PlacementError`, `SimulationError`.
         """
         self._check(sensors)
         if placement is not None and len(placement.masks) != request.threads:
@@ -213,7 +217,7 @@ class SimMachine:
     ) -> SimProcess:
         """Start programs together; the threads of the process are the workers of all, in order.
 
-        For the arguments see `autofinity.sim.together`; raises as `start` does.
+        For the arguments see `autofinity.sim.together`; raises the errors of `start`.
         """
         self._check(sensors)
         program = prepare_together(runs, shared)
@@ -253,11 +257,13 @@ class SimMachine:
     def _kept(
         self, directory: str, load: Callable[[str], core.Program | SampledProgram]
     ) -> core.Program | SampledProgram:
-        """Affinities of one program follow each other: the last prepared trace is kept."""
+        """The prepared trace of a directory. The last one is kept: affinities of one program follow
+        each other.
+        """
         meta = Path(directory) / "meta.json"
         key = (os.path.realpath(directory), meta.stat().st_mtime_ns if meta.exists() else 0)
         with self._lock:
             if self._program is None or self._program[0] != key:
-                self._program = None  # the old one goes before the new one comes
+                self._program = None  # release the old one before the new one is loaded
                 self._program = (key, load(directory))
             return self._program[1]

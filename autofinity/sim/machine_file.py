@@ -1,7 +1,7 @@
-"""The tables of a machine file as pydantic models: which keys there are, and what they take.
+"""The tables of a machine file as pydantic models: their keys and accepted values.
 
-docs/machines.md says what they mean. Where `sim/spec.py` has the same values, its types are read as
-they are; the others make theirs by `spec`.
+docs/machines.md explains the keys. Where `sim/spec.py` has the same values, its types are read
+directly; the other tables make theirs by `spec`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ BY_DISTANCE = (
     "atomic_modified",
     "atomic_shared",
 )
-"""Keys of `[latency]` with one value a distance class."""
+"""Keys of `[latency]` with one value for each distance class."""
 
 SlitDistances = tuple[Annotated[int, Field(ge=11, le=255)], ...]
 Ghz = Annotated[float, Field(ge=0.01, le=100)]
 Clocks = Annotated[float, Field(ge=0, le=10_000)]
 Ways = Annotated[int, Field(ge=1, le=128)]
 LEAST_GBS = 0.001
-"""Below that a line takes longer than any program runs. 0 is not slow but unlimited."""
+"""Least bandwidth: below it a line takes longer than any program runs. 0 is not slow but
+unlimited."""
 
 
 def _no_trickle(gbs: float) -> float:
@@ -98,7 +99,7 @@ class _Private(_Cache):
     latency_clocks: Clocks
 
     def spec(self, ghz: float, inclusion: str = "") -> CacheSpec:
-        """In a core of this clock."""
+        """The cache in a core of this clock."""
         return CacheSpec(self.size_bytes, self.ways, self.latency_clocks / ghz, inclusion)
 
 
@@ -131,19 +132,19 @@ class _Latency(Table):
 
 
 class _Llc(_Cache):
-    """`[llc]`. Its latency has a clock of its own: it need not follow the cores."""
+    """`[llc]`. Its latency has a clock of its own, which need not follow the cores."""
 
     latency: _Latency
     inclusion: Literal["victim", "inclusive"]
 
     def spec(self) -> CacheSpec:
-        """Of one domain."""
+        """The cache of one domain."""
         latency_ns = self.latency.clocks / self.latency.clocks_at_ghz
         return CacheSpec(self.size_bytes, self.ways, latency_ns, self.inclusion)
 
 
 class _Tlb(Table):
-    """`[tlb]`. What the second level is like need only be said where there is one."""
+    """`[tlb]`. The shape of the second level is required only where there is one."""
 
     l1_entries: Annotated[int, Field(ge=1, le=254)]
     l1_ways: Annotated[int, Field(ge=0, le=128)] = 0
@@ -166,7 +167,7 @@ class _Tlb(Table):
         return self
 
     def spec(self, ghz: float) -> TlbSpec:
-        """In a core of this clock."""
+        """The TLBs in a core of this clock."""
         return TlbSpec(
             l1_entries=self.l1_entries,
             l1_ways=self.l1_ways,
@@ -204,7 +205,7 @@ class _CoreClass(Table):
 
 
 class _NamedCoreClass(_CoreClass):
-    """`[[core_class]]`: one of several kinds, and how many cores of it an LLC domain holds."""
+    """`[[core_class]]`: one of several kinds, and the number of its cores in an LLC domain."""
 
     name: str
     cores_per_llc: CoresPerLlc
@@ -241,14 +242,14 @@ class _Latencies(Table):
         return self
 
     def spec(self) -> LatencySpec:
-        """In nanoseconds."""
+        """Latencies in nanoseconds."""
         ghz = self.clocks_at_ghz
         tables = {key: tuple(clocks / ghz for clocks in getattr(self, key)) for key in BY_DISTANCE}
         return LatencySpec(**tables, atomic_hit=self.atomic_hit / ghz)
 
 
 class Bandwidths(Table):
-    """`[bandwidth]`: of links by the nodes that they join, or by distance class."""
+    """`[bandwidth]`: for links by the nodes that they join, or by distance class."""
 
     memory_gbs: Gbs | tuple[Gbs, ...]
     fabric_gbs: Gbs
@@ -275,7 +276,7 @@ class _Pmu(Table):
 
 
 class MachineFile(Table):
-    """All tables of a machine file but those of its cores and where they are."""
+    """All tables of a machine file except those of its cores and their places."""
 
     llc: _Llc
     coherence: _Coherence

@@ -1,14 +1,13 @@
-"""A machine of one's own: a topology (hwloc's, of a file or made up) and a file of latencies.
+"""A user's own machine: a topology (hwloc's, from a file or synthetic) and a file of latencies.
 
-The file has the keys of a preset, `[topology]` left out; a whole preset will do, its topology is
-then not looked at.
+The file has the keys of a preset without `[topology]`; in a whole preset the topology is ignored.
 
-* Where the topology knows the size or the ways of a cache these win, where it does not the file's
-  hold (an L1 whose size the file's ways do not fit takes the next number of ways that does). The
-  caches of the first core stand for those of all cores; with several `[[core_class]]` the private
-  ones are the file's. An L2 that several cores share is inclusive of their L1s.
-* `links` of a machine with another number of nodes tell how fast a link is, not where one goes:
-  then every pair of nodes has one, as fast as the slowest.
+* Size and ways of a cache are the topology's where known, else the file's (an L1 whose size does
+  not fit the file's ways takes the next number of ways that fits). The caches of the first core
+  stand for those of all cores; with several `[[core_class]]` the private caches are the file's. An
+  L2 that several cores share is inclusive of their L1s.
+* `links` of a machine with another number of nodes give the bandwidth of a link, not its ends:
+  then every pair of nodes has a link, as fast as the slowest.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ def assumed_latencies() -> Path:
 
 
 def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
-    """The machine with this topology and what `latencies` says.
+    """The machine with this topology and the values of `latencies`.
 
     Classes of cores are matched by speed: the first `[[core_class]]` is the most efficient kind of
     the topology. A file without them makes all cores alike.
 
-    Raises `TopologyError` naming file and key.
+    Raises `TopologyError`, which names file and key.
     """
     document = read_toml(latencies, TopologyError)
     for left_aside in (*OF_ITS_OWN, "topology"):
@@ -50,7 +49,7 @@ def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
 
 
 def _take_over(document: dict[str, object], caches: tuple[Cache, ...]) -> None:
-    """Put what the topology knows of its caches into the tables of `document`."""
+    """Put the topology's facts about its caches into the tables of `document`."""
     if not caches:
         return
     shared = [cache for cache in caches if cache.level > 1]
@@ -94,7 +93,7 @@ def _fitting_ways(lines: int, ways: int) -> int:
 
 
 def _fit_links(document: dict[str, object], nodes: int) -> None:
-    """Links that are not of this machine become a bandwidth for every pair of nodes."""
+    """Turn links of another machine into a bandwidth for every pair of nodes."""
     table = document.get("bandwidth")
     links = table.get("links") if isinstance(table, dict) else None
     if not isinstance(table, dict) or not isinstance(links, list):
@@ -108,7 +107,7 @@ def _fit_links(document: dict[str, object], nodes: int) -> None:
 
 
 def _is_link(row: object) -> bool:
-    """Two nodes and GB/s, as far as the reader has not looked yet."""
+    """Whether a row has two nodes and GB/s; the reader has not checked it yet."""
     return (
         isinstance(row, list)
         and len(row) == 3

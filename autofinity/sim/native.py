@@ -17,16 +17,18 @@ from autofinity.sim.spec import (
 )
 
 DISTANCES = 6
-"""Distance classes of the native core; the last one stands in for those a machine has not."""
+"""Number of distance classes of the native core; the last class replaces those that a machine
+lacks."""
 
 LARGE_PAGE_BYTES = PAGE_BYTES[-1]
 
 
 def machine_model(spec: MachineSpec, skew_ns: float = 0.0) -> core.MachineModel:
-    """Convert and check.
+    """Convert a machine for the native core, and check it.
 
-    Cores act in the order of simulated time; with `skew_ns`, for experiments, they may run ahead of
-    the slowest by so much. Raises `SimulationError` when the core cannot simulate such a machine.
+    Cores act in the order of simulated time; with `skew_ns`, for experiments, cores may run ahead
+    of the slowest core by that time. Raises `SimulationError` when the core cannot simulate such a
+    machine.
     """
     convert = _Converter(spec)
     topology = spec.topology
@@ -148,9 +150,9 @@ class _Converter:
 
 
 def _homes(spec: MachineSpec) -> list[int]:
-    """Where first touch by a core of each node puts a page: the node, or the nearest with memory.
+    """Node of pages that a core of each node touches first: that node, or the nearest with memory.
 
-    Of equally near ones the one with the lowest number.
+    Among equally near nodes, the one with the lowest number.
     """
     distances = spec.topology.distances
 
@@ -167,7 +169,7 @@ def _shape(cache: CacheSpec) -> core.CacheShape:
 
 
 def _array(entries: int, ways: int) -> core.CacheShape:
-    """A TLB array; fully associative without ways, of no ways without entries."""
+    """A TLB array; fully associative without ways, with no ways without entries."""
     if entries == 0:
         return core.CacheShape(1, 0)
     return core.CacheShape(entries // ways, ways) if ways else core.CacheShape(1, entries)
@@ -178,7 +180,9 @@ def _tlbs(tlb: TlbSpec) -> tuple[core.CacheShape, core.CacheShape]:
 
 
 def _large_tlbs(tlb: TlbSpec) -> tuple[core.CacheShape, core.CacheShape]:
-    """Arrays for 2 MiB pages: as many ways as those for small pages where they divide evenly."""
+    """Arrays for 2 MiB pages; with as many ways as those for small pages where these divide
+    evenly.
+    """
 
     def ways(entries: int, small: int) -> int:
         return small if small and entries % small == 0 else 0

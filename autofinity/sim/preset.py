@@ -1,4 +1,4 @@
-"""Preset files → `MachineSpec`. The files say where every number comes from."""
+"""Preset files → `MachineSpec`. The files name the source of every number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def preset_names() -> tuple[str, ...]:
 def load_preset(name: str) -> MachineSpec:
     """The shipped machine `name`, or the machine of a preset file when `name` ends in `.toml`.
 
-    Raises `TopologyError` for an unknown name (naming the nearest) and for a bad file (naming the
+    Raises `TopologyError` for an unknown name (with the nearest name) and for a bad file (with the
     key).
     """
     if name.endswith(".toml"):
@@ -36,8 +36,9 @@ def load_preset(name: str) -> MachineSpec:
 
 
 def cpu_models_of(name: str) -> tuple[str, ...]:
-    """What the kernel calls the CPUs of machines that the shipped file `name` stands for; none of
-    a machine that nobody has. Raises `TopologyError`.
+    """The kernel's names of the CPUs of machines that the shipped file `name` stands for.
+
+    Empty for a machine that does not exist as such. Raises `TopologyError`.
     """
     path = shipped("data", "machines", f"{name}.toml")
     document = read_toml(path, TopologyError)
@@ -46,7 +47,7 @@ def cpu_models_of(name: str) -> tuple[str, ...]:
 
 
 def read_preset(path: Path) -> MachineSpec:
-    """Read and check one preset file. Raises `TopologyError` naming file and key."""
+    """Read and check one preset file. Raises `TopologyError`, which names file and key."""
     document = read_toml(path, TopologyError)
     with naming(path, TopologyError):
         return whole_machine(document)

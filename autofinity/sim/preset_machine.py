@@ -1,4 +1,4 @@
-"""The tables of a machine file → `MachineSpec`: what several of them say together."""
+"""The tables of a machine file → `MachineSpec`: parts that depend on several tables."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from autofinity.sim.spec import BandwidthSpec, CoreClassSpec, LinkSpec, MachineS
 
 
 class Identity(Table):
-    """What a file calls its machine."""
+    """Identity of a machine in its file."""
 
     name: str
     model: str
     cpu: tuple[str, int, int] | None = None
-    """Vendor, family and model, as /proc/cpuinfo has them."""
+    """Vendor, family and model, as in /proc/cpuinfo."""
     cpu_models: tuple[Annotated[str, Field(min_length=1, pattern=r"^\S+( \S+)*$")], ...] = ()
-    """As the kernel calls the CPUs of such machines, or begins to (docs/machines.md)."""
+    """The kernel's names of the CPUs of such machines, or beginnings of these names
+    (docs/machines.md)."""
 
 
 OF_ITS_OWN = tuple(Identity.model_fields)
-"""Keys of a file that its topology and numbers do not hang on."""
+"""Keys of a file that its topology and numbers do not depend on."""
 
 
 def whole_machine(document: Mapping[str, object]) -> MachineSpec:
-    """The machine of a file that has everything. Raises `WrongValueError` naming the key."""
+    """The machine of a complete file. Raises `WrongValueError`, which names the key."""
     identity = identity_of(document)
     left_aside = (*OF_ITS_OWN, "topology")
     file = read_tables({key: table for key, table in document.items() if key not in left_aside})
@@ -48,12 +49,12 @@ def whole_machine(document: Mapping[str, object]) -> MachineSpec:
 
 
 def identity_of(document: Mapping[str, object]) -> Identity:
-    """What the file calls its machine. Raises `WrongValueError` naming the key."""
+    """Identity of the machine in a file. Raises `WrongValueError`, which names the key."""
     return checked(Identity, {key: document[key] for key in OF_ITS_OWN if key in document})
 
 
 def read_tables(document: Mapping[str, object]) -> AlikeCores | HybridCores:
-    """What a file says besides its name, model and topology. Raises `WrongValueError`."""
+    """All tables of a file except its name, model and topology. Raises `WrongValueError`."""
     if "core_class" in document:
         return checked(HybridCores, document)
     return checked(AlikeCores, document)
@@ -67,7 +68,7 @@ def core_classes(file: AlikeCores | HybridCores) -> tuple[CoreClassSpec, ...]:
 
 
 def blocks(file: AlikeCores | HybridCores) -> tuple[Block, ...]:
-    """How many cores of each kind an LLC domain holds; of one kind `[topology]` says that."""
+    """Number of cores of each kind in an LLC domain; with one kind `[topology]` has the number."""
     if isinstance(file, AlikeCores):
         return ()
     return tuple(
@@ -83,11 +84,11 @@ def assembled(
     *,
     classes_by_rank: bool = False,
 ) -> MachineSpec:
-    """The machine of `placed` cores with all that the rest of the file says.
+    """The machine of `placed` cores with the values of the rest of the file.
 
-    `classes_by_rank`: where the file says neither links nor thresholds, every further value of the
-    SLIT is another distance class (`slit_ranks`), as far as there are latencies.
-    Raises `WrongValueError`.
+    `classes_by_rank`: where the file has neither links nor thresholds, every further value of the
+    SLIT is another distance class (`slit_ranks`), as far as there are latencies. Raises
+    `WrongValueError`.
     """
     topology = placed.topology
     latency = file.latency.spec()
@@ -128,7 +129,7 @@ def assembled(
 def _bandwidth(
     read: Bandwidths, topology: Topology, further_from: Sequence[int], within: Sequence[int]
 ) -> tuple[BandwidthSpec, Matrix]:
-    """Bandwidths, and the distance classes between nodes: hops need the links."""
+    """Bandwidths, and the distance classes between nodes, which need the links to count hops."""
     nodes = topology.n_nodes
     memory_gbs = read.memory_gbs
     if not isinstance(memory_gbs, tuple):

@@ -1,4 +1,4 @@
-"""The table `[topology]` of a preset file: three ways to say which cores sit where.
+"""The table `[topology]` of a preset file: three forms for the places of cores.
 
 * alike: packages ⊃ nodes ⊃ LLC domains ⊃ cores ⊃ PUs, as many of each in every one;
 * hybrid: the same, but every LLC domain holds the cores of each `[[core_class]]`;
@@ -19,7 +19,7 @@ from autofinity.model.topology import PU, Cache, OsIndex, Topology
 from autofinity.sim.spec import LINE_BYTES, CacheSpec, CoreClassSpec
 
 type Block = tuple[int, int, int]
-"""Cores that sit together in every LLC domain: class, how many, PUs of each."""
+"""Cores that are together in every LLC domain: class, number, PUs of each."""
 
 CoresPerLlc = Annotated[int, Field(ge=1, le=256)]
 PusPerCore = Annotated[int, Field(ge=1, le=8)]
@@ -28,7 +28,7 @@ Upto64 = Annotated[int, Field(ge=1, le=64)]
 
 @dataclass(frozen=True, slots=True)
 class PlacedCores:
-    """What a preset file says of where cores are, and of which kind."""
+    """Places and kinds of cores from a preset file."""
 
     topology: Topology
     class_of_core: tuple[int, ...]
@@ -56,7 +56,8 @@ class _Alike(_Hybrid):
 
 
 def read_topology(table: object, name: str, model: str, blocks: Sequence[Block]) -> PlacedCores:
-    """`blocks` are those of the classes; empty: the table itself has the one block.
+    """Read the table; `blocks` are those of the classes (empty: the table itself has the one
+    block).
 
     Caches are left out: `with_caches` adds them. Raises `WrongValueError`.
     """
@@ -132,7 +133,9 @@ def _nested(read: _Hybrid, blocks: Sequence[Block]) -> tuple[tuple[PU, ...], tup
 
 
 def _numbering(smt: Sequence[int], last: bool) -> dict[tuple[int, int], int]:
-    """OS index of each (core, SMT rank): core by core, or (`last`) second PUs after all first."""
+    """OS index of each (core, SMT rank): core by core, or (`last`) all first PUs before the second
+    ones.
+    """
     pairs = [(core, rank) for core, count in enumerate(smt) for rank in range(count)]
     if last:
         pairs.sort(key=lambda pair: pair[::-1])

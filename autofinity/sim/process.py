@@ -36,8 +36,8 @@ _PAGES_AT_A_TIME = 1024
 class SimProcess:
     """A replay in progress. Threads are the trace's workers, numbered in creation order.
 
-    What a call of `advance` returns covers the workers only: helper streams (a main thread that
-    waits) run on the first worker's PU and are no threads of the placement.
+    The result of `advance` covers the workers only: helper streams (a main thread that waits) run
+    on the first worker's PU and are no threads of the placement.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class SimProcess:
     def _samples(
         self, totals: npt.NDArray[np.uint64], start_ns: int, end_ns: int
     ) -> tuple[CounterSample, ...]:
-        """What each worker counted since the last call; `totals` has a row a stream."""
+        """Counts of each worker since the last call; `totals` has one row for each stream."""
         counted: list[list[int]] = totals[list(self._workers)][:, self._columns].tolist()
         before = self._before or [[0] * len(self._columns) for _ in self._workers]
         self._before = counted
-        # A run that another core interrupts is counted again: a count can shrink by a few.
+        # A burst that another core interrupts is counted again: a count can shrink by a few.
         return tuple(
             CounterSample(
                 tid=thread,
@@ -135,11 +135,12 @@ class SimProcess:
     def apply(self, actions: Sequence[Action]) -> Outcome:
         """Bind threads, move pages and spend time now.
 
-        `cost_ns` is the time that copying the pages took. A thread that is named in `MovePages`
-        pays for it; otherwise it was one outside the program. Threads on cores whose TLBs had the
-        pages pay for the interrupts themselves. All of it is in the next interval's `overhead_ns`.
+        `cost_ns` is the time to copy the pages. The thread named in `MovePages` pays that time;
+        otherwise a thread outside the program paid it. Threads on cores whose TLBs had the pages
+        pay for the interrupts themselves. All these times are in the next interval's `overhead_ns`.
 
-        Raises `PlacementError`, `SimulationError` for a node without memory or no such thread.
+        Raises `PlacementError`, and `SimulationError` for a node without memory or an unknown
+        thread.
         """
         done, cost_ns = 0, 0
         reasons: list[str] = []
@@ -162,13 +163,13 @@ class SimProcess:
         return Outcome(done, skipped, tuple(dict.fromkeys(reasons)), cost_ns)
 
     def memory(self) -> MemoryByNode:
-        """All pages that were touched, those of all programs together."""
+        """Memory of all pages that were touched, those of all programs together."""
         _, nodes = self._simulation.touched_pages()
         count = np.bincount(nodes, minlength=self._topology.n_nodes)
         return MemoryByNode(tuple((count * self._spec.page_bytes).tolist()))
 
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        """Numbers of its pages on a logical node, some at a time."""
+        """Numbers of the touched pages on a logical node, some at a time."""
         pages, nodes = self._simulation.touched_pages()
         found: list[int] = pages[nodes == node].tolist()
         for start in range(0, len(found), _PAGES_AT_A_TIME):
@@ -195,7 +196,9 @@ class SimProcess:
         return len(self._workers)
 
     def _move(self, action: MovePages) -> tuple[int, int]:
-        """The core knows a larger page by any 4 KiB of it, and moves it whole."""
+        """Move pages; the core identifies a larger page by any of its 4 KiB parts, and moves it
+        whole.
+        """
         moved, cost_ns = 0, 0
         for page, node in zip(action.pages, action.nodes, strict=True):
             if page < 0:

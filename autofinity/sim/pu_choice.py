@@ -1,6 +1,8 @@
-"""Which PU each thread runs on: a placement gives masks, and a replay needs one PU a thread.
+"""Chooses the PU of each thread: a placement gives masks, and a replay needs one PU for each
+thread.
 
-Unless threads share PUs that are fewer than they are: then a scheduler moves them within masks.
+Where threads share PUs, fewer than there are threads, a scheduler moves the threads within masks
+instead.
 """
 
 from __future__ import annotations
@@ -11,16 +13,18 @@ from autofinity.model.topology import OsIndex, Topology
 
 
 def shares(placement: Placement) -> bool:
-    """Whether threads share PUs, fewer than they are, among which a scheduler may move them."""
+    """Whether threads share PUs, fewer than there are threads, among which a scheduler may move
+    them.
+    """
     together = frozenset[OsIndex]().union(*placement.masks)
     return len(placement.masks) > len(together) and any(len(mask) > 1 for mask in placement.masks)
 
 
 def choose_pus(placement: Placement, topology: Topology) -> tuple[OsIndex, ...]:
-    """One PU a thread: the lowest allowed one of its mask that no earlier thread has.
+    """One PU for each thread: the lowest allowed PU of its mask that no earlier thread has.
 
-    A thread whose whole mask is taken shares the PU of its mask with fewest threads (the lowest of
-    these). Raises `PlacementError` for a mask without an allowed PU.
+    A thread whose whole mask is taken shares the PU of its mask that has fewest threads (the lowest
+    of these). Raises `PlacementError` for a mask without an allowed PU.
     """
     load: dict[OsIndex, int] = {}
     chosen = []

@@ -21,8 +21,8 @@ type PagePolicy = Literal["first_touch", "interleave", "bind"]
 def load_program(directory: str | Path) -> core.Program:
     """Read a trace directory and make it ready for any number of replays.
 
-    Raises `TraceError` for damaged files, `SimulationError` for events no replay could follow and
-    where there is too little memory.
+    Raises `TraceError` for damaged files, `SimulationError` for events that no replay could follow
+    and where memory is too small.
     """
     require_room(Path(directory))
     return core.Program.read(str(directory))
@@ -31,7 +31,7 @@ def load_program(directory: str | Path) -> core.Program:
 def workers_of(directory: str | Path, threads: int) -> tuple[int, ...]:
     """The `threads` streams with most accesses in the region of interest, in creation order.
 
-    The others are helpers: a main thread that only creates and joins, an idle pool thread.
+    The other streams are helpers: a main thread that only creates and joins, an idle pool thread.
     Raises `SimulationError` when the trace has fewer streams.
     """
     streams = traces.summary(str(directory))["streams"]
@@ -50,7 +50,7 @@ def workers_of(directory: str | Path, threads: int) -> tuple[int, ...]:
 def pus_of_streams(
     topology: Topology, streams: int, cpus: Sequence[OsIndex], workers: Sequence[int]
 ) -> list[int]:
-    """Logical PU of every stream: worker i on `cpus[i]`, everything else on `cpus[0]`.
+    """Logical PU of every stream: worker i on `cpus[i]`, all other streams on `cpus[0]`.
 
     Raises `PlacementError` when the numbers do not fit or a PU does not exist.
     """
@@ -66,7 +66,7 @@ def pus_of_streams(
 
 
 def logical_pus(topology: Topology, cpus: Sequence[OsIndex]) -> list[int]:
-    """Logical numbers of PUs. Raises `PlacementError` for one that does not exist."""
+    """Logical numbers of PUs. Raises `PlacementError` for a PU that does not exist."""
     position = {pu.os_index: index for index, pu in enumerate(topology.pus)}
     unknown = [cpu for cpu in cpus if cpu not in position]
     if unknown:
@@ -80,7 +80,7 @@ def logical_pus(topology: Topology, cpus: Sequence[OsIndex]) -> list[int]:
 def result_of(
     simulation: core.Simulation, cpus: Sequence[OsIndex], workers: Sequence[int], clock_hz: float
 ) -> SimResult:
-    """What a simulation has measured so far."""
+    """Measurements of a simulation so far."""
     samples, times_ns, progress = simulation.samples()
     return SimResult(
         roi_ns=simulation.elapsed_ns,
@@ -116,13 +116,14 @@ def simulate(
         workers: streams that are the program's threads. Default: the busiest ones of a directory,
             otherwise the last `len(cpus)` streams.
         sample_period_ns: simulated time between samples; 0 for one sample of the whole region.
-        seed: of the physical page colours.
-        page_policy: where a page goes on first touch.
+        seed: random seed for the physical page colours.
+        page_policy: node of a page on first touch.
         bind_node: node of all pages under the policy `bind`.
-        page_table: node of single virtual page numbers (4 KiB), before the policy.
+        page_table: node of single virtual page numbers (4 KiB); it overrides the policy.
         skew_ns: see `machine_model`.
 
     Raises `SimulationError`, `TraceError`, `PlacementError`.
+
 
     """
     if isinstance(trace, core.Program):

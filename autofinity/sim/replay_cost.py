@@ -1,5 +1,5 @@
-"""What a replay takes of the machine at hand, told before it begins, and refused where there is not
-so much.
+"""Cost of a replay on the present machine, known before it begins; a replay that does not fit is
+refused.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from autofinity.free_memory import free_bytes
 from autofinity.model.errors import SimulationError
 
 EVENT_BYTES = 26
-"""Of a whole trace in memory, made dense (native/sim/program): a step, and its share of lists."""
+"""Bytes of an event of a whole trace in memory, made dense (native/sim/program): a step, and its
+share of lists."""
 _QUICK_PER_S, _SLOW_PER_S = 200e6, 6e6
-"""Accesses where nearly all hit the L1, and where all miss every cache (README, Measured)."""
+"""Accesses per second where nearly all hit the L1, and where all miss every cache (README,
+Measured)."""
 _WORTH_BYTES, _WORTH_S = 256 << 20, 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayCost:
-    """Of one replay of a trace that is recorded whole."""
+    """Cost of one replay of a trace that is recorded whole."""
 
     memory_bytes: int
     least_s: float
@@ -28,11 +30,11 @@ class ReplayCost:
 
     @property
     def is_large(self) -> bool:
-        """Whether a person should know of it before."""
+        """Whether a person should know of the cost beforehand."""
         return self.memory_bytes >= _WORTH_BYTES or self.most_s >= _WORTH_S
 
     def __str__(self) -> str:
-        """For a person."""
+        """Text for a person."""
         return (
             f"{self.memory_bytes / 2**30:.2f} GiB of memory and {self.least_s:.0f} to "
             f"{self.most_s:.0f} s"
@@ -40,7 +42,8 @@ class ReplayCost:
 
 
 def replay_cost(trace: Path) -> ReplayCost | None:
-    """What a replay of the trace will take; None for a sampled one, which takes seconds and little.
+    """Cost of a replay of the trace; None for a sampled trace, which takes seconds and little
+    memory.
 
     Raises `TraceError`.
     """
@@ -56,9 +59,9 @@ def replay_cost(trace: Path) -> ReplayCost | None:
 
 
 def require_room(trace: Path, free: int | None = None) -> None:
-    """Raise `SimulationError`, which says what to do, where a replay does not fit into memory.
+    """Raise `SimulationError`, with the remedy, where a replay does not fit into memory.
 
-    `free`: bytes; None: as the system says. Raises `TraceError`.
+    `free`: free bytes; None: the system's. Raises `TraceError`.
     """
     cost = replay_cost(trace)
     room = free_bytes() if free is None else free

@@ -1,4 +1,4 @@
-"""What a simulation measured, as arrays."""
+"""Measurements of a simulation, as arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVENT_INDEX: dict[str, int] = {name: index for index, name in enumerate(EVENTS)}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimResult:
-    """One replay. Streams are the trace's, in creation order; `workers` index them."""
+    """Result of one replay. Streams are the trace's, in creation order; `workers` index them."""
 
     roi_ns: int
     """Simulated time of the region of interest."""
@@ -43,7 +43,7 @@ class SimResult:
         return int(self.totals[:, EVENT_INDEX[event]].sum())
 
     def of_workers(self, event: str) -> npt.NDArray[np.uint64]:
-        """Count of an event over the region, one a worker."""
+        """Count of an event over the region, one for each worker."""
         column: npt.NDArray[Any] = self.totals[list(self.workers), EVENT_INDEX[event]]
         return column
 
@@ -54,6 +54,6 @@ class SimResult:
         return self.total("instructions") / clocks if clocks else float("nan")
 
     def energy_j(self, spec: MachineSpec) -> float:
-        """Joules the whole machine `spec` took over the region; NaN without `[energy]` prices."""
+        """Joules of the whole machine `spec` over the region; NaN without `[energy]` prices."""
         counts = {name: float(self.total(name)) for name in (*PRICED_EVENTS, "cycles")}
         return energy_j(spec, counts, self.roi_ns / 1e9)

@@ -1,4 +1,4 @@
-"""Which links a line passes between two nodes: fewest hops, ties to the lowest link numbers.
+"""Links that a line passes between two nodes: fewest hops, ties to the lowest link numbers.
 
 A directed link is 2i from the first to the second node of link i, and 2i + 1 back.
 """
@@ -24,8 +24,8 @@ class UnconnectedError(ValueError):
 def routes_over(nodes: int, links: Sequence[LinkSpec]) -> Routes:
     """Directed links passed from a to b, at `a * nodes + b`.
 
-    Of the routes with fewest links the one whose directed numbers come first in lexical order.
-    Raises `UnconnectedError` when there is none between some pair.
+    Among the routes with fewest links, the one whose directed numbers come first in lexical order
+    is taken. Raises `UnconnectedError` when there is no route between some pair.
     """
     leaving: list[list[tuple[int, int]]] = [[] for _ in range(nodes)]  # (directed link, to)
     for number, link in enumerate(links):
@@ -62,9 +62,9 @@ def _route(
 
 
 def direct_links(node_distance: Matrix, gbs: ByDistance) -> tuple[tuple[LinkSpec, ...], Routes]:
-    """One link for every pair of nodes, as fast as their distance class says, and its routes.
+    """One link for every pair of nodes, with the bandwidth of their distance class, and its routes.
 
-    For machines whose physical links are not known. No links at all when none has a limit.
+    For machines whose physical links are not known. There are no links when none has a limit.
     """
     nodes = len(node_distance)
     if not any(gbs):

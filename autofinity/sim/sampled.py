@@ -1,8 +1,8 @@
 """A sampled trace, and its replay in one placement: windows are timed until the error is small.
 
-Windows are independent, and what comes out is the same for any number of workers: a batch is
-decided by what the batches before it gave. The order of windows is such that any first few of them
-are like as much of the region as so many can be.
+Windows are independent, and the result is the same for any number of workers: the results of
+earlier batches decide each batch. Any first few windows of the order represent the region as well
+as that number can.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from autofinity.sim.window_sum import (
 )
 
 AHEAD = 400_000
-"""Work in which every thread of a capture that can go on does something: eight that may be 50,000
-accesses ahead of each other (`CaptureRequest.ahead`) take turns on fewer cores."""
+"""Work within which every thread of a capture that can go on is active: eight threads that may be
+50,000 accesses ahead of each other (`CaptureRequest.ahead`) take turns on fewer cores."""
 KEPT_BYTES = 1 << 30
-"""Of prepared windows that stay in memory for the next placement."""
+"""Bytes of prepared windows that stay in memory for the next placement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How many windows are timed."""
+    """Number of windows that are timed."""
 
     error: float = 0.01
     """Relative standard error of the time below which no more windows are taken."""
     at_least: int = 16
-    """Windows that are timed in any case, where there are so many."""
+    """Least number of windows that are timed, where there are so many."""
     jobs: int = 1
-    """Windows that are replayed side by side."""
+    """Number of windows that are replayed side by side."""
 
 
 class SampledProgram:
@@ -67,7 +67,7 @@ class SampledProgram:
         events = self._trace.skeleton()
         self.skeleton = None if events is None else Skeleton(events, self._trace.interval_work)
         self.order = covering_order(self.region.intervals, self.region.window_work)
-        """Numbers of the windows: any first few are like as much of the region as can be."""
+        """Numbers of the windows: any first few represent the region as well as that number can."""
 
     @property
     def streams(self) -> int:
@@ -174,7 +174,7 @@ def simulate_sampled(
     pages: Pages | None = None,
     precision: Precision | None = None,
 ) -> SimResult:
-    """As `autofinity.sim.replay.simulate`; each window's stretch is a sample.
+    """Simulate as `autofinity.sim.replay.simulate` does; each window's stretch is a sample.
 
     `cpus`: PU (OS index) of each worker; other streams share the first. Raises `TraceError`,
     `PlacementError`, `SimulationError`.

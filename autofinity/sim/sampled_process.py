@@ -1,4 +1,4 @@
-"""`ports.Process` on a sampled trace: a window's stretch at each `advance`."""
+"""`ports.Process` on a sampled trace: one window's stretch at each `advance`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autofinity.sim.window_sum import RegionEstimate
 class SampledProcess:
     """A region of interest, stretch by stretch. Threads are the trace's workers.
 
-    How long an interval lasts is for the windows to say, not for who advances. Threads and pages
+    The windows decide the length of an interval, not the caller of `advance`. Threads and pages
     stay where they are: windows are replayed in one placement, each by itself.
     """
 
@@ -44,15 +44,15 @@ class SampledProcess:
         self._now_ns = 0.0
 
     def memory(self) -> None:
-        """Nobody sees it: each window has pages of its own."""
+        """None, since the memory is not known: each window has pages of its own."""
 
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        """None."""
+        """No pages."""
         del node
         yield from ()
 
     def advance(self, duration_ns: int) -> Interval:
-        """The next window's stretch, whatever `duration_ns`. Raises `SimulationError`."""
+        """The next window's stretch, for any `duration_ns`. Raises `SimulationError`."""
         if self._whole is None:
             self._whole = self._replay()
         whole, number = self._whole, self._next
@@ -88,7 +88,7 @@ class SampledProcess:
         )
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """Refused: raises `CapabilityError` unless there is nothing to do."""
+        """Refuse actions: raises `CapabilityError` unless there are none."""
         if actions:
             raise CapabilityError(
                 "threads and pages of a sampled trace cannot be moved within the run; capture the "

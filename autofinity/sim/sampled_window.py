@@ -12,26 +12,27 @@ from autofinity._core import sim as core
 from autofinity.sim.replay import PagePolicy
 
 LEAD = 0.12
-"""Share of a window's instructions that warms what snapshots do not hold: prefetchers, queues, how
-threads stand to each other."""
+"""Share of a window's instructions that warms state outside the snapshots: prefetchers, queues, and
+the relative progress of threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Where pages go; see `autofinity.sim.replay.simulate`."""
+    """Nodes of pages; see `autofinity.sim.replay.simulate`."""
 
     policy: PagePolicy = "first_touch"
     bind_node: int = 0
     nodes: Mapping[int, int] = field(default_factory=dict)
-    """Of single virtual page numbers (4 KiB), before the policy."""
+    """Node of single virtual page numbers (4 KiB); it overrides the policy."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowResult:
-    """What a window took, from the end of its lead until the first thread ran out of events.
+    """Times and counts of a window, from the end of its lead until the first thread ran out of
+    events.
 
-    A thread that waited for another one when the capture closed the window does not end it: it
-    waits on, `after_end_ns`.
+    A thread that waited for another one when the capture closed the window does not end the window:
+    the thread goes on waiting (`after_end_ns`).
     """
 
     time_ns: float
@@ -39,11 +40,11 @@ class WindowResult:
     totals: npt.NDArray[np.uint64]
     """Counts in that time, [streams, events], as `Simulation.totals`."""
     barrier_wait_ns: npt.NDArray[np.float64]
-    """Of that time, what each stream waited at barriers, [streams]."""
+    """Time that each stream waited at barriers, [streams]."""
     after_end_ns: npt.NDArray[np.float64]
-    """Of that time, how long each stream had no event left, [streams]."""
+    """Time in which each stream had no event left, [streams]."""
     barriers: int
-    """How often in that time all whom a barrier was for had come to it."""
+    """Number of times that all threads of a barrier had reached it."""
 
 
 def replay_window(
@@ -55,17 +56,18 @@ def replay_window(
     seed: int = 0,
     pages: Pages | None = None,
 ) -> WindowResult:
-    """Warm caches, TLBs and pages as the window found them, then time it.
+    """Warm caches, TLBs and pages to their state at the window's start, then time the window.
 
     Args:
         machine: the machine.
-        window: of a sampled trace; shared by any number of replays.
+        window: a window of a sampled trace; shared by any number of replays.
         pus: logical PU of each stream.
         lead: share of the window's instructions that is replayed but not measured, 0 to 1.
-        seed: of the physical page colours.
-        pages: where a page goes on first touch, those before the window too.
+        seed: random seed for the physical page colours.
+        pages: node of a page on first touch, also of pages touched before the window.
 
     Raises `SimulationError`.
+
 
     """
     pages = pages or Pages()

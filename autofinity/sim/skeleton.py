@@ -1,8 +1,8 @@
-"""How long a region takes when what its threads do between events takes as long as windows say.
+"""Time of a region when the work of its threads between events takes as long as in the windows.
 
-Windows tell how long instructions take, in each phase of the region. The skeleton tells who waits
-for whom: barriers, locks, pipelines, and tasks that whichever thread is free takes. Replayed
-without accesses, it puts the two together.
+Windows give the time of instructions, in each phase of the region. The skeleton has the waits
+between threads: barriers, locks, pipelines, and tasks that any free thread takes. A replay of the
+skeleton without accesses combines both.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from autofinity.sim.spec import MachineSpec
 from autofinity.sim.window_sum import RegionEstimate
 
 MOST_PRICE = 1e6
-"""Of an instruction, in those that wait for nothing: a stream that did a handful in a window is no
-measure."""
+"""Largest time of an instruction, in units of an instruction that waits for nothing: a stream with
+only a few instructions in a window is no measure."""
 
 
 class Skeleton:
@@ -53,7 +53,7 @@ class Skeleton:
 
 
 def _without_siblings(spec: MachineSpec) -> MachineSpec:
-    """What threads that share a core lose is in the windows' rates already."""
+    """The machine without the slowdown by siblings, which the windows' rates already include."""
     classes = tuple(
         replace(each, core=replace(each.core, smt_slowdown=1.0)) for each in spec.core_classes
     )

@@ -1,4 +1,4 @@
-"""Where the values of a machine file come from: the mark in the comment of each.
+"""Sources of the values of a machine file: the mark in the comment of each value.
 
 A file is data and its comments are its sources. The mark of a value is the first word of the
 comment on its (first) line that is one of `MARKS`, as in `ways = 8  # HW R`.
@@ -18,20 +18,20 @@ MARKS = {
     "C": "recalled",
     "E": "estimated",
 }
-"""Read in the source that is named; derived from such by what is said; measured by us, with the
-command that is named; recalled from a publication that was not read again; estimated, with bounds.
-"""
+"""Kinds of sources: read in the named source; derived from such values as described; measured by
+us, with the named command; recalled from a publication that was not read again; estimated, with
+bounds."""
 WELL_SOURCED = ("R", "D", "M")
 BOUNDS = re.compile(
     r"\b(?P<mark>[A-Z]) "
     r"(?:(?P<least>[\d.]+)\.\.(?P<most>[\d.]*\d)|±(?P<share>\d+) %|or (?P<other>\w+))"
 )
-"""What may follow a mark. Of an estimate: what was not ruled out; of a derived or measured value:
-what was read or measured, within which it was chosen."""
+"""Bounds that may follow a mark. For an estimate: values that were not ruled out. For a derived or
+measured value: the range that was read or measured, in which it was chosen."""
 RECALLED_WITHIN = 0.20
-"""By how much a number that was only recalled is taken to be off: the spread of `sim/draws.py`."""
+"""Assumed error of a number that was only recalled: the spread of `sim/draws.py`."""
 NAMES = ("name", "model", "cpu", "cpu_models")
-"""Keys that say which machine it is, and need no source."""
+"""Keys that identify the machine, and need no source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,31 +39,32 @@ class Sourced:
     """A value of a machine file, as text, and the comment of its first line."""
 
     table: str
-    """Heading that it stands under, without brackets; empty before the first."""
+    """Heading of the value's table, without brackets; empty before the first table."""
     key: str
     value: str
     comment: str
 
     @property
     def mark(self) -> str | None:
-        """One of `MARKS`; None where the comment has none."""
+        """Mark of the value, one of `MARKS`; None where the comment has none."""
         words = (word.strip("(),.:;") for word in self.comment.split())
         return next((word for word in words if word in MARKS), None)
 
     @property
     def bounds(self) -> re.Match[str] | None:
-        """What `BOUNDS` finds behind the mark."""
+        """Match of `BOUNDS` after the mark; None without bounds."""
         found = BOUNDS.search(self.comment)
         return found if found and found["mark"] == self.mark else None
 
 
 def alternatives(each: Sourced, value: object) -> list[object]:
-    """What the source leaves possible instead of `value`, which is what TOML makes of `each.value`.
+    """Other possible values by the source, instead of `value`, which is `each.value` as read by
+    TOML.
 
-    The bounds, where the comment has some (for every number of a list); `RECALLED_WITHIN` of a
-    recalled number, both ways (of each number of a list; the clocks of a time); half and twice a
-    recalled size or count, of which not every one makes a cache. Nothing for recalled text and for
-    what has no bounds.
+    They are the bounds, where the comment has some (for every number of a list); for a recalled
+    number `RECALLED_WITHIN` in both directions (for each number of a list; for the clocks of a
+    time); for a recalled size or count half and twice the value, not all of which make a cache. The
+    list is empty for recalled text and for values without bounds.
     """
     bounds = each.bounds
     if bounds and bounds["most"]:
@@ -81,7 +82,9 @@ def alternatives(each: Sourced, value: object) -> list[object]:
 
 
 def _end(bound: str, value: object) -> object:
-    """The number `bound`, as the kind of number that `value` is, or for each of a list."""
+    """The number `bound` with the type of the number `value`, or a list of it for each number of a
+    list.
+    """
     if isinstance(value, list):
         return [_end(bound, one) for one in value]
     return int(bound) if isinstance(value, int) and bound.isdigit() else float(bound)
@@ -91,7 +94,7 @@ def _scaled(value: object, by: float) -> object:
     if isinstance(value, list) and value and isinstance(value[0], list):
         if len(value) == len(value[0]):  # a SLIT: whole numbers, 10 to oneself
             return [[each if each == 10 else round(each * by) for each in row] for row in value]
-        return [[*row[:-1], row[-1] * by] for row in value]  # links: two nodes, and how fast
+        return [[*row[:-1], row[-1] * by] for row in value]  # links: two nodes and a bandwidth
     if isinstance(value, list):
         return [_scaled(one, by) for one in value]
     if isinstance(value, dict):
@@ -102,7 +105,7 @@ def _scaled(value: object, by: float) -> object:
 
 
 def sourced_values(text: str) -> Iterator[Sourced]:
-    """Every value of the TOML `text` but names; one that takes many lines has one comment."""
+    """Every value of the TOML `text` except names; a value of many lines has one comment."""
     table = key = value = comment = ""
     depth = 0
     for line in text.splitlines():
@@ -121,10 +124,12 @@ def sourced_values(text: str) -> Iterator[Sourced]:
 
 
 def count_marks(text: str) -> Counter[str]:
-    """How many values of the TOML `text` have each mark; the empty mark counts those without."""
+    """Number of values of the TOML `text` with each mark; the empty mark counts values without
+    one.
+    """
     return Counter(each.mark or "" for each in sourced_values(text))
 
 
 def share_well_sourced(counts: Counter[str]) -> float:
-    """Of the values, those read, derived or measured."""
+    """Share of the values that were read, derived or measured."""
     return sum(counts[mark] for mark in WELL_SOURCED) / max(1, counts.total())

@@ -1,7 +1,7 @@
-"""What the simulator needs to know of a machine, as frozen values.
+"""Description of a machine for the simulator, as frozen values.
 
 Times are nanoseconds, sizes bytes, bandwidths GB/s (10^9 bytes a second; 0 is unlimited). The types
-that machine files have a table of (`sim/machine_file.py`) say which values they take.
+that are tables of machine files (`sim/machine_file.py`) define the accepted values.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from autofinity.model.cpu import Cpu
 from autofinity.model.topology import Topology
 
 type ByDistance = tuple[float, ...]
-"""One value a distance class: 0 same LLC (or node), 1 same package, 2 and up ever further."""
+"""One value for each distance class: 0 same LLC (or node), 1 same package, 2 and up ever
+further."""
 
 Microseconds = Annotated[float, Field(ge=0, le=1e6)]
 Picojoules = Annotated[float, Field(ge=0, le=1e9)]
@@ -28,18 +29,21 @@ PAGE_BYTES = (4096, 16384, 2 << 20)
 """Sizes of pages that can be simulated."""
 
 MOST_MISSES_IN_FLIGHT = 32
-"""Of a core, that the simulator follows (native/sim/machine.cpp)."""
+"""Largest number of misses in flight of a core that the simulator follows
+(native/sim/machine.cpp)."""
 
 PMU_COUNTERS = 4
-"""Events that a PMU counts at once where a preset file does not say, as on simulated machines: what
-the papers' Opterons (AutoFinity, section 3) and Xeons (LIKWID, Nehalem EX and Sandy Bridge) have.
-"""
+"""Number of events that a PMU counts at once where a preset file has none, as on simulated
+machines: the number of the papers' Opterons (AutoFinity, section 3) and Xeons (LIKWID, Nehalem EX
+and Sandy Bridge)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSpec:
-    """One level. `inclusion` is `exclusive`/`inclusive` for the L2, `victim`/`inclusive` for the
-    LLC, empty for the L1. `latency_ns` is load to use.
+    """One level of cache.
+
+    `inclusion` is `exclusive`/`inclusive` for the L2, `victim`/`inclusive` for the LLC, empty for
+    the L1. `latency_ns` is load to use.
     """
 
     size_bytes: int
@@ -57,8 +61,8 @@ class CacheSpec:
 class TlbSpec:
     """Two levels of data TLB.
 
-    `l1_ways` 0 is fully associative, `l2_entries` 0 no second level. The `large` counts are entries
-    for 2 MiB pages; 0 in the second level: they share the array of the small pages.
+    `l1_ways` 0 means fully associative, `l2_entries` 0 no second level. The `large` counts are
+    entries for 2 MiB pages; 0 in the second level: they share the array of the small pages.
     """
 
     l1_entries: int
@@ -67,18 +71,18 @@ class TlbSpec:
     l2_ways: int
     l2_hit_ns: float
     walk_ns: float
-    """Of a page walk, without the cache access that fetches the page-table entry."""
+    """Time of a page walk, without the cache access that fetches the page-table entry."""
     page_fault_ns: float
     l1_large_entries: int
     l2_large_entries: int
     walk_reads_caches: bool = False
-    """A walk reads the page-table entry through the caches, from the L2 on (the L1 where there is
-    no L2); otherwise `walk_ns` is all there is."""
+    """Whether a walk reads the page-table entry through the caches, from the L2 on (the L1 where
+    there is no L2); otherwise `walk_ns` is the whole time."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoreSpec:
-    """Interval model of a core: `base_ipc` without misses, and what misses can overlap with."""
+    """Interval model of a core: `base_ipc` without misses, and the overlap of misses."""
 
     width: Annotated[int, Field(ge=1, le=64)]
     base_ipc: Annotated[float, Field(ge=0.01, le=64)]
@@ -86,11 +90,11 @@ class CoreSpec:
     window: Annotated[int, Field(ge=1, le=100_000)]
     uops_per_instruction: Annotated[float, Field(ge=0.1, le=10)]
     smt_slowdown: Annotated[float, Field(ge=1, le=16)]
-    """Of a thread while a sibling issues, too."""
+    """Slowdown of a thread while a sibling issues, too."""
     smt_window: Annotated[int, Field(ge=1, le=100_000)] | None = None
     """The `window` of each thread while a sibling has something to run; None: as large as alone."""
     smt_shares_misses: bool = False
-    """Siblings share the `misses_in_flight`; otherwise each thread has as many."""
+    """Whether siblings share the `misses_in_flight`; otherwise each thread has as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ class PrefetchSpec:
     distance_lines: Annotated[int, Field(ge=1, le=64)]
     degree: Annotated[int, Field(ge=1, le=16)]
     lines_in_flight: Annotated[int, Field(ge=1, le=256)] = 16
-    """That the prefetcher waits for at once; it asks for no more until one has come."""
+    """Lines that the prefetcher waits for at once; it requests no more until one has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ class CoreClassSpec:
     core: CoreSpec
     prefetch: PrefetchSpec | None = None
     l2_cores: int = 1
-    """Cores that share one L2 (a module, a cluster): neighbours in one LLC domain."""
+    """Number of cores that share one L2 (a module, a cluster): neighbours in one LLC domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,42 +150,44 @@ class LinkSpec:
     a_node: int
     b_node: int
     gbs: float
-    """Each way."""
+    """Bandwidth in each direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class BandwidthSpec:
-    """Of a node's controllers, of the links, around an LLC domain and in it."""
+    """Bandwidths of a node's controllers, of the links, around an LLC domain and in it."""
 
     memory_gbs: tuple[float, ...]
-    """By node."""
+    """Bandwidth by node."""
     links: tuple[LinkSpec, ...]
     routes: tuple[tuple[int, ...], ...]
-    """For the ordered pair of nodes (a, b), at `a * nodes + b`: the directed links passed, 2i for
-    a→b of link i and 2i + 1 for b→a (`autofinity.sim.routes`)."""
+    """Directed links on the way from node a to b, at `a * nodes + b`: 2i for a→b of link i and 2i +
+    1 for b→a (`autofinity.sim.routes`)."""
     fabric_gbs: float
-    """Into an LLC domain from all outside it."""
+    """Bandwidth into an LLC domain from all parts outside it."""
     fabric_write_gbs: float = 0.0
-    """Out of an LLC domain: lines written back, and those for other domains."""
+    """Bandwidth out of an LLC domain: lines written back, and those for other domains."""
     llc_gbs: float = 0.0
-    """From an LLC to the cores of its domain."""
+    """Bandwidth from an LLC to the cores of its domain."""
 
 
 @dataclass(frozen=True, slots=True)
 class DirectorySpec:
-    """Probe filter of a home node: how many of its lines all caches together can hold."""
+    """Probe filter of a home node: the number of its lines that all caches together can hold."""
 
     entries_per_node: Annotated[int, Field(ge=1, le=1 << 28)]
     ways: Annotated[int, Field(ge=1, le=128)]
 
 
 OS_BALANCE_US, OS_CACHE_HOT_US, OS_DAEMON_US = 4_000.0, 500.0, 500_000.0
-"""What `SystemSpec` has of the scheduler where a preset file does not say."""
+"""Values of the scheduler in `SystemSpec` where a preset file has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemSpec:
-    """The operating system's part, microseconds. A wait shorter than `spin_us` needs no wake-up."""
+    """Times of the operating system, in microseconds. A wait shorter than `spin_us` needs no
+    wake-up.
+    """
 
     time_slice_us: Annotated[float, Field(ge=1, le=1e9)]
     context_switch_us: Microseconds
@@ -189,21 +195,24 @@ class SystemSpec:
     wake_us: Microseconds
     migration_us: Microseconds
     balance_us: Annotated[float, Field(ge=0, le=1e9)] = OS_BALANCE_US
-    """Between balancings of threads that are not bound: a timer tick at 250 Hz."""
+    """Time between balancings of threads that are not bound: a timer tick at 250 Hz."""
     cache_hot_us: Microseconds = OS_CACHE_HOT_US
-    """So long after it ran a waiting thread is left where it is (sched_migration_cost_ns)."""
+    """Time after its last run in which a waiting thread is left where it is
+    (sched_migration_cost_ns)."""
     daemon_us: Annotated[float, Field(ge=0, le=1e12)] = OS_DAEMON_US
     """Mean time between system threads that take a PU and push a thread off it; 0: none. A guess:
-    what a quiet Linux does depends on what is installed."""
+    the activity of a quiet Linux depends on the installed software."""
     shootdown_us: Microseconds = 0.0
-    """Of who moves a page: telling the cores that have its translation."""
+    """Time of the thread that moves a page to notify the cores that have its translation."""
     interrupt_us: Microseconds = 0.0
-    """Of each of these cores."""
+    """Time of the interrupt on each of these cores."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnergySpec:
-    """What things cost: picojoules an event, watts of static power (`sim/energy.py` adds up)."""
+    """Prices of energy: picojoules an event, watts of static power (`sim/energy.py` computes the
+    sum).
+    """
 
     instruction_pj: Picojoules
     l1_access_pj: Picojoules
@@ -213,11 +222,11 @@ class EnergySpec:
     dram_write_line_pj: Picojoules
     link_byte_pj: Picojoules
     core_w: Watts
-    """Of a core while a thread runs on it."""
+    """Power of a core while a thread runs on it."""
     idle_core_w: Watts
-    """Of any other core."""
+    """Power of any other core."""
     uncore_w: Watts
-    """Of every LLC domain with its share of memory controllers and links, all the time."""
+    """Power of every LLC domain with its share of memory controllers and links, all the time."""
 
 
 @dataclass(frozen=True)
@@ -229,31 +238,31 @@ class MachineSpec:
     topology: Topology
     core_classes: tuple[CoreClassSpec, ...]
     class_of_core: tuple[int, ...]
-    """By logical core."""
+    """Class of each core, by logical core."""
     protocol: Literal["mesi", "moesi"]
     clean_forwarding: bool
-    """Clean lines come from the nearest cache (MESIF) instead of memory."""
+    """Whether clean lines come from the nearest cache (MESIF) instead of memory."""
     llc: CacheSpec
-    """Of one LLC domain."""
+    """Last-level cache of one LLC domain."""
     latency: LatencySpec
     node_distance: tuple[tuple[int, ...], ...]
-    """Distance class between nodes: 0 the same, 1 the same package, 2 and up others, the further
-    nodes of a package among them."""
+    """Distance class between nodes: 0 the same, 1 the same package, 2 and up other packages and the
+    further nodes of a package."""
     llc_distance: tuple[tuple[int, ...], ...]
     """Distance class between LLC domains."""
     bandwidth: BandwidthSpec
     system: SystemSpec
     pmu_counters: int
-    """Events the PMU counts at once without multiplexing."""
+    """Number of events that the PMU counts at once without multiplexing."""
     energy: EnergySpec | None = None
-    """None: the preset file does not say, and energies are NaN."""
+    """Prices of energy; None: the preset file has none, and energies are NaN."""
     page_bytes: int = 4096
-    """4 KiB, 16 KiB or 2 MiB, all pages of a run alike."""
+    """Size of all pages of a run: 4 KiB, 16 KiB or 2 MiB."""
     directory: DirectorySpec | None = None
-    """None: a directory that never has to drop a line."""
+    """Directory of each home node; None: a directory that never has to drop a line."""
     cpu: Cpu | None = field(default=None, repr=False)
-    """Whose events a real one counts; None: not said. It changes no run, so it is not among what
-    tells runs apart (`repr`)."""
+    """CPU whose events the real machine counts; None: not given. It changes no run, so it is not
+    part of the identity of runs (`repr`)."""
 
     @property
     def home_nodes(self) -> tuple[int, ...]:
@@ -263,7 +272,7 @@ class MachineSpec:
 
     @property
     def ghz(self) -> float:
-        """Clock of the first class of cores, as are the four properties below."""
+        """Clock of the first class of cores; the four properties below are also of that class."""
         return self.core_classes[0].ghz
 
     @property
@@ -273,7 +282,7 @@ class MachineSpec:
 
     @property
     def l2(self) -> CacheSpec | None:
-        """Private second level."""
+        """Private second-level cache."""
         return self.core_classes[0].l2
 
     @property
@@ -283,20 +292,20 @@ class MachineSpec:
 
     @property
     def core(self) -> CoreSpec:
-        """Issue and overlap."""
+        """Issue and overlap of misses."""
         return self.core_classes[0].core
 
     @property
     def clock_hz(self) -> float:
-        """Core clock."""
+        """Clock of the cores."""
         return self.ghz * 1e9
 
     @property
     def l2_domains(self) -> tuple[int, ...]:
         """Number of each logical core's L2, in order of appearance.
 
-        The cores of a class in an LLC domain are taken in order, `l2_cores` to an L2; the last one
-        of a domain may have fewer.
+        The cores of a class in an LLC domain are assigned in order, `l2_cores` to each L2; the last
+        L2 of a domain may have fewer.
         """
         first = {pu.core: pu for pu in reversed(self.topology.pus)}
         number: dict[tuple[int, int, int], int] = {}

@@ -1,4 +1,6 @@
-"""What a machine file says of memory, caches and the ways between them, as rules ask for it."""
+"""Speeds of memory, caches and the paths between them from a machine file, in the form that rules
+need.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from autofinity.sim.spec import ByDistance, MachineSpec
 
 
 def speeds_of(spec: MachineSpec) -> Speeds:
-    """Of a simulated machine. Cores of a hybrid machine count as its first class does."""
+    """Speeds of a simulated machine. Cores of a hybrid machine count as its first class."""
     latency, bandwidth = spec.latency, spec.bandwidth
     homes = [bandwidth.memory_gbs[node] for node in spec.home_nodes]
     return Speeds(

@@ -1,4 +1,4 @@
-"""Several programs on one simulated machine: one after the other, side by side, again and again."""
+"""Several programs on one simulated machine: one after the other, side by side, or repeated."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ from autofinity.sim.result import EVENT_INDEX, SimResult
 from autofinity.sim.spec import MachineSpec
 
 type Scheduler = Literal["bound", "os"]
-"""Threads stay on the PU they were given, or the operating system's scheduler places them."""
+"""Placement of threads: bound to the PU that they were given, or moved by the operating system's
+scheduler."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """One program of a run: a trace, and where and when its threads run.
+    """One program of a run: a trace, and the PUs and start of its threads.
 
-    `cpus` are the PUs of its workers, one each; of more workers, and under the scheduler "os", all
-    PUs that its threads may use. `workers` default to as many of the busiest streams as there are
-    `cpus`.
+    `cpus` are the PUs of its workers, one each. With more workers, and under the scheduler "os",
+    they are all PUs that its threads may use. `workers` default to as many of the busiest streams
+    as there are `cpus`.
     """
 
     trace: str | Path | traces.Trace
@@ -40,7 +41,7 @@ class ProgramRun:
     workers: tuple[int, ...] | None = None
     start_ns: float = 0.0
     after: bool = False
-    """Begin when the program before this one has ended, whatever `start_ns` says."""
+    """Begin when the program before this one has ended, whatever the value of `start_ns`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class ProgramResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TogetherResult:
-    """The run as a whole and each program of it, in the order given."""
+    """The whole run and each of its programs, in the order given."""
 
     whole: SimResult
     programs: tuple[ProgramResult, ...]
@@ -90,8 +91,8 @@ def prepare_together(
 ) -> core.Program:
     """Read the traces and make them ready for replay in address spaces of their own.
 
-    Raises `TraceError`, `SimulationError` for what no replay could follow, or when two pieces of
-    shared memory have one name.
+    Raises `TraceError`; `SimulationError` for events that no replay could follow, or when two
+    pieces of shared memory have one name.
     """
     if len({each.name for each in shared}) < len(shared):
         raise SimulationError("two pieces of shared memory have one name; expected one entry each")
@@ -125,20 +126,21 @@ def start_together(
 
     Args:
         spec: the machine.
-        program: of `prepare_together`, with the same runs.
+        program: from `prepare_together`, with the same runs.
         runs: the programs.
-        machine: of `machine_model(spec)`, to use it again.
-        scheduler: who places the threads; workers that are more than their CPUs share these in any
+        machine: from `machine_model(spec)`, to use it again.
+        scheduler: placement of the threads; more workers than CPUs share these CPUs in any
             case.
-        restart: programs that end early begin again, uncounted, until the last has ended once.
-        repeats: how often the region runs; more than once for a single program only.
-        pages: where they go on first touch; single nodes for a single program only.
-        detectors: what watches; the workers of all runs, in order, are its threads.
+        restart: programs that end early begin again, without counts, until the last has ended once.
+        repeats: number of times that the region runs; more than one for a single program only.
+        pages: nodes of pages on first touch; single nodes for a single program only.
+        detectors: detectors to attach; the workers of all runs, in order, are their threads.
         sample_period_ns: simulated time between samples; 0 for one sample of the whole run.
-        seed: of the page colours and of the scheduler.
+        seed: random seed for the page colours and for the scheduler.
 
     Raises `CapabilityError` for detectors that sense the same, `SimulationError`,
     `PlacementError`.
+
 
     """
     pus: list[int] = []
@@ -187,7 +189,7 @@ def simulate_together(
 ) -> TogetherResult:
     """Replay several programs to the end of the last one's region of interest.
 
-    For the arguments and what is raised see `prepare_together` and `start_together`.
+    For the arguments and errors see `prepare_together` and `start_together`.
     """
     program = prepare_together(runs, shared)
     simulation, workers = start_together(

@@ -6,14 +6,15 @@
     meetings  │        │        │        │        │        │      │
 
 Each interval of the region belongs to the stretch of the window that it is most like
-(`likeness.py`); the window stands for its stretch. Work is done at the rates of the window: of each
-stream its busy clocks an instruction. Between two meetings of all threads each stream needs the sum
-of its own, and the slowest decides (LoopPoint, HPCA 2022, does the same between barriers). Where
-threads meet so often that meetings lie within a window, or wait for each other otherwise, the
-window's time already holds the waiting, and the stretch takes that time for each part of its work.
+(`likeness.py`); the window stands for its stretch. Work is done at the rates of the window: for
+each stream its busy clocks per instruction. Between two meetings of all threads each stream needs
+the sum of its own times, and the slowest stream decides (LoopPoint, HPCA 2022, does the same
+between barriers). Where threads meet so often that meetings lie within a window, or wait for each
+other otherwise, the window's time already includes the waiting, and the stretch takes that time for
+each part of its work.
 
-The standard error is that of the mean of strata: each window is guessed from the one that is most
-like it, and how far off that is tells how far off a window may be for its stretch.
+The standard error is that of the mean of strata: each window is estimated from the most similar
+window, and the difference is an estimate of the window's error for its stretch.
 """
 
 from __future__ import annotations
@@ -27,24 +28,25 @@ import numpy.typing as npt
 from autofinity.sim.likeness import Floats, Intervals, Likeness
 
 ENOUGH = 0.1
-"""Of what the busiest stream did in a window: a stream with less tells nothing of its own rate."""
+"""Least share of the busiest stream's instructions in a window: a stream with less gives no rate of
+its own."""
 FITTED = 10
-"""Rounds in which rates of windows and of streams are fitted to each other."""
+"""Number of rounds in which rates of windows and of streams are fitted to each other."""
 COUPLED = 0.05
-"""Share of time at locks and awaits from which on threads go at each other's pace."""
+"""Share of time at locks and awaits from which on threads advance at each other's pace."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkLine:
-    """How far each stream had got when all streams together had done so much work.
+    """Progress of each stream at given amounts of work of all streams together.
 
     Streams are the trace's; work is the number of accesses of all streams in the region.
     """
 
     work: Floats
-    """Ascending, [points]."""
+    """Amounts of work, ascending, [points]."""
     instructions: Floats
-    """Of each stream since its beginning, [points, streams]; no column falls."""
+    """Instructions of each stream since its beginning, [points, streams]; no column falls."""
 
     def at(self, work: Floats) -> Floats:
         """Instructions of each stream at these amounts of work, [amounts, streams]."""
@@ -54,58 +56,58 @@ class WorkLine:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionWork:
-    """What was done in the region, and where its windows and meetings lie. No time is in it."""
+    """Work of the region, and the places of its windows and meetings, without any time."""
 
     line: WorkLine
     window_work: Floats
     """Begin and end of each window, [windows, 2]."""
     meeting_work: Floats
-    """Of the meetings that are kept; first the region's begin, last its end."""
+    """Work at the kept meetings; first the region's begin, last its end."""
     met: Floats
-    """Meetings up to each of these, those that are not kept included."""
+    """Number of meetings up to each of these, including those that are not kept."""
     intervals: Intervals
-    """What was done when."""
+    """Activity of the streams in each interval."""
 
     @property
     def work(self) -> float:
-        """Of the whole region."""
+        """Work of the whole region."""
         return float(self.meeting_work[-1] - self.meeting_work[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimedWindow:
-    """What a replay of one window measured."""
+    """Measurements of a replay of one window."""
 
     number: int
     time_ns: float
     counts: npt.NDArray[np.uint64]
-    """[streams, events]; the first event is `instructions`."""
+    """Counts, [streams, events]; the first event is `instructions`."""
     idle_ns: Floats
-    """How long each stream waited at barriers, or after its last event, [streams]."""
+    """Time that each stream waited at barriers, or after its last event, [streams]."""
     blocked_ns: Floats
-    """How long each stream waited for others elsewhere: at locks and awaits, [streams]."""
+    """Time that each stream waited for others elsewhere: at locks and awaits, [streams]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionEstimate:
-    """The whole region, from some of its windows."""
+    """Estimate of the whole region, from some of its windows."""
 
     roi_ns: float
     error: float
     """Relative standard error of the time; NaN from fewer than two windows."""
     windows: tuple[int, ...]
-    """Numbers of those that were timed, in order of work."""
+    """Numbers of the timed windows, in order of work."""
     stretch_ns: Floats
-    """Time of the stretch that each of them stands for, [windows]."""
+    """Time of the stretch that each window stands for, [windows]."""
     counts: Floats
-    """Of each stretch, [windows, streams, events]."""
+    """Counts of each stretch, [windows, streams, events]."""
     progress: Floats
-    """Share of the region's work in this stretch and those before, [windows]."""
+    """Share of the region's work in this stretch and the earlier ones, [windows]."""
     busy_ns: Floats
-    """Of each interval of the region: an instruction of each stream while it waits for no other,
-    [intervals, streams]."""
+    """Time of an instruction of each stream while it waits for no other, for each interval of the
+    region, [intervals, streams]."""
     unit_ns: Floats
-    """The same of all streams together, [intervals]."""
+    """Time of an instruction of all streams together, [intervals]."""
 
     @property
     def totals(self) -> Floats:
@@ -114,7 +116,7 @@ class RegionEstimate:
         return whole
 
     def lasting(self, roi_ns: float) -> RegionEstimate:
-        """The same, with each stretch as much longer as the region."""
+        """The same estimate, with each stretch longer in the proportion of the region."""
         longer = roi_ns / max(self.roi_ns, 1.0)
         return replace(self, roi_ns=roi_ns, stretch_ns=self.stretch_ns * longer)
 
@@ -153,12 +155,12 @@ class _Parts:
 
     stretch: npt.NDArray[np.intp]
     segment: npt.NDArray[np.intp]
-    """Number of the kept meeting before it."""
+    """Number of the kept meeting before the part."""
     meets: npt.NDArray[np.bool_]
-    """Whether more than one meeting lies in its segment."""
+    """Whether more than one meeting lies in the part's segment."""
     work: Floats
     instructions: Floats
-    """Done in it, [parts, streams]."""
+    """Instructions of the part, [parts, streams]."""
 
     @staticmethod
     def between(region: RegionWork, nearest: npt.NDArray[np.intp]) -> _Parts:
@@ -189,11 +191,11 @@ class _Rates:
     """Nanoseconds an instruction, window by window."""
 
     together: Floats
-    """All streams as one, waiting included, [windows]."""
+    """Nanoseconds of all streams as one, waiting included, [windows]."""
     busy: Floats
-    """Of each stream while it waits for nobody, [windows, streams]."""
+    """Nanoseconds of each stream while it waits for no other, [windows, streams]."""
     mean: Floats
-    """Of all streams, while they wait for nobody, [windows]."""
+    """Nanoseconds of all streams, while they wait for no other, [windows]."""
     blocked: float
     """Share of the streams' time in which they wait for others elsewhere than at barriers."""
 
@@ -214,8 +216,10 @@ class _Rates:
 
 
 def _busy_rates(busy_ns: Floats, done: Floats) -> Floats:
-    """Streams that did next to nothing in a window are as much slower there than others as they are
-    elsewhere.
+    """Rates of each stream in each window.
+
+    A stream with very few instructions in a window is assumed to be slower than others there in the
+    same proportion as in other windows.
     """
     factor = np.ones(done.shape[1])
     rate = np.ones(done.shape[0])
@@ -231,7 +235,7 @@ def _busy_rates(busy_ns: Floats, done: Floats) -> Floats:
 
 
 def _part_times(parts: _Parts, rates: _Rates) -> Floats:
-    """Of each part, so that those of a segment add up to its time."""
+    """Time of each part; the times of a segment's parts add up to the segment's time."""
     alone = parts.instructions * rates.busy[parts.stretch]
     together = parts.instructions.sum(axis=1) * rates.together[parts.stretch]
     segments = int(parts.segment.max()) + 1
@@ -251,7 +255,9 @@ def _sum_by(index: npt.NDArray[np.intp], rows: Floats, length: int) -> Floats:
 
 
 def _relative_error(rate: Floats, stretch_ns: Floats, other: npt.NDArray[np.intp]) -> float:
-    """Of the sum: each window's rate is off as the one most like it differs, by 1/sqrt(2)."""
+    """Relative error of the sum: each window's rate is off by its difference from the most similar
+    window, times 1/sqrt(2).
+    """
     total = float(stretch_ns.sum())
     if len(rate) < 2 or total <= 0:
         return float("nan")
@@ -260,8 +266,10 @@ def _relative_error(rate: Floats, stretch_ns: Floats, other: npt.NDArray[np.intp
 
 
 def _scaled_counts(timed: Sequence[TimedWindow], done: Floats) -> Floats:
-    """Every stream's counts, by how much more it did in the stretch than in the window; of a stream
-    that did next to nothing there, what all did an instruction.
+    """Counts of every stream, scaled from the window to the stretch by its instructions.
+
+    A stream with very few instructions in the window gets the counts per instruction of all
+    streams.
     """
     counts = np.array([window.counts for window in timed], dtype=np.float64)
     measured = counts[:, :, 0]

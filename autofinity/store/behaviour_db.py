@@ -1,17 +1,18 @@
-"""The behaviour database: what was sampled of each program, and what its policy said.
+"""The behaviour database: samples of each program, and the answers of its policy.
 
-    program ──< behaviour (one a thread count: sample, hint, digest of the policy that gave it)
-            ──< run       (one a start: when, how, what was bound, what went less well)
-                    ──< observation (one an affinity the run was sampled in: to learn from)
-                    ──< mask        (one a thread it bound: what to put back)
+    program ──< behaviour (one a thread count: sample, hint, digest of the hint's policy)
+            ──< run       (one a start: time, settings, bound threads, problems)
+                    ──< observation (one an affinity that the run was sampled in: to learn from)
+                    ──< mask        (one a thread that the run bound: the mask to restore)
 
 SQLite, one file that only its user may read, in WAL mode where no other host can have it open.
 Every row is committed at once, so a killed monitor loses nothing that was written. A database of a
-newer version is refused and left alone, and so is one that others can write or that holds anything
-but these tables (`behaviour_file`); a damaged one raises `StoreError`, and the run that wanted it
-goes on without. A damaged row is left out and said (`damaged`); the others are read.
+newer version is refused and left alone, and so is a database that others can write or that holds
+anything but these tables (`behaviour_file`). A damaged database raises `StoreError`, and the run
+that needs it goes on without. A damaged row is left out and reported (`damaged`); the others are
+read.
 
-Paths are kept as the bytes they are, in whatever encoding: as texts that need not be UTF-8.
+Paths are stored as their bytes, in any encoding: as texts that need not be UTF-8.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _RUN_COLUMNS = ", ".join(map(taken, RunRecord.__dataclass_fields__))
 
 
 class BehaviourDB:
-    """An open database. Use `open`; close it, or use it as a context manager."""
+    """An open database. Make it with `open`; close it, or use it as a context manager."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -70,7 +71,7 @@ class BehaviourDB:
 
     @property
     def damage(self) -> StoreError | None:
-        """For who has told what could be read: what to raise then; None when that was all."""
+        """Error to raise after all readable rows were reported; None when no row was damaged."""
         return self._rows_read.damage
 
     @classmethod
@@ -88,12 +89,12 @@ class BehaviourDB:
         self.close()
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         with suppress(sqlite3.Error):
             self._connection.close()
 
     def hint(self, program: str, threads: int, policy: str) -> Hint | None:
-        """Hint of this very policy, or None. A hint of another (older) policy is dropped."""
+        """Hint of this very policy, or None. A hint of another (older) policy is deleted."""
         with self._guarded():
             self._connection.execute(
                 "UPDATE behaviour SET hint = NULL, policy = NULL "
@@ -108,7 +109,9 @@ class BehaviourDB:
     def remember_sample(
         self, program: str, path: str, threads: int, sample: Mapping[str, float], tier: str
     ) -> None:
-        """Keep a sample; the hint of an earlier one goes, since it was not made from this one."""
+        """Store a sample. The hint of an earlier sample is deleted, since it was not made from this
+        sample.
+        """
         with self._guarded(), self._transaction():
             self._remember_program(program, path)
             self._connection.execute(
@@ -120,7 +123,7 @@ class BehaviourDB:
             )
 
     def remember_hint(self, program: str, threads: int, hint: Hint, policy: str) -> None:
-        """Keep what a policy said of the sample that is there. Raises `StoreError` without one."""
+        """Store a policy's answer for the present sample. Raises `StoreError` without a sample."""
         with self._guarded():
             changed = self._connection.execute(
                 "UPDATE behaviour SET hint = ?, policy = ? WHERE program = ? AND threads = ?",
@@ -142,7 +145,7 @@ class BehaviourDB:
         sample: Mapping[str, float],
         tier: str,
     ) -> None:
-        """Keep what a run did in one affinity; every one is kept, none is replaced."""
+        """Store the behaviour of a run in one affinity; all rows are kept, none is replaced."""
         with self._guarded():
             self._connection.execute(
                 "INSERT INTO observation(run, program, threads, affinity, machine, sample, tier, "
@@ -160,7 +163,7 @@ class BehaviourDB:
             )
 
     def observations(self) -> tuple[LiveObservation, ...]:
-        """All of them, oldest first."""
+        """All observations, oldest first."""
         return self._read(
             observation_of,
             "SELECT run, program, threads, affinity, machine, sample, tier FROM observation "
@@ -170,7 +173,7 @@ class BehaviourDB:
     def begin_run(
         self, program: str, path: str, pid: int, tier: str, **origin: Unpack[RunOrigin]
     ) -> int:
-        """Note that a program was started; the number of the run."""
+        """Record the start of a program; return the number of the run."""
         values = {"program": program, "pid": pid, "started": time.time(), "tier": tier, **origin}
         with self._guarded(), self._transaction():
             self._remember_program(program, path)
@@ -183,7 +186,7 @@ class BehaviourDB:
         return number
 
     def update_run(self, run: int, **changes: Unpack[RunChanges]) -> None:
-        """Note how a run goes on; what is not given stays."""
+        """Record changes of a run; values that are not given stay."""
         values: dict[str, object] = {
             name: json.dumps(dict(value)) if isinstance(value, Mapping) else value
             for name, value in changes.items()
@@ -203,7 +206,9 @@ class BehaviourDB:
             )
 
     def remember_masks(self, run: int, masks: Sequence[MaskRecord]) -> None:
-        """Keep what threads are about to be given; what each had before its first row stays."""
+        """Store the masks that threads are about to get; the mask before a thread's first row
+        stays.
+        """
         with self._guarded(), self._transaction():
             self._connection.executemany(
                 "INSERT INTO mask VALUES (?, ?, ?, ?, ?) "
@@ -212,7 +217,7 @@ class BehaviourDB:
             )
 
     def masks(self, run: int) -> tuple[MaskRecord, ...]:
-        """Of a run's threads, those that ended included, in the order of their ids."""
+        """Masks of a run's threads, including threads that ended, in the order of their ids."""
         return self._read(
             mask_of,
             "SELECT tid, start_ticks, before, given FROM mask WHERE run = ? ORDER BY tid",
@@ -220,7 +225,7 @@ class BehaviourDB:
         )
 
     def take_over(self, earlier: int, run: int) -> None:
-        """`run` goes on with the process of run `earlier`: the masks are its own from now on."""
+        """Continue the process of run `earlier` as `run`, which owns the masks from now on."""
         with self._guarded(), self._transaction():
             self._connection.execute("UPDATE mask SET run = ? WHERE run = ?", (run, earlier))
             self._connection.execute(
@@ -229,12 +234,12 @@ class BehaviourDB:
             )
 
     def forget_masks(self, run: int) -> None:
-        """Its threads have ended, or have their own masks again."""
+        """Delete the masks of a run whose threads have ended, or have their own masks again."""
         with self._guarded():
             self._connection.execute("DELETE FROM mask WHERE run = ?", (run,))
 
     def programs(self) -> tuple[Known, ...]:
-        """All that is known, newest sample first."""
+        """All known programs, newest sample first."""
         return self._read(
             known_of,
             f"SELECT program, {taken('path')}, threads, sample, tier, sampled_at, hint, policy "
@@ -246,15 +251,15 @@ class BehaviourDB:
         return self._runs("ORDER BY id DESC LIMIT ?", limit)
 
     def run(self, number: int) -> RunRecord | None:
-        """The run of that number; None: there is none."""
+        """The run of that number; None where there is none."""
         if number > LARGEST:
             return None
         return next(iter(self._runs("WHERE id = ?", number)), None)
 
     def open_runs(self, host: str | None = None) -> tuple[RunRecord, ...]:
-        """Runs that began on `host` (or on any) and whose end nobody noted, newest first.
+        """Runs that began on `host` (or on any host) and have no recorded end, newest first.
 
-        Their processes may have gone all the same: whoever asks must look.
+        Their processes may have ended all the same: the caller must check.
         """
         return self._runs("WHERE ended IS NULL AND host = coalesce(?, host) ORDER BY id DESC", host)
 
@@ -272,7 +277,7 @@ class BehaviourDB:
             return self._rows_read.read(of, question, *values)
 
     def rebuild_due(self, growth_share: float = 0.2) -> bool:
-        """Whether what can be learned from has grown by `growth_share` since the last rebuild.
+        """Whether the data for learning have grown by `growth_share` since the last rebuild.
 
         Only observations with hardware counters count; the first rebuild waits for ten.
         """
@@ -286,7 +291,7 @@ class BehaviourDB:
         return rows >= built * (1 + growth_share)
 
     def mark_built(self) -> None:
-        """Note that a policy was built from what is there now, or that it was tried in vain."""
+        """Record that a policy was built from the present rows, or that the attempt gave none."""
         rows = self._rows()
         with self._guarded():
             self._connection.execute(
@@ -296,7 +301,7 @@ class BehaviourDB:
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
-        """Hold off all other writers: for a file that is made of the database."""
+        """Exclude all other writers: for a file that is made from the database."""
         with self._guarded(), self._transaction():
             yield
 

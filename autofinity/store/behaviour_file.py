@@ -1,7 +1,7 @@
-"""The file of the behaviour database: where it is, whose it is, and how it is opened.
+"""The file of the behaviour database: its path, its owner, and how it is opened.
 
-What it says is believed (masks are set, monitors ended), so it has to be this user's own, and no
-statement of ours may run what somebody wrote into it, or for long.
+Its content is trusted (masks are set, monitors ended), so the file has to be this user's own. No
+statement of ours may run code that somebody wrote into the file, or run for long.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autofinity.store.behaviour_schema import (
 from autofinity.store.network_folders import may_be_shared
 
 SIDE_SUFFIXES = ("-journal", "-wal", "-shm")
-"""Of the files that SQLite keeps beside a database, and takes rows from."""
+"""Suffixes of the files that SQLite keeps beside a database, and takes rows from."""
 
 _LONGEST_VALUE_BYTES = 1 << 20
 _LARGEST_COPY_BYTES = 256 << 20
@@ -51,9 +51,9 @@ def default_path(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def connect(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection:
-    """An open database of the present schema; a file that is not there is made for writers.
+    """An open database of the present schema; a missing file is made for writers.
 
-    Raises `StoreError`: not this user's alone, not writable, damaged, of other tables than ours,
+    Raises `StoreError`: not this user's alone, not writable, damaged, with other tables than ours,
     locked for longer than `timeout_s`, or from a newer version.
     """
     try:
@@ -71,7 +71,7 @@ def connect(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection
 
 @contextmanager
 def guarded(path: Path) -> Iterator[None]:
-    """What SQLite or a damaged row raises becomes a `StoreError` that names the file."""
+    """Turn errors of SQLite or of a damaged row into a `StoreError` that names the file."""
     try:
         yield
     except (sqlite3.Error, ValueError, OverflowError) as error:  # ValueError: no number, no hint
@@ -82,15 +82,16 @@ def guarded(path: Path) -> Iterator[None]:
 
 
 class StepLimit:
-    """Interrupts statements that take more steps than any of ours does."""
+    """Interrupts statements that take more steps than any statement of ours."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._left = _MOST_STEPS // _STEPS_AT_ONCE
         connection.set_progress_handler(self._stop, _STEPS_AT_ONCE)
 
     def begin(self) -> None:
-        """The next statements have all steps to themselves, unless some were interrupted before:
-        a monitor that tries again and again would burn a core.
+        """Give all steps to the next statements, unless earlier ones were interrupted.
+
+        Otherwise a monitor that tries again and again would use up a core.
         """
         if self._left >= 0:
             self._left = _MOST_STEPS // _STEPS_AT_ONCE
@@ -108,21 +109,22 @@ def _open(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection:
         return sqlite3.connect(
             f"file:{_quoted(path)}?mode=ro", uri=True, timeout=timeout_s, isolation_level=None
         )
-    refuse_foreign(path)  # before anything is left in another user's folder
+    refuse_foreign(path)  # before any file is made in another user's folder
     make_folder(path.parent)
-    # Made by us and not by SQLite, so that it is private from its first byte on; the -wal and -shm
-    # files take its mode.
+    # The file is made here and not by SQLite, so that it is private from its first byte on; the
+    # -wal and -shm files take its mode.
     make(path)
-    refuse_foreign(path)  # what is there by now
+    refuse_foreign(path)  # check the files that exist by now
     return sqlite3.connect(path, timeout=timeout_s, isolation_level=None)
 
 
 def refuse_foreign(path: Path) -> None:
-    """Raises `StoreError` unless file, side files and folder are this user's alone, or could be
-    made so; `OSError` when that cannot be seen.
+    """Raise `StoreError` unless file, side files and folder are this user's alone, or could be made
+    so.
 
-    By name: to close a descriptor of the file would give back the locks of whoever has it open in
-    this process. Nobody else can exchange a file in the folder meanwhile.
+    Raises `OSError` when that cannot be checked. The check is by name: closing a descriptor of the
+    file would release the locks of any code of this process that has the file open. Nobody else can
+    exchange a file in the folder between check and use.
     """
     flaw = _flaw(path)
     if flaw:
@@ -147,7 +149,9 @@ def _flaw(path: Path) -> str:
 
 
 def _believe_nothing(connection: sqlite3.Connection) -> None:
-    """Bounds on what a damaged file, or one that others wrote into, can make of a statement."""
+    """Limit the effect that a damaged file, or one that others wrote into, can have on a
+    statement.
+    """
     StepLimit(connection)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE_BYTES)
     connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
@@ -157,7 +161,7 @@ def _believe_nothing(connection: sqlite3.Connection) -> None:
 
 
 def _text(data: bytes) -> str:
-    """What is no UTF-8 is kept as it is."""
+    """Text of the bytes; bytes that are no UTF-8 are kept as they are."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -168,13 +172,13 @@ def _prepared(
     if read_only:
         return connection if version == SCHEMA_VERSION else _brought_up_to_date(connection, path)
     if may_be_shared(path):
-        # A home directory of a cluster: readers and writers meet by the locks of the file alone.
+        # A home directory of a cluster: readers and writers synchronise by the file's locks alone.
         _keep_journal(connection, "delete", timeout_s)
         connection.execute("PRAGMA synchronous = FULL")
     else:
         _keep_journal(connection, "wal", timeout_s)
-        # NORMAL may lose the last commits when the machine (not the monitor) dies, and corrupts
-        # nothing: right for observations that can be made again.
+        # NORMAL may lose the last commits when the machine (not the monitor) crashes, but corrupts
+        # nothing: sufficient for observations that can be made again.
         connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     if version < SCHEMA_VERSION:
@@ -183,7 +187,7 @@ def _prepared(
 
 
 def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema of a database that holds nothing but ours. Raises `StoreError`."""
+    """Version of the schema of a database that holds only our tables. Raises `StoreError`."""
     with transaction(connection, "DEFERRED"):  # version and tables of one instant
         version = version_of(connection)
         if not 0 <= version <= SCHEMA_VERSION:
@@ -201,7 +205,9 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _brought_up_to_date(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """A copy in memory: of an older database, or of one that another process is just making."""
+    """A copy in memory: of an older database, or of a database that another process is just
+    making.
+    """
     if path.stat().st_size > _LARGEST_COPY_BYTES:
         raise StoreError(
             f"the behaviour database {path} is of an older version and has more than "
@@ -216,8 +222,10 @@ def _brought_up_to_date(connection: sqlite3.Connection, path: Path) -> sqlite3.C
 
 
 def _keep_journal(connection: sqlite3.Connection, mode: str, timeout_s: float) -> None:
-    """Let this be the journal's mode. SQLite does not wait for the lock of a change itself, where
-    several make the file at the same time (it might be for ever); so we do, up to `timeout_s`.
+    """Set the journal's mode.
+
+    SQLite itself does not wait for the lock of this change where several processes make the file at
+    the same time (the wait might be endless); so this function waits, up to `timeout_s`.
     """
     give_up = time.monotonic() + timeout_s
     while True:
@@ -226,7 +234,7 @@ def _keep_journal(connection: sqlite3.Connection, mode: str, timeout_s: float) -
                 connection.execute(f"PRAGMA journal_mode = {mode}")
             return
         except sqlite3.OperationalError as error:
-            # The low byte is the kind; what lies above says why, in more than one way.
+            # The low byte is the kind; the higher bytes give the reason in more detail.
             busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
             if not busy or time.monotonic() > give_up:
                 raise

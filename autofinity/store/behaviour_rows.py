@@ -1,4 +1,4 @@
-"""What a row of the behaviour database says, as values, and how values are kept."""
+"""Rows of the behaviour database as values, and the way values are stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_UTF_8 = _PATHS | {"notes"}  # which name paths
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of one program with one thread count."""
+    """Known facts about one program with one thread count."""
 
     program: str
     path: str
@@ -33,7 +33,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class LiveObservation:
-    """What one run did in one affinity."""
+    """Behaviour of one run in one affinity."""
 
     run: int
     """Number of the run: rows of one run are comparable with each other."""
@@ -41,7 +41,7 @@ class LiveObservation:
     threads: int
     affinity: Affinity
     machine: str
-    """Which machine it was, in words; equal for machines of the same shape and CPU model."""
+    """Description of the machine; equal for machines of the same shape and CPU model."""
     sample: Mapping[str, float]
     """Counts per thread and second, by neutral name."""
     tier: str
@@ -65,29 +65,30 @@ class RunRecord:
     totals: Mapping[str, int]
     """Counts of the whole run, threads and children together; empty without hardware counters."""
     host: str
-    """Boot and PID namespace that `pid` is a number of; empty in rows of the first two schemas."""
+    """Boot and PID namespace that `pid` belongs to; empty in rows of the first two schemas."""
     start_ticks: int
-    """When the process began, in clock ticks since boot: with `pid` and `host` it names it."""
+    """Start of the process in clock ticks since boot: with `pid` and `host` it identifies the
+    process."""
     monitor_pid: int
-    """Who watches it, named in the same way by `monitor_ticks`."""
+    """Process that watches the run; `monitor_ticks` is its start."""
     monitor_ticks: int
     policy: str
     """Digest of the policy that is asked; empty without one."""
     policy_path: str
     allowed: str
-    """CPU list that was allowed when it began."""
+    """CPU list that was allowed when the run began."""
     phase: str
-    """Where the watching stands; empty before the first look."""
+    """Stage of the watching; empty before the first look."""
     cpus: str
-    """CPU list that the run claims: the cores its threads were given."""
+    """CPU list that the run claims: the cores that its threads were given."""
     sample: Mapping[str, float]
-    """What the policy was asked with; empty before, and for a hint that was known."""
+    """Sample that the policy was asked with; empty before, and for a hint that was known."""
     probe: Mapping[str, float]
-    """What its second look was asked with."""
+    """Sample that the policy's second look was asked with."""
 
 
 class RunOrigin(TypedDict, total=False):
-    """What is known of a run when it begins; see `RunRecord`."""
+    """Facts of a run at its beginning; see `RunRecord`."""
 
     host: str
     start_ticks: int
@@ -99,7 +100,7 @@ class RunOrigin(TypedDict, total=False):
 
 
 class RunChanges(TypedDict, total=False):
-    """How a run goes on; what is not given, or None, stays."""
+    """Changes of a run; a value that is not given, or None, stays."""
 
     threads: int | None
     hint: Hint | None
@@ -115,19 +116,19 @@ class RunChanges(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class MaskRecord:
-    """What a thread may run on by us, and what it might run on before."""
+    """Mask that a thread got from autofinity, and the mask before it."""
 
     tid: int
     start_ticks: int
-    """When the thread began: tids are used again."""
+    """Start of the thread: tids are reused."""
     before: str
-    """CPU list."""
+    """CPU list of the mask before."""
     given: str
-    """CPU list."""
+    """CPU list of the mask that was given."""
 
 
 def known_of(row: tuple[object, ...]) -> Known:
-    """From `program, path, threads, sample, tier, sampled_at, hint, policy`."""
+    """Value of a row `program, path, threads, sample, tier, sampled_at, hint, policy`."""
     values = Values(f"sample of program {str(row[0])[:12]}", row)
     return Known(
         program=values.text("program"),
@@ -142,7 +143,7 @@ def known_of(row: tuple[object, ...]) -> Known:
 
 
 def observation_of(row: tuple[object, ...]) -> LiveObservation:
-    """From `run, program, threads, affinity, machine, sample, tier`."""
+    """Value of a row `run, program, threads, affinity, machine, sample, tier`."""
     values = Values(f"observation of run {row[0]}", row)
     return LiveObservation(
         run=values.number("run"),
@@ -156,7 +157,7 @@ def observation_of(row: tuple[object, ...]) -> LiveObservation:
 
 
 def run_of(row: tuple[object, ...]) -> RunRecord:
-    """From the columns of `run`, its program's path among them, in the order of `RunRecord`."""
+    """Value of the columns of `run`, with its program's path, in the order of `RunRecord`."""
     values = Values(f"run {row[0]}", row)
     return RunRecord(
         id=values.number("id"),
@@ -186,7 +187,7 @@ def run_of(row: tuple[object, ...]) -> RunRecord:
 
 
 def mask_of(row: tuple[object, ...]) -> MaskRecord:
-    """From `tid, start_ticks, before, given`."""
+    """Value of a row `tid, start_ticks, before, given`."""
     values = Values(f"mask of thread {row[0]}", row)
     return MaskRecord(
         tid=values.pid("tid"),
@@ -197,22 +198,22 @@ def mask_of(row: tuple[object, ...]) -> MaskRecord:
 
 
 def rows_at_build_of(row: tuple[object, ...]) -> int:
-    """From the `value` of that name."""
+    """Number in the `value` of that name."""
     return Values("rows_at_build", row).digits("value")
 
 
 def taken(column: str) -> str:
-    """How a column is asked for: paths as bytes."""
+    """Expression that reads a column: paths as bytes."""
     return f"CAST({column} AS BLOB)" if column in _PATHS else column
 
 
 def put(column: str) -> str:
-    """How a value goes into a column: what need not be UTF-8 as a text of whatever bytes."""
+    """Expression that writes a value: columns that need not be UTF-8 as a text of any bytes."""
     return "CAST(? AS TEXT)" if column in _NOT_UTF_8 else "?"
 
 
 def stored(values: Mapping[str, object]) -> tuple[object, ...]:
-    """Values by column, as they are `put`."""
+    """Values by column, in the form that `put` needs."""
     return tuple(
         os.fsencode(value)
         if name in _PATHS and isinstance(value, str)

@@ -1,7 +1,7 @@
 """The tables of the behaviour database, version by version.
 
-A file is one of ours when it holds exactly these: a view in a table's place, a trigger or a column
-that is computed would run whatever somebody else wrote.
+A file is ours when it holds exactly these tables: a view in place of a table, a trigger or a
+computed column would run code that somebody else wrote.
 """
 
 from __future__ import annotations
@@ -85,13 +85,15 @@ _SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3)
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """The schema that a database says it has; 0: it was just made."""
+    """The schema version that a database records; 0: the database was just made."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    """All or nothing: IMMEDIATE with all other writers held off, DEFERRED to see one instant."""
+    """Transaction, all or nothing: IMMEDIATE excludes all other writers, DEFERRED reads one
+    instant.
+    """
     connection.execute(f"BEGIN {kind}")
     try:
         yield
@@ -105,13 +107,15 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring a database of an older schema up to date, all or nothing."""
     with transaction(connection):
-        # Another process may have done it while we waited for the lock.
+        # Another process may have migrated the database while we waited for the lock.
         _make(connection, version_of(connection), SCHEMA_VERSION)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def foreign_part(connection: sqlite3.Connection, version: int) -> str:
-    """What a database holds, or lacks, that one of this schema of ours does not; empty: nothing."""
+    """A part that a database has, or lacks, against our schema of this version; empty: no
+    difference.
+    """
     if str(connection.execute("PRAGMA encoding").fetchone()[0]) != "UTF-8":
         return "it is not in UTF-8"
     expected = _objects(version)
@@ -126,7 +130,7 @@ def foreign_part(connection: sqlite3.Connection, version: int) -> str:
 
 @cache
 def _objects(version: int) -> dict[tuple[str, str], str]:
-    """What a database of a schema holds."""
+    """Objects in a database of a schema version."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     _make(connection, 0, version)
     found = _objects_of(connection, -1)
@@ -135,10 +139,10 @@ def _objects(version: int) -> dict[tuple[str, str], str]:
 
 
 def _objects_of(connection: sqlite3.Connection, most: int) -> dict[tuple[str, str], str]:
-    """Kind and name of what is in a database → the statement that makes it, without spaces."""
+    """Kind and name of each object in a database → the statement that makes it, without spaces."""
     rows = connection.execute(
         "SELECT type, name, sql FROM sqlite_master WHERE NOT "
-        # SQLite's own: indexes of keys, and what ANALYZE leaves.
+        # SQLite's own objects: indexes of keys, and tables of ANALYZE.
         "(type = 'index' AND name GLOB 'sqlite_autoindex_*' AND sql IS NULL OR "
         "type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4')) LIMIT ?",
         (most,),

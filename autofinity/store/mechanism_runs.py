@@ -1,8 +1,7 @@
-"""Runs under mechanisms, kept as they are made: one JSON line each, appended.
+"""Runs under mechanisms, stored as they are made: one JSON line each, appended.
 
-What was written survives a crash; a line cut short by one is left out when the file is read. Each
-line carries a digest of what its run was made of, so a run is used again only where nothing has
-changed.
+Written lines survive a crash; a line that a crash cut short is left out when the file is read. Each
+line has a digest of the inputs of its run, so a run is used again only where nothing has changed.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from autofinity.model.mechanism_run import MechanismRun
 
 @dataclass(frozen=True, slots=True)
 class RunName:
-    """Which run: equal names of equal digest are the same run."""
+    """Name of a run: runs with equal names and equal digests are the same run."""
 
     program: str
     input: str
@@ -44,7 +43,7 @@ class MechanismRuns:
             ) from error
 
     def read(self) -> Mapping[RunName, MechanismRun]:
-        """All of them; of several with one name the last. Raises `StoreError`."""
+        """All runs; of several with one name the last. Raises `StoreError`."""
         try:
             lines = self._path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -63,7 +62,7 @@ class MechanismRuns:
         return found
 
     def write(self, name: RunName, run: MechanismRun) -> None:
-        """Durably, before returning. Raises `StoreError`."""
+        """Append a run durably, before returning. Raises `StoreError`."""
         line = json.dumps({"name": asdict(name), "run": asdict(run)}) + "\n"
         try:
             with self._path.open("a", encoding="utf-8") as file:

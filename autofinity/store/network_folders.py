@@ -1,4 +1,6 @@
-"""Which file system a file is on: SQLite's write-ahead log needs one that a single host uses."""
+"""Kind of the file system that a file is on: SQLite's write-ahead log needs one that a single host
+uses.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _SHARED = frozenset({
 
 
 def may_be_shared(path: Path, mountinfo: Path = Path("/proc/self/mountinfo")) -> bool:
-    """Whether other hosts may have this file open, too. What cannot be told is local."""
+    """Whether other hosts may have this file open, too. A file on an unknown file system counts as
+    local.
+    """
     try:
         device = os.stat(path).st_dev  # noqa: PTH116 - as the kernel counts
         lines = mountinfo.read_text(errors="replace").splitlines()

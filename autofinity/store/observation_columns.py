@@ -1,6 +1,6 @@
-"""What the columns of an observation file must be: their kinds, and which values there can be.
+"""Requirements for the columns of an observation file: their kinds, and their possible values.
 
-A seal says that a file is as it was written, not by whom: other programs write Parquet, too.
+A seal shows that a file is unchanged, not who wrote it: other programs write Parquet, too.
 """
 
 from __future__ import annotations
@@ -25,15 +25,18 @@ from autofinity.store.observation_table import (
 
 _MOST_THREADS = 1 << 20
 _MAY_BE_MISSING = (ENERGY_COLUMN, "progress")
-"""A live run has none of them; nor are all counters measured in every run."""
+"""Columns that may be missing: a live run has none of them. Not all counters are measured in every
+run either."""
 _LEAST = {"threads": 1, "roi_s": 1e-12}
 _MOST = {"progress": 1.0, "threads": _MOST_THREADS}
 _REQUIRED = (*TEXT_COLUMNS, *WHOLE_COLUMNS, *NUMBER_COLUMNS)
 
 
 def checked_columns(table: pa.Table) -> pa.Table:
-    """The table with texts, int64 and float64 in its columns, and a placement. Counters,
-    energy and progress may be missing in a row. Raises `ValueError` for what no observation can be.
+    """The table with texts, int64 and float64 in its columns, and a placement.
+
+    Counters, energy and progress may be missing in a row. Raises `ValueError` for values that no
+    observation can have.
     """
     names = table.column_names
     for name in _REQUIRED:
@@ -108,7 +111,7 @@ def _complete(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _check_range(name: str, numbers: pa.ChunkedArray) -> None:
-    """Numbers are finite and not negative."""
+    """Check that numbers are finite and not negative."""
     ends = pc.min_max(numbers).as_py()
     if ends["min"] is None:  # no rows
         return

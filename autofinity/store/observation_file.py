@@ -1,11 +1,10 @@
-"""One Parquet file of observations, sealed: damage to it never passes for another table.
+"""One Parquet file of observations, sealed: a damaged file is never taken for another table.
 
     table ─► Parquet with a blank seal in its metadata ─► SHA-256 over every byte ─► seal ─► file
 
-Parquet has checksums for its pages and none for its footer, which says which bytes are which column
-and how many there are. So the digest stands in the footer itself, taken while zeros stood in its
-place, and is checked before a byte of the file is parsed. Other readers of Parquet see one more
-entry of metadata.
+Parquet has checksums for its pages but none for its footer, which assigns the bytes to columns. So
+the digest is in the footer itself, computed with zeros in its place, and is checked before a byte
+of the file is parsed. Other readers of Parquet see one more entry of metadata.
 """
 
 from __future__ import annotations
@@ -35,9 +34,10 @@ from autofinity.whole_file import replace_file
 FORMAT = "autofinity-observations"
 FORMAT_VERSION = 3
 LARGEST_FILE_BYTES = 1 << 30
-"""Hundreds of times what is shipped of a machine; a file is read into memory as a whole."""
+"""Largest size of a file: hundreds of times the shipped file of a machine. A file is read into
+memory as a whole."""
 _BEFORE_PLACEMENTS = 2
-"""Of files in which every run was placed by an affinity, and runs were named without that."""
+"""Version of files in which every run was placed by an affinity, and run keys had no placement."""
 _RATE_BITS = 11
 _PROGRESS_STEPS = 65_536
 _SEAL_KEY = "autofinity-seal"
@@ -50,8 +50,8 @@ def write_file(
 ) -> Path:
     """Write a file of observations, complete or not at all.
 
-    `packed` rounds (`_rounded`) and compresses hard: half as large, for files that are shipped.
-    Raises `StoreError`; what was there is then kept.
+    `packed` rounds (`_rounded`) and compresses strongly: half as large, for files that are shipped.
+    Raises `StoreError`; an earlier file is then kept.
     """
     try:
         content = _sealed(_parquet(table, keys, packed))
@@ -67,7 +67,7 @@ def write_file(
 
 
 def read_file(path: Path) -> tuple[list[RunKey], pa.Table]:
-    """The runs a file holds, and its rows. Raises `StoreError` when it is damaged or not ours."""
+    """The runs and the rows of a file. Raises `StoreError` when the file is damaged or not ours."""
     content, keys = _checked(path)
     try:
         table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)
@@ -77,7 +77,7 @@ def read_file(path: Path) -> tuple[list[RunKey], pa.Table]:
 
 
 def keys_of(path: Path) -> list[RunKey]:
-    """Runs a file holds. Raises `StoreError` when it is damaged or not ours."""
+    """Runs of a file. Raises `StoreError` when the file is damaged or not ours."""
     return _checked(path)[1]
 
 
@@ -96,7 +96,7 @@ def _parquet(table: pa.Table, keys: Sequence[RunKey], packed: bool) -> bytearray
             "column_encoding": dict.fromkeys(single, "BYTE_STREAM_SPLIT"),
             "write_statistics": False,
         }
-    # The seal comes last but for the schema in base 64: nothing can be taken for it.
+    # Only the schema, in base 64, follows the seal: no later text can be mistaken for the seal.
     table = table.replace_schema_metadata({FORMAT: header, _SEAL_KEY: _SEAL + _BLANK})
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", **options)
@@ -104,10 +104,10 @@ def _parquet(table: pa.Table, keys: Sequence[RunKey], packed: bool) -> bytearray
 
 
 def _rounded(name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """As packed files keep a column: the bits beyond are noise, which does not compress.
+    """A column as packed files store it: the removed bits are noise, which does not compress.
 
-    Progress is a share of the run; one part in 65,536 is a hundredth of a period or less. Of a rate
-    11 bits are kept, so that it is at most 0.05 % from what was measured.
+    Progress is a share of the run; one part in 65,536 is a hundredth of a period or less. A rate
+    keeps 11 bits, so that it is at most 0.05 % from the measured value.
     """
     if name == "progress":
         return (np.round(values * _PROGRESS_STEPS) / _PROGRESS_STEPS).astype(np.float32)
@@ -123,13 +123,13 @@ def _sealed(content: bytearray) -> bytearray:
 
 
 def _seal_at(content: bytes | bytearray) -> int:
-    """Where the digits of the seal begin; -1 where there is none."""
+    """Position of the seal's digits; -1 where there is none."""
     at = content.rfind(_SEAL)
     return at + len(_SEAL) if at >= 0 else -1
 
 
 def _checked(path: Path) -> tuple[pa.Buffer, list[RunKey]]:
-    """Bytes of an undamaged file, and the runs they hold."""
+    """Bytes of an undamaged file, and the runs in it."""
     try:
         content = read_given(path, LARGEST_FILE_BYTES)
     except OSError as error:
@@ -167,11 +167,11 @@ def _checked(path: Path) -> tuple[pa.Buffer, list[RunKey]]:
 
 
 def _arrow_owned(content: bytes) -> pa.Buffer:
-    """A copy that Arrow may let go of in any of its threads.
+    """A copy that Arrow may release in any of its threads.
 
-    One that lets go of Python's bytes needs the interpreter for it; when that is just exiting, the
-    process ends with an abort. Reading in one thread is not enough: the reader itself may be let
-    go of by another.
+    A thread that releases Python's bytes needs the interpreter; when the interpreter is just
+    exiting, the process ends with an abort. Reading in one thread is not enough: another thread may
+    release the reader itself.
     """
     stream = pa.BufferOutputStream()
     stream.write(content)

@@ -1,4 +1,4 @@
-"""All observations of a campaign as columns: what learning reads.
+"""All observations of a campaign as columns, which learning reads.
 
 Text columns are codes into sorted names, so ten million rows are a few hundred megabytes and groups
 are integer comparisons.
@@ -32,13 +32,13 @@ TEXT_COLUMNS = ("program", "input", "affinity", "machine", "backend", "version")
 WHOLE_COLUMNS = ("threads", "sample", "seed")
 NUMBER_COLUMNS = ("progress", "performance", "roi_s")
 ENERGY_COLUMN = "energy_j"
-"""Optional: stores that were written before it existed have none."""
+"""Optional column: older stores have none."""
 PLACEMENT_COLUMN = "placement"
-"""Files of version 2 have none: there every run was placed by an affinity."""
+"""Column that files of version 2 lack: there an affinity placed every run."""
 COLUMNS = (*TEXT_COLUMNS, PLACEMENT_COLUMN, *WHOLE_COLUMNS, *NUMBER_COLUMNS, ENERGY_COLUMN)
 COUNTER_PREFIX = "counter:"
 RUN = ("program", "input", "threads", "placement", "affinity", "seed")
-"""Name the run, as `Sink.done` does."""
+"""Columns that identify a run, as `Sink.done` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class Coded:
         return Coded(self.codes[rows], self.names)
 
     def text(self) -> npt.NDArray[np.object_]:
-        """The texts themselves, one a row."""
+        """The texts themselves, one for each row."""
         return np.asarray(self.names, dtype=object)[self.codes]
 
     def equals(self, text: str) -> Mask:
-        """Which rows have this text."""
+        """Mask of the rows with this text."""
         code = self.names.index(text) if text in self.names else -1
         same: Mask = self.codes == code
         return same
@@ -73,7 +73,7 @@ class ObservationTable:
     input: Coded
     threads: Ints
     affinity: Coded
-    """`str` of the affinity."""
+    """Text (`str`) of the affinity."""
     sample: Ints
     progress: Floats
     performance: Floats
@@ -83,9 +83,10 @@ class ObservationTable:
     seed: Ints
     version: Coded
     counters: Mapping[str, Floats]
-    """Each measured counter, by name in sorted order; NaN where a run did not measure it."""
+    """Values of each measured counter, by name in sorted order; NaN where a run did not measure
+    it."""
     energy_j: Floats
-    """Joules of the whole run; NaN where nothing measured it."""
+    """Joules of the whole run; NaN where no energy was measured."""
     placement: Coded
 
     def __len__(self) -> int:
@@ -93,8 +94,10 @@ class ObservationTable:
 
     @staticmethod
     def from_pandas(frame: pd.DataFrame) -> ObservationTable:
-        """The inverse of `to_pandas`. Rows come sorted; text may be of any dtype, the energy and
-        the placement may be left out (`affinity` placed every run then).
+        """Inverse of `to_pandas`.
+
+        Rows come sorted. Text may be of any dtype. The energy and the placement may be left out
+        (then `affinity` placed every run).
 
         Raises `StoreError` for a column that is missing or unknown, and for missing text.
         """
@@ -125,13 +128,15 @@ class ObservationTable:
 
     @staticmethod
     def from_arrow(table: pa.Table) -> ObservationTable:
-        """Columns of a pyarrow table (as the store writes it), sorted."""
+        """Table from the columns of a pyarrow table (as the store writes it), sorted."""
         return ObservationTable.from_pandas(table.to_pandas(strings_to_categorical=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row an observation, one column a column of the files. Text is `category`, with names
-        that no row has among the categories; `WHOLE_COLUMNS` are int64 and all others float64, with
-        NaN for what was not measured. Nothing is lost: `from_pandas` gives an equal table.
+        """Data frame with one row for each observation, and the columns of the files.
+
+        Text is `category`; names that no row has may be among the categories. `WHOLE_COLUMNS` are
+        int64 and all others float64, with NaN for values that were not measured. Nothing is lost:
+        `from_pandas` gives an equal table.
         """
         import pandas as pd
 
@@ -145,7 +150,7 @@ class ObservationTable:
         )
 
     def to_arrow(self) -> pa.Table:
-        """The inverse of `from_arrow`: as the store writes it."""
+        """Inverse of `from_arrow`: a pyarrow table as the store writes it."""
         import pyarrow as pa
 
         def array(column: Column) -> pa.Array:
@@ -157,14 +162,15 @@ class ObservationTable:
         return pa.table({name: array(column) for name, column in self.columns().items()})
 
     def columns(self) -> dict[str, Column]:
-        """The columns by the names that they have in files, in that order."""
+        """The columns by their names in files, in that order."""
         counters = {COUNTER_PREFIX + name: values for name, values in self.counters.items()}
         return {name: getattr(self, name) for name in COLUMNS} | counters
 
     @staticmethod
     def stacked(tables: Sequence[ObservationTable]) -> ObservationTable:
-        """The rows of at least one table after those of another, not sorted anew. A counter that a
-        table lacks is NaN in its rows.
+        """The rows of several tables (at least one), one table after another, not sorted.
+
+        A counter that a table lacks is NaN in its rows.
         """
         columns = [(table.columns(), np.full(len(table), np.nan)) for table in tables]
         names = dict.fromkeys(name for own, _ in columns for name in own)
@@ -177,7 +183,9 @@ class ObservationTable:
         return _table_of({name: column[rows] for name, column in self.columns().items()})
 
     def placed_by(self, placement: PlacedBy) -> ObservationTable:
-        """Rows of the runs placed so; its affinities are those that these runs have."""
+        """Rows of the runs with this placement; the affinities of the table are only those of these
+        runs.
+        """
         names = self.placement.names
         code = names.index(placement) if placement in names else -1
         if np.all(self.placement.codes == code):
@@ -188,7 +196,7 @@ class ObservationTable:
         return replace(rows, affinity=kept)
 
     def without_program(self, program: str) -> ObservationTable:
-        """All rows but those of one program (leave one program out)."""
+        """All rows except those of one program (leave one program out)."""
         return self.take(~self.program.equals(program))
 
     def of_program(self, program: str) -> ObservationTable:
@@ -198,7 +206,9 @@ class ObservationTable:
     def rows_of(
         self, program: str, data: str, threads: int, placement: PlacedBy, affinity: Affinity
     ) -> Ints:
-        """Rows of the runs of a workload (its program, input and threads) placed so, all seeds."""
+        """Rows of the runs of a workload (its program, input and threads) with this placement, all
+        seeds.
+        """
         named = (
             (self.program, program),
             (self.input, data),
@@ -242,7 +252,7 @@ class ObservationTable:
             )
 
     def digest(self) -> str:
-        """SHA-256 over the content: the same for the same rows, however they are kept in files."""
+        """SHA-256 of the content: equal for equal rows, in whatever files they are stored."""
         total = hashlib.sha256()
         text = list(TEXT_COLUMNS)
         if set(self.placement.text()) - {"affinity"}:
@@ -280,7 +290,7 @@ def _bytes(values: Floats) -> bytes:
 
 
 def _stacked(columns: Sequence[Column]) -> Column:
-    """One column of several, all text or all numbers."""
+    """One column made of several, all text or all numbers."""
     coded = [column for column in columns if isinstance(column, Coded)]
     if not coded:
         return np.concatenate([column for column in columns if not isinstance(column, Coded)])
@@ -291,7 +301,7 @@ def _stacked(columns: Sequence[Column]) -> Column:
 
 
 def _table_of(columns: Mapping[str, Column]) -> ObservationTable:
-    """A table of columns named as in files, as they are."""
+    """A table of columns named as in files, unchanged."""
     prefix = COUNTER_PREFIX
     counters = sorted(name.removeprefix(prefix) for name in columns if name.startswith(prefix))
     return ObservationTable(
@@ -301,7 +311,7 @@ def _table_of(columns: Mapping[str, Column]) -> ObservationTable:
 
 
 def _coded(values: Any) -> Coded:
-    """A pandas column's `cat` accessor, with its categories sorted."""
+    """Text column from a pandas column's `cat` accessor, with its categories sorted."""
     names = [str(name) for name in values.categories]
     order = sorted(range(len(names)), key=names.__getitem__)
     rank = np.empty(len(names), dtype=np.int32)

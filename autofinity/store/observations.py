@@ -49,7 +49,7 @@ class ObservationStore:
         self.folder = Path(folder)
 
     def write(self, observations: Iterable[Observation]) -> None:
-        """Keep whole runs, durably, before returning; all rows of a run must come in one call.
+        """Store whole runs, durably, before returning; all rows of a run must come in one call.
 
         Raises `StoreError` when the folder cannot be written (a full disk, no permission); runs
         written before are untouched.
@@ -61,14 +61,14 @@ class ObservationStore:
             write_file(self.folder / _part_name(key), _arrow_of(rows), [key])
 
     def done(self) -> frozenset[RunKey]:
-        """Runs that are complete. Raises `StoreError` for a damaged or foreign Parquet file."""
+        """Complete runs. Raises `StoreError` for a damaged or foreign Parquet file."""
         return frozenset(key for path in self._files() for key in keys_of(path))
 
     def expect(self, origins: Mapping[Workload, str]) -> None:
-        """Forget the runs of workloads that are not what they were when they were kept.
+        """Delete the runs of workloads that have changed since these runs were stored.
 
-        `origins` names what a workload's runs are made of (its trace, the machine), in any words.
-        A file with a run of a changed workload goes as a whole. Raises `StoreError`.
+        `origins` identifies the inputs of a workload's runs (its trace, the machine), in any words.
+        A file with a run of a changed workload is deleted as a whole. Raises `StoreError`.
         """
         known = self._origins()
         changed = {
@@ -90,7 +90,7 @@ class ObservationStore:
             ) from error
 
     def _origins(self) -> dict[Workload, str]:
-        """What was expected last; nothing where that is unknown or damaged."""
+        """Origins that were stored last; empty where they are unknown or damaged."""
         try:
             rows = json.loads((self.folder / _ORIGINS).read_text())
             return {Workload(str(p), str(i), int(t)): str(origin) for p, i, t, origin in rows}
@@ -104,8 +104,8 @@ class ObservationStore:
     def compact(self) -> Path:
         """Merge all files into one and return its path; content and digest stay the same.
 
-        A crash in between leaves both; a part file wins over the same run in the merged file.
-        Raises `StoreError` when there is nothing to merge.
+        A crash in between leaves both; a part file has precedence over the same run in the merged
+        file. Raises `StoreError` when there is nothing to merge.
         """
         files = self._files()
         if not files:
@@ -125,9 +125,9 @@ class ObservationStore:
 def read(path: Path | str) -> ObservationTable:
     """Read a store's folder, or one of its files.
 
-    Rows come sorted by run (`RUN` has its columns) and sample, however they were written. A counter
-    that a run did not measure is NaN there. Raises `StoreError` when there is nothing,
-    or when a file is damaged or not ours; the message names it.
+    Rows come sorted by run (`RUN` has its columns) and sample, in whatever order they were written.
+    A counter that a run did not measure is NaN in its rows. Raises `StoreError` when there is
+    nothing to read, or when a file is damaged or not ours; the message names the file.
     """
     path = Path(path)
     if path.is_dir():
@@ -146,10 +146,10 @@ def read(path: Path | str) -> ObservationTable:
 
 
 def write_one(table: ObservationTable, path: Path | str, *, packed: bool = False) -> None:
-    """Write a whole table to one file, wherever it is; `read` takes it back.
+    """Write a whole table to one file at any path; `read` reads it back.
 
-    `packed` rounds rates to 11 bits, progress to 16, and compresses hard. Raises `StoreError`; a
-    file that was there is then kept.
+    `packed` rounds rates to 11 bits, progress to 16, and compresses strongly. Raises `StoreError`;
+    an earlier file is then kept.
     """
     path = Path(path)
     arrow = table.to_arrow()
@@ -159,12 +159,12 @@ def write_one(table: ObservationTable, path: Path | str, *, packed: bool = False
 
 
 def key_of(row: Observation) -> RunKey:
-    """The run an observation belongs to."""
+    """The run that an observation belongs to."""
     return (row.program, row.input, row.threads, row.placement, str(row.affinity), row.seed)
 
 
 def table_of(observations: Sequence[Observation]) -> ObservationTable:
-    """The same table straight from memory, for a campaign that needs no files."""
+    """The same table directly from memory, for a campaign that needs no files."""
     if not observations:
         raise StoreError("there are no observations, expected at least one")
     return ObservationTable.from_arrow(_arrow_of(observations))
@@ -187,7 +187,7 @@ def _arrow_of(rows: Sequence[Observation]) -> pa.Table:
 
 
 def _part_name(key: RunKey) -> str:
-    """A name a person can read, made unique by a hash of the exact key."""
+    """A name that a person can read, made unique by a hash of the exact key."""
     program, data, threads, placement, _, seed = key
     words = f"{program}-{data}-{threads}-{placement}-s{seed}"
     readable = re.sub(r"[^A-Za-z0-9._-]+", "_", words)[:80]
@@ -196,7 +196,7 @@ def _part_name(key: RunKey) -> str:
 
 
 def _read_files(files: Sequence[Path]) -> pa.Table:
-    """All rows of all files; a part file wins over the same run in a merged file."""
+    """All rows of all files; a part file has precedence over the same run in a merged file."""
     tables = []
     parts: set[RunKey] = set()
     for path in sorted(files, key=lambda file: file.name == _COMPACT):  # merged file last

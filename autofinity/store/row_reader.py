@@ -1,4 +1,4 @@
-"""Reading rows of the behaviour database: up to a size, and damaged ones are left out and told."""
+"""Reads rows of the behaviour database, up to a size; damaged rows are left out and reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_TOLD = 5
 
 
 class RowReader:
-    """Reads one database, and remembers what of it could not be read."""
+    """Reads one database, and remembers the rows that could not be read."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -28,7 +28,7 @@ class RowReader:
 
     @property
     def damage(self) -> StoreError | None:
-        """What to raise once all that could be read has been told; None when that was all."""
+        """Error to raise after all readable rows were reported; None when no row was damaged."""
         if not self._damaged:
             return None
         lines = self.damaged[:_MOST_TOLD]
@@ -42,7 +42,7 @@ class RowReader:
     def read[T](
         self, of: Callable[[tuple[object, ...]], T], question: str, *values: object
     ) -> tuple[T, ...]:
-        """What rows say, without the damaged ones. Raises `StoreError`, `sqlite3.Error`."""
+        """Values of rows, without the damaged ones. Raises `StoreError`, `sqlite3.Error`."""
         found, read_bytes = [], 0
         for row in self._connection.execute(question, values):
             read_bytes += sum(len(value) for value in row if isinstance(value, str | bytes))

@@ -1,7 +1,8 @@
-"""Values of a row of the behaviour database, one after the other, each of the kind it has to be.
+"""Values of a row of the behaviour database, one after the other, each checked for its kind.
 
-A table's own checks see to storage classes only: not to how large a number is, nor to what a text
-says. By hand: the run-time monitor reads rows and shall not load a validator.
+A table's own checks cover storage classes only: not the size of a number, nor the content of a
+text. The checks here are written by hand: the run-time monitor reads rows and must not load a
+validator.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Never
 from autofinity.model.affinity import Affinity, Hint
 
 LARGEST = (1 << 63) - 1
-"""What SQLite keeps as a whole number."""
+"""Largest whole number that SQLite stores."""
 _MOST_DIGITS = 18
 _MOST_PID = (1 << 31) - 1
 _MOST_THREADS = 1 << 20
@@ -22,11 +23,13 @@ _LAST_TIME_S = 253_402_300_799  # the year 9999, as far as calendars here go
 
 
 class DamagedRowError(ValueError):
-    """A row says what none of ours can: which one, what was got, what was expected."""
+    """A row has an impossible value: the message names the row, what was got and what was
+    expected.
+    """
 
 
 class Values:
-    """What a row says, to be taken in its order; `name`s are for messages."""
+    """Values of a row, to be taken in order; each `name` is for messages."""
 
     def __init__(self, row_name: str, row: tuple[object, ...]) -> None:
         self._row_name = row_name
@@ -40,7 +43,7 @@ class Values:
         return value
 
     def pid(self, name: str) -> int:
-        """As the kernel counts processes and threads."""
+        """Number of a process or thread, within the kernel's range."""
         return self.whole(name, _MOST_PID)
 
     def threads(self, name: str) -> int:
@@ -62,14 +65,14 @@ class Values:
         return value
 
     def number(self, name: str) -> int:
-        """Of a row: SQLite goes on from the largest that there is, which may be below 0."""
+        """Number of a row: SQLite continues from the largest one, which may be below 0."""
         value = next(self._values)
         if type(value) is not int:
             self._wrong(name, value, "a whole number")
         return value
 
     def digits(self, name: str) -> int:
-        """A whole number from 0 on, as a text."""
+        """A whole number from 0 on, stored as a text."""
         value = self.text(name)
         if not (value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS):
             self._wrong(name, value, f"at most {_MOST_DIGITS} digits")
@@ -83,7 +86,7 @@ class Values:
         return os.fsdecode(value)
 
     def hint(self, name: str) -> Hint:
-        """One of the eight."""
+        """One of the eight hints."""
         value = self.text(name)
         try:
             return Hint.from_letters(value)
@@ -91,7 +94,7 @@ class Values:
             self._wrong(name, value, "a hint such as SLP")
 
     def affinity(self, name: str) -> Affinity:
-        """One of at least one thread."""
+        """An affinity of at least one thread."""
         value = self.text(name)
         try:
             affinity = Affinity.parse(value)
@@ -102,7 +105,7 @@ class Values:
         return affinity
 
     def counts(self, name: str) -> dict[str, float]:
-        """Numbers by name, out of JSON."""
+        """Numbers by name, from JSON."""
         found = self._object(name)
         try:
             return {key: float(count) for key, count in found.items()}
@@ -110,7 +113,7 @@ class Values:
             self._wrong(name, found, "numbers below 1e308")
 
     def whole_counts(self, name: str) -> dict[str, int]:
-        """Whole numbers by name, out of JSON."""
+        """Whole numbers by name, from JSON."""
         found = self._object(name)
         whole = {key: count for key, count in found.items() if isinstance(count, int)}
         if len(whole) < len(found):
@@ -118,7 +121,9 @@ class Values:
         return whole
 
     def or_none[T](self, take: Callable[[str], T], name: str) -> T | None:
-        """None for a value that is not there, else as `take` (of this object) has it."""
+        """None for an absent value, else the value that `take` (a method of this object)
+        returns.
+        """
         value = next(self._values)
         if value is None:
             return None

@@ -1,1 +1,1 @@
-"""Captured programs and suite manifests as data; knows neither capture nor simulator."""
+"""Captured programs and suite manifests as data, without capture or simulator."""

@@ -1,7 +1,7 @@
-"""Suite manifests: which programs there are, how each is built, run and given its threads.
+"""Suite manifests: the programs of a suite, and how each is built, run and given its threads.
 
-A manifest is TOML; `docs/suites.md` shows one. Everything a manifest can get wrong is an error that
-names the file, the key and what was expected, because manifests are written by users.
+A manifest is TOML; `docs/suites.md` shows one. Users write manifests, so every mistake in a
+manifest is an error that names the file, the key and what was expected.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _words_of_a_shell(inputs: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _names(pattern: str, what: str) -> AfterValidator:
-    """Of a mapping whose keys must be names of this pattern."""
+    """Validator of a mapping whose keys must be names of this pattern."""
 
     def names[Value](mapping: Mapping[str, Value]) -> Mapping[str, Value]:
         for name in mapping:
@@ -94,18 +94,18 @@ _NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]*"
 _ALLOWED = "'LOW-HIGH', 'power-of-two' or a list of counts"
 Lines = Annotated[
     tuple[str, ...],
-    Strict(False),  # what the next line hands on is no JSON any more
+    Strict(False),  # the value of the next line is no longer JSON
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     AfterValidator(_no_other_placeholder),
     Field(description="a text or a list of texts"),
 ]
 Words = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
-"""Numbers are texts, too, where texts become arguments."""
+"""Text that becomes an argument; numbers are accepted as texts, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """How the thread count reaches a program, and which counts it takes."""
+    """How the thread count reaches a program, and the counts that the program accepts."""
 
     env: Annotated[
         Mapping[str, Words],
@@ -117,10 +117,10 @@ class Threads:
         AfterValidator(_some_counts),
         Field(description=_ALLOWED),
     ] = f"1-{MAX_THREADS}"
-    """`LOW-HIGH`, `power-of-two`, or a tuple of counts."""
+    """Accepted counts: `LOW-HIGH`, `power-of-two`, or a tuple of counts."""
 
     def allows(self, threads: int) -> bool:
-        """Whether the program can run with so many threads."""
+        """Whether the program can run with this number of threads."""
         if isinstance(self.allowed, tuple):
             return threads in self.allowed
         if self.allowed == "power-of-two":
@@ -129,7 +129,7 @@ class Threads:
         return int(low) <= threads <= int(high)
 
     def __str__(self) -> str:
-        """For messages: `1-64`, `power-of-two` or `2, 4, 8`."""
+        """Text for messages: `1-64`, `power-of-two` or `2, 4, 8`."""
         return self.allowed if isinstance(self.allowed, str) else ", ".join(map(str, self.allowed))
 
 
@@ -143,23 +143,25 @@ class ProgramSpec:
         Field(description="a name of letters, digits and ._+-"),
     ]
     family: str
-    """The kind of behaviour, for holding whole families out; the name when the file has none."""
+    """Kind of behaviour, for holding whole families out; the program's name when the file has
+    none."""
     description: str = ""
     language: Literal["c", "c++", "fortran"] = "c"
     parallel: Literal["openmp", "pthreads", "threads"] = "pthreads"
     build: Lines = ()
     """Shell lines, run in order in the folder of the manifest; may be empty."""
     sources: Annotated[Lines, AfterValidator(_below_the_manifest)] = ()
-    """What the lines read: files, folders or patterns beside the manifest. Empty: what they name by
-    `{dir}/NAME`, or all that is there. When it changes, the program is built again."""
+    """Files that the lines read: files, folders or patterns beside the manifest. Empty: those that
+    the lines name by `{dir}/NAME`, or all that exist. When one changes, the program is built
+    again."""
     run: Annotated[Lines, Field(min_length=1)]
-    """argv; an element that is exactly `{input}` expands to the words of the input."""
+    """Argument vector; an element that is exactly `{input}` expands to the words of the input."""
     stdin: Annotated[str, AfterValidator(_a_path)] = ""
-    """File that is its standard input; a relative one is looked for beside the manifest. Empty:
+    """File for standard input; a relative path is looked for beside the manifest. Empty:
     /dev/null."""
     cwd: Annotated[str, AfterValidator(_a_path)] = ""
-    """Folder that it runs in, as `{dir}` or `{out}`; a relative one is below that of the manifest.
-    Empty: an empty one of its own, under capture; `{out}` on the machine at hand."""
+    """Folder that the program runs in, as `{dir}` or `{out}`; a relative path is below that of the
+    manifest. Empty: under capture, an empty folder of its own; on the present machine, `{out}`."""
     threads: Threads = Threads()
     roi: Literal["marks", "parallel", "whole"] = "marks"
     expect: Annotated[str, AfterValidator(_an_expression)] = ""
@@ -174,7 +176,7 @@ class ProgramSpec:
     """Arguments by size, quoted as for a shell."""
 
     def input_of(self, size: str) -> str:
-        """Arguments of a size. Raises `SuiteError` with the sizes there are."""
+        """Arguments of a size. Raises `SuiteError`, which lists the known sizes."""
         if size not in self.inputs:
             raise SuiteError(
                 f"{self.name} has no input of size {size!r}; expected one of "
@@ -208,11 +210,13 @@ class Suite:
 
     @property
     def folder(self) -> Path:
-        """Folder of the manifest: what `{dir}` stands for."""
+        """Folder of the manifest, which `{dir}` stands for."""
         return self.path.parent
 
     def pick(self, names: tuple[str, ...]) -> tuple[ProgramSpec, ...]:
-        """The programs named, or all for no name. Raises `SuiteError` with the known names."""
+        """The named programs, or all without names. Raises `SuiteError`, which lists the known
+        names.
+        """
         for name in names:
             if name not in self.programs:
                 raise SuiteError(f"{self.path}: no program {name!r}{near(name, self.programs)}")
@@ -220,7 +224,7 @@ class Suite:
 
 
 def load_suite(path: Path) -> Suite:
-    """Read and check a manifest. Raises `SuiteError` for anything that is not as it must be."""
+    """Read and check a manifest. Raises `SuiteError` for any mistake in it."""
     document = read_toml(path, SuiteError)
     place = Path(os.path.realpath(path))
     with naming(path, SuiteError):
@@ -230,7 +234,7 @@ def load_suite(path: Path) -> Suite:
 
 
 def _named(document: Mapping[str, object]) -> dict[str, object]:
-    """The programs of a manifest, each told its name."""
+    """The programs of a manifest, each with its name added."""
     programs = document.get("programs")
     if not isinstance(programs, dict):
         return {}

@@ -1,7 +1,8 @@
-"""What a trace folder says about itself: `meta.json`, beside the events.
+"""Description of a trace in its folder: `meta.json`, beside the events.
 
-It is written last, so a folder that has one holds a whole trace. It ends with a seal, the SHA-256
-of all its other bytes, so that no change of it passes for another program's numbers.
+The file is written last, so a folder with this file holds a whole trace. The file ends with a seal,
+the SHA-256 of all its other bytes, so that a changed file is never taken for another program's
+numbers.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ class StreamMeta:
 
 @dataclass(frozen=True, slots=True)
 class SamplingMeta:
-    """How a run was sampled: what of it is recorded."""
+    """How a run was sampled, and how much of it is recorded."""
 
     windows: Count
     window_accesses: Count
-    """That each was to hold, of all threads together."""
+    """Intended accesses of each window, of all threads together."""
     recorded_accesses: Count
-    """In all windows."""
+    """Accesses in all windows."""
     snapshot_bytes: Count
-    """Of the lines that threads touched last before each window."""
+    """Bytes of the lines that threads touched last before each window."""
     seed: Count
-    """Of the windows' places."""
+    """Random seed for the places of the windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,31 +65,31 @@ class TraceMeta:
     program: str
     suite: str
     input: str
-    """Size by name, as the manifest has it."""
+    """Name of the size, as in the manifest."""
     arguments: tuple[str, ...]
     """The whole argument vector."""
     threads: int
     roi: str
     key: str
-    """Digest of everything the capture depends on: sources, flags, runtime, input, threads."""
+    """Digest of everything that the capture depends on: sources, flags, runtime, input, threads."""
     digest: str
-    """Digest of the events; what `_core.trace.Trace.digest` says."""
+    """Digest of the events, as in `_core.trace.Trace.digest`."""
     wall_s: float
     cpu_s: float
     spins: int
     """Polls recognised as waiting, which are not in the trace."""
     instructions: str
-    """`counted`: those of the machine code as users run it, and so are the accesses; `approximated`
-    by the blocks of code that was instrumented before it was vectorised; or `estimated` at 3 per
-    access of such code."""
+    """Origin of the instruction counts. `counted`: those of the machine code as users run it, and
+    so are the accesses; `approximated` by the blocks of code that was instrumented before it was
+    vectorised; or `estimated` at 3 per access of such code."""
     host: str
     streams: tuple[StreamMeta, ...]
     addresses: str = "unknown"
-    """`steady`: the same in every run; or `as they came`, where the system allowed neither that
-    they are fixed nor that they are found out; `unknown` in traces that do not tell."""
+    """Kind of the addresses. `steady`: the same in every run; `as they came`, where the system
+    allowed neither to fix them nor to find them; `unknown` in traces without this field."""
     sampling: SamplingMeta | None = None
-    """None: all of the run is recorded. Otherwise windows of it are, and the totals of the streams
-    are still those of the whole run."""
+    """Sampling of the run; None: the whole run is recorded. Otherwise windows of it are recorded,
+    and the totals of the streams are still those of the whole run."""
 
     @property
     def accesses(self) -> int:
@@ -126,7 +127,9 @@ def write_meta(meta: TraceMeta, folder: Path) -> None:
 
 
 def read_meta(folder: Path) -> TraceMeta:
-    """Read a trace folder's `meta.json`. Raises `TraceError` naming the file and the offset."""
+    """Read a trace folder's `meta.json`. Raises `TraceError`, which names the file and the
+    offset.
+    """
     path = folder / META_NAME
     try:
         content = path.read_bytes()
@@ -153,7 +156,7 @@ def read_meta(folder: Path) -> TraceMeta:
 
 
 class _Meta(Table):
-    """`TraceMeta` as the file has it."""
+    """`TraceMeta` as stored in the file."""
 
     program: str
     suite: str

@@ -1,5 +1,5 @@
-"""What trains, profiles, evaluates, compares and rebuilds, as functions.
+"""Functions that train, profile, evaluate, compare and rebuild.
 
-The command line, notebooks and scripts call the same ones. Nothing here prints, asks or exits: what
-there is to say on the way goes to a `Reporter`, what came of it is returned, errors are raised.
+The command line, notebooks and scripts call the same functions. No code here prints, asks or exits:
+progress and notices go to a `Reporter`, results are returned, errors are raised.
 """

@@ -1,4 +1,4 @@
-"""The only place that knows all kinds of machines by name: `host`, presets, files, synthetic."""
+"""The only module that knows all kinds of machines by name: `host`, presets, files, synthetic."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PAGE_SIZES = {"4K": 4096, "16K": 16384, "2M": 2 << 20}
 
 
 def machine_topology(name: str) -> Topology:
-    """The machine called `name`: `host`, a preset, a machine file of one's own (`.toml`, as the
-    presets are), an hwloc XML file, or `synthetic:…`.
+    """The machine called `name`: `host`, a preset, a user's machine file (`.toml`, as presets are),
+    an hwloc XML file, or `synthetic:…`.
 
-    A preset wins over a file of the same name; write `./NAME` for the file. Raises `UsageError`
-    for a name that is none of these, `TopologyError` when the machine cannot be read.
+    A preset has precedence over a file of the same name; write `./NAME` for the file. Raises
+    `UsageError` for a name that is none of these, `TopologyError` when the machine cannot be read.
     """
     if name == "host":
         from autofinity.linux.topology import host_topology
@@ -61,7 +61,7 @@ def simulated(
     precision: Precision | None = None,
     reporter: Reporter = SILENT,
 ) -> SimMachine:
-    """The machine of `simulated_spec`, which raises the errors, too."""
+    """The machine of `simulated_spec`, which also raises the errors."""
     from autofinity.sim.machine import SimMachine
 
     spec = simulated_spec(name, latencies, page_size, twin=twin, reporter=reporter)
@@ -76,12 +76,12 @@ def simulated_spec(
     twin: bool = False,
     reporter: Reporter = SILENT,
 ) -> MachineSpec:
-    """The simulated machine called `name`: a preset, a machine file (TOML) of one's own, or any
-    topology (hwloc XML, `synthetic:…`, `host`) with the latencies of a file or of a preset.
+    """The simulated machine called `name`: a preset, a user's machine file (TOML), or any topology
+    (hwloc XML, `synthetic:…`, `host`) with the latencies of a file or of a preset.
 
-    With pages of `page_size` (`PAGE_SIZES`) if given. Without `latencies` those of a topology are
-    assumed, of which there is a notice; of `host` only where a `twin` of it is asked for. Raises
-    `UsageError` for a name that is no machine or page size, `TopologyError` for a bad file.
+    Pages are of `page_size` (`PAGE_SIZES`) if given. Without `latencies`, those of a topology are
+    assumed, with a notice; those of `host` only where a `twin` is requested. Raises `UsageError`
+    for a name that is no machine or page size, `TopologyError` for a bad file.
     """
     spec = _with_own_pages(name, latencies, twin, reporter)
     if page_size is None:

@@ -1,4 +1,4 @@
-"""A suite's programs, captured."""
+"""Captures a suite's programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def capture_traces(
     most_events: int | None = None,
     reporter: Reporter = SILENT,
 ) -> list[TraceMeta]:
-    """`capture_suite`, whose errors it raises; of what is left out there is a notice with why."""
+    """Run `capture_suite`, whose errors it raises; a notice gives the reason for each program left
+    out.
+    """
     left_out: list[CaptureReport] = []
     doubts: list[str] = []
     with reporter.progress(f"capture {threads}t", len(suite.pick(programs))) as done:
@@ -71,7 +73,8 @@ def capture(
 ) -> list[ReadyProgram]:
     """The wanted programs with `threads` threads, captured, for the simulator to replay.
 
-    Those that cannot be captured are left out. Raises what `capture_suite` raises when none can.
+    Programs that cannot be captured are left out. Raises the errors of `capture_suite` when none
+    can.
     """
     traces = [
         trace
@@ -103,9 +106,9 @@ def capture(
 
 
 def _that_fit(traces: list[TraceMeta], jobs: int, reporter: Reporter) -> list[TraceMeta]:
-    """Those whose replay there is memory for; of the others there is a notice.
+    """The traces whose replay fits into memory; a notice names the others.
 
-    Raises `SimulationError` when there is none for any.
+    Raises `SimulationError` when no trace fits.
     """
     fit: list[TraceMeta] = []
     costs: list[ReplayCost] = []

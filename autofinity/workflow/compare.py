@@ -1,4 +1,4 @@
-"""Mechanisms side by side on the same programs and machine: what `compare` and figures run."""
+"""Comparison of mechanisms on the same programs and machine, for `compare` and figures."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from autofinity.workflow.wanted import Wanted, observations_folder
 
 RESULTS = "mechanisms.jsonl"
 BESIDE = "+"
-"""Between the names of programs that run side by side."""
+"""Separator between the names of programs that run side by side."""
 DECIDES = (
     *("affinity", "detect", "mapping", "mechanisms", "model", "policy", "profiling", "runtime"),
     *("sim", "workflow/compare.py", "evaluation/comparison.py", "evaluation/mechanism_run.py"),
     "ports.py",
 )
-"""Code that a run depends on, beside the native core: an edit of it makes runs anew."""
+"""Code that a run depends on, beside the native core: after an edit of it, runs are repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What mechanisms are compared on, and for how long.
+    """Machine, programs and length of a comparison of mechanisms.
 
     `wanted.programs` may hold names such as `lu+sor`: programs side by side, each with
-    `wanted.threads` threads. Raises `UsageError` for a number that cannot be.
+    `wanted.threads` threads. Raises `UsageError` for an impossible number.
     """
 
     wanted: Wanted
@@ -53,7 +53,7 @@ class Asked:
     faults_per_page: float | None = None
     """That kMAF and SPCD make in the whole run. Default: `kmaf16.faults_per_page`."""
     policy: str | None = None
-    """For `autofinity` and `unified`: a file, or the name of a shipped one. Default: the
+    """Policy for `autofinity` and `unified`: a file, or the name of a shipped one. Default: the
     machine's."""
 
     def __post_init__(self) -> None:
@@ -75,17 +75,17 @@ class Asked:
 
     @property
     def threads(self) -> int:
-        """Of each program."""
+        """Number of threads of each program."""
         return self.wanted.threads[0]
 
 
 def compared(
     asked: Asked, entries: Sequence[Entry], reporter: Reporter = SILENT
 ) -> list[MechanismCase]:
-    """All cases, mechanisms in the order of `entries`. Runs that are kept are not made again.
+    """All cases, mechanisms in the order of `entries`. Stored runs are not repeated.
 
-    Raises `UsageError` for the machine at hand and for programs side by side that are to be
-    repeated, and what capturing raises.
+    Raises `UsageError` for the present machine and for programs side by side with repeats, and the
+    errors of capturing.
     """
     wanted = asked.wanted
     if wanted.machine == "host":
@@ -149,14 +149,16 @@ def _programs(asked: Asked, reporter: Reporter) -> list[ReadyProgram]:
 
 
 def _crewed(machine: SimMachine, program: ReadyProgram, reporter: Reporter) -> ReadyProgram:
-    """Programs side by side are placed for as many threads as each was told."""
+    """A program with its crew; programs side by side are placed with the requested thread
+    counts.
+    """
     if program.request.beside:
         return program
     return with_crew(machine.spec, program, reporter)
 
 
 def _beside(programs: Sequence[ReadyProgram]) -> ReadyProgram:
-    """All of them as one. One by itself is itself."""
+    """All programs as one; a single program is returned unchanged."""
     first, *others = programs
     if not others:
         return first

@@ -1,4 +1,4 @@
-"""Which behaviours the programs of a suite show on a machine."""
+"""Behaviours that the programs of a suite show on a machine."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from autofinity.workflow.observations import hints_for, observations_of
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The programs in the order of the paper's figure, and what they were told apart by."""
+    """The programs in the order of the paper's figure, and the counters that distinguish their
+    behaviours.
+    """
 
     counters: tuple[str, ...]
     programs: list[ProgramCoverage]
 
     @property
     def adding_nothing(self) -> list[str]:
-        """Programs without which no behaviour would be missed."""
+        """Programs without which no behaviour would be lost."""
         return [each.program for each in self.programs if each.own == 0]
 
 
@@ -30,10 +32,11 @@ def coverage(
     settings: LearningSettings | None = None,
     observations: Path | None = None,
 ) -> Covered:
-    """Of the runs with `threads` threads in these observations, or the shipped ones of the machine.
+    """Coverage of the runs with `threads` threads in these observations, or in the shipped ones of
+    the machine.
 
-    The settings say which counters are looked at and how they are cut. Raises as `observations_of`
-    and `covered_by` do.
+    The settings choose the counters and their cut points. Raises the errors of `observations_of`
+    and `covered_by`.
     """
     table = observations_of(machine, threads, observations)
     settings = on_machine(settings or LearningSettings(), machine, table.counters)

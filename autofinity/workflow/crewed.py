@@ -1,4 +1,4 @@
-"""Programs that start more threads than they were told: known as such before they are run."""
+"""Programs that start more threads than requested, recognised before they are run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from autofinity.sim.spec import MachineSpec
 def with_crew(
     spec: MachineSpec, program: ReadyProgram, reporter: Reporter = SILENT
 ) -> ReadyProgram:
-    """The program, with what there is to know of one that starts more threads than it was told.
-    Raises as `crew_of`.
+    """The program, with the crew of a program that starts more threads than requested.
+
+    Raises the errors of `crew_of`.
     """
     crew = crew_of(spec, Path(program.request.program), program.threads)
     if crew.computing == program.threads:

@@ -1,4 +1,6 @@
-"""Who shares with whom, and whose pages are whose: in a captured program, and in one run here."""
+"""Sharing between threads and use of pages: in a captured program, and in one run on this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ if TYPE_CHECKING:
     from autofinity.sim.machine import SimMachine
 
 WHOLE_TRACE = "trace"
-"""The source that sees all accesses, without a run."""
+"""Name of the source that sees all accesses, without a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """What a detector saw of a captured program, and all that there was to see."""
+    """Findings of a detector about a captured program, and the complete sharing."""
 
     found: SeenSharing
     whole: SeenSharing
@@ -42,8 +44,8 @@ def detect(
 ) -> Detected:
     """Run the program of a trace under the detector `source` (`SCALED`, or `WHOLE_TRACE`).
 
-    `threads` are placed as the hint says, by default as many as the program had. Raises
-    `UsageError`, `TraceError`, `PlacementError`, `SimulationError`.
+    `threads` are placed by the hint, by default as many as the program had. Raises `UsageError`,
+    `TraceError`, `PlacementError`, `SimulationError`.
     """
     from autofinity.detect.scaled import SCALED
     from autofinity.evaluation.watched_sharing import in_whole_trace, watched
@@ -64,16 +66,16 @@ def detect(
 
 @dataclass(frozen=True, slots=True)
 class DetectedHere:
-    """What was seen of a program that ran on this machine."""
+    """Findings about a program that ran on this machine."""
 
     exit_code: int
     seen: TouchSharing
     lost: int
-    """More that came too fast to be recorded."""
+    """Number of events that came too fast to be recorded."""
     events: tuple[str, ...]
-    """What was recorded."""
+    """Kinds of events that were recorded."""
     why_not_sampled: str
-    """Why only page faults were; empty where accesses were sampled."""
+    """Why only page faults were recorded; empty where accesses were sampled."""
     numa_hinting: bool
     """Whether the kernel made pages fault again."""
 
@@ -84,10 +86,10 @@ class DetectedHere:
 
 
 def detect_here(program: Sequence[str], *, arm: bool, to_stderr: bool) -> DetectedHere:
-    """Run the program on our standard streams and see its accesses, or its page faults.
+    """Run the program on our standard streams and record its accesses, or its page faults.
 
     With `arm` (root only) the kernel makes its pages fault again and again. The program's output
-    goes to stderr with `to_stderr`. Raises `CapabilityError`, `UsageError` for no program.
+    goes to stderr with `to_stderr`. Raises `CapabilityError`, and `UsageError` without a program.
     """
     if not program:
         raise UsageError("no program to run; expected its name and arguments")

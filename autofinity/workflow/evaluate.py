@@ -1,7 +1,8 @@
 """A policy judged on programs that it has not seen.
 
-Each program is left out in turn: a policy is learned from the others, or one is given, and shown
-what the program did in the distributed affinity; then its time in the chosen one is looked up.
+Each program is left out in turn. A policy that is learned from the others, or given, gets the
+program's sample in the distributed affinity; then the program's time in the chosen affinity is
+looked up.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ DEFAULT_THREADS = 8
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What came of it."""
+    """Result of an evaluation."""
 
     cases: list[Case]
     skipped: list[Skipped]
     verdict: Verdict
     affinities: int
-    """Of how many the oracle is the best."""
+    """Number of affinities of which the oracle is the best."""
 
 
 def evaluate(
@@ -57,14 +58,15 @@ def evaluate(
     samples: int | None = None,
     reporter: Reporter = SILENT,
 ) -> Evaluated:
-    """Judge at the wanted thread counts; where none are, at those of the observations, or at 8.
+    """Judge at the wanted thread counts; without any, at those of the observations, or at 8.
 
     `policy` (a file, or the name of a shipped one) is judged as it is; otherwise policies are
     learned at `train_threads`, by default 8, or those of the observations where 8 is not among
-    them. With `observations` (a file or folder) nothing is profiled; otherwise what is wanted is,
-    and baselines, at the thread counts of both. The policy is shown the mean of so many `samples`
-    (0: of the whole run), by default as many as it is learned for. Raises `LearningError`
-    when no case can be judged, `UsageError` for fewer `samples`, and as `gather` does.
+    them. With `observations` (a file or folder) nothing is profiled; otherwise the wanted runs and
+    baselines are profiled, at the thread counts of both. The policy gets the mean of `samples`
+    sample periods (0: of the whole run), by default as many as it is learned for. Raises
+    `LearningError` when no case can be judged, `UsageError` for negative `samples`, and the errors
+    of `gather`.
     """
     settings = settings or LearningSettings()
     samples = settings.window if samples is None else samples
@@ -106,9 +108,9 @@ def evaluate(
 
 
 def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
-    """Observations from a file, of the programs wanted.
+    """Observations of the wanted programs from a file.
 
-    Raises `StoreError`, and `LearningError` for a program that has none.
+    Raises `StoreError`, and `LearningError` for a program without observations.
     """
     table = read(path)
     if not wanted.programs:
@@ -146,7 +148,7 @@ def _to_learn_from(
 
 
 def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:
-    """Programs of the suite that have no runs with a thread count, and why."""
+    """Programs of the suite without runs at a thread count, with the reason."""
     seen = set(
         zip(judged.program.text(), judged.input.text(), judged.threads.tolist(), strict=True)
     )

@@ -1,4 +1,6 @@
-"""A suite's programs, built for the machine at hand as they are, to be profiled on it."""
+"""A suite's programs, built without instrumentation for the present machine, to be profiled on
+it.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,9 @@ from autofinity.workflow.wanted import Wanted
 def host_programs(
     wanted: Wanted, reporter: Reporter = SILENT
 ) -> tuple[list[ReadyProgram], dict[str, Conditions]]:
-    """Programs to run, and what holds for each by the path of its binary.
+    """Programs to run, and the conditions of each by the path of its binary.
 
-    Of those that cannot be built here, or not run with a thread count, there is a notice. Raises
+    A notice names programs that cannot be built here, or not run with a thread count. Raises
     `LearningError` when none is left.
     """
     suite, work = wanted.suite, wanted.work

@@ -29,11 +29,11 @@ from autofinity.workflow.observations import hints_for, known_machine, machine_o
 
 @dataclass(frozen=True, slots=True)
 class ChosenCounters:
-    """What a policy would look at."""
+    """Counters that a policy would use."""
 
     report: CounterReport
     insensitive: tuple[str, ...]
-    """Workloads that were left out."""
+    """Names of workloads that were left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +42,27 @@ class CutCounters:
 
     cut_points: dict[str, tuple[float, ...]]
     behaviours: dict[str, list[int]]
-    """How many fall into each bin; bins are (lower, upper], one more than cut points."""
+    """Number of behaviours in each bin; bins are (lower, upper], one more than cut points."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActionTable:
-    """The action table, and what it was made of."""
+    """The action table, and its origin."""
 
     table: pd.DataFrame
-    """Columns as in `learning.action_frame`."""
+    """The table; its columns are those of `learning.action_frame`."""
     insensitive: tuple[str, ...]
-    """Workloads that were left out."""
+    """Names of workloads that were left out."""
     provenance: Mapping[str, object]
 
 
 def chosen_counters(
     source: Path, settings: LearningSettings, *, machine: str | None = None
 ) -> ChosenCounters:
-    """What the settings choose of counters and ratios, and how these rank.
+    """The counters and ratios that the settings choose, and their ranking.
 
-    Hints are those of `machine`, or of the one that was observed. Raises `StoreError` where there
-    are no observations, `LearningError` where nothing varies.
+    Hints are those of `machine`, or of the observed machine. Raises `StoreError` without
+    observations, `LearningError` where nothing varies.
     """
     start = _Start.of(source, settings, machine)
     report = feature_report(start.ready, start.settings, start.hints_of)
@@ -72,7 +72,7 @@ def chosen_counters(
 def cut_counters(
     source: Path, settings: LearningSettings, *, machine: str | None = None
 ) -> CutCounters:
-    """Where the chosen counters are cut; arguments and errors as of `chosen_counters`."""
+    """Cut points of the chosen counters; arguments and errors are those of `chosen_counters`."""
     start = _Start.of(source, settings, machine)
     cuts = start.cut_points()
     behaviours = {}
@@ -85,7 +85,7 @@ def cut_counters(
 def action_table(
     source: Path, settings: LearningSettings, *, machine: str | None = None
 ) -> ActionTable:
-    """The action table; arguments and errors as of `chosen_counters`."""
+    """The action table; arguments and errors are those of `chosen_counters`."""
     start = _Start.of(source, settings, machine)
     cuts = start.cut_points()
     table = make_table(start.ready, tuple(cuts), cuts, start.settings, start.hints_of)
@@ -99,11 +99,11 @@ def action_table(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Start:
-    """Where all three steps begin."""
+    """Common start of all three steps."""
 
     seen: ObservationTable
     settings: LearningSettings
-    """With what the machine counts of other cores' caches."""
+    """Settings, with the counters of other cores' caches that the machine has."""
     ready: Prepared
     hints_of: HintsOf
 

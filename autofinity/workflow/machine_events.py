@@ -1,4 +1,4 @@
-"""Settings of learning that know what the PMU of a machine counts, by the machine's name."""
+"""Settings of learning for the PMU of a machine, by the machine's name."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _PAPERS = frozenset(PAPER_EVENTS)
 def on_machine(
     settings: LearningSettings, machine: str, observed: Collection[str]
 ) -> LearningSettings:
-    """The settings, with the counters of other cores' caches that this machine has, without rates
-    of what it cannot count, and with the paper's four counters where they are asked for, it has
-    them all and they were `observed`.
+    """The settings for this machine: with its counters of other cores' caches, and without rates of
+    counters that it lacks. The paper's four counters are used where the settings request them, the
+    machine has them all and they were `observed`.
 
-    Of a machine whose CPU is not known (a topology alone, a file without `cpu`) rates are of what
-    some known PMU counts. Raises `TopologyError` for a machine file that is bad.
+    For a machine whose CPU is not known (a topology alone, a file without `cpu`), rates are of
+    counters that some known PMU has. Raises `TopologyError` for a bad machine file.
     """
     cpu = _cpu_of(machine)
     events = {} if cpu is None else event_table(cpu)

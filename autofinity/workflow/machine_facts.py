@@ -1,4 +1,4 @@
-"""Facts of a machine by its name, for whoever learns from it or judges on it."""
+"""Facts of a machine by its name, for learning and evaluation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from autofinity.workflow.backends import machine_topology
 
 
 def facts_on(machine: str) -> FactsOf:
-    """Thread count → facts of a preset, a machine file, a synthetic topology or the host. What is
-    not known of the machine is NaN. Raises `TopologyError`.
+    """Thread count → facts of a preset, a machine file, a synthetic topology or the host.
+
+    Unknown facts of the machine are NaN. Raises `TopologyError`.
     """
     from autofinity.sim.preset import load_preset, preset_names
     from autofinity.sim.speeds import facts_of_machine

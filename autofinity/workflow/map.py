@@ -1,4 +1,4 @@
-"""Who sits where, from who shares with whom: by one mapper, and beside all others."""
+"""Maps threads to CPUs by their sharing: by one mapper, compared with all others."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from autofinity.model.topology import OsIndex, Topology
 
 @dataclass(frozen=True, slots=True)
 class MappedBeside:
-    """What the mapper chose, and what all would."""
+    """The mapping of the chosen mapper, and those of all mappers."""
 
     used: frozenset[OsIndex]
-    """The CPUs that all of them had."""
+    """The CPUs that all mappers used."""
     chosen: Mapped
     all: list[Mapped]
 
@@ -32,8 +32,8 @@ def map_threads(
 ) -> MappedBeside:
     """Map onto the best match of the hint among the available CPUs, by default all allowed ones.
 
-    With more threads than CPUs all are used. Raises `UsageError` for an unknown algorithm or what
-    is no sharing matrix, `PlacementError`.
+    With more threads than CPUs all CPUs are used. Raises `UsageError` for an unknown algorithm or
+    an invalid sharing matrix, `PlacementError`.
     """
     if algorithm not in MAPPERS:
         raise UsageError(f"unknown mapper {algorithm!r}; expected one of {', '.join(MAPPERS)}")

@@ -1,4 +1,4 @@
-"""The speeds of this machine, measured and kept for the runs to come."""
+"""Measures the speeds of this machine and stores them for later runs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from autofinity.whole_file import replace_file
 
 
 def measure_speeds(reporter: Reporter = SILENT) -> tuple[Speeds, Path]:
-    """Measure in seconds, and keep what was found in the user's configuration folder.
+    """Measure within seconds, and store the result in the user's configuration folder.
 
-    Raises `CapabilityError` where no CPU can be pinned to, `UsageError` where there is no such
+    Raises `CapabilityError` where no thread can be pinned to a CPU, `UsageError` without such a
     folder, `StoreError` where the file cannot be written.
     """
     path = measured_speeds(os.environ)

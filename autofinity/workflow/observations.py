@@ -1,4 +1,4 @@
-"""Observations that come with autofinity or are named, and the hints of the machine they are of."""
+"""Observations that are shipped or named, and the hints of their machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST_DESCRIPTION = 200
 
 
 def shipped_observations(machine: str) -> Path | None:
-    """The file of a machine by its preset name; None where there is none."""
+    """The shipped file of a machine by its preset name; None where there is none."""
     if "/" in machine:
         return None
     try:
@@ -36,8 +36,9 @@ def shipped_observations(machine: str) -> Path | None:
 
 
 def is_shipped_suite(path: Path | None) -> bool:
-    """Whether the manifest is the one that comes with autofinity, programs and all, wherever it
-    lies. Raises `SuiteError`.
+    """Whether the manifest is that of the shipped suite, including its programs, at any path.
+
+    Raises `SuiteError`.
     """
     own = shipped("training", "suite.toml")
     return (
@@ -56,9 +57,9 @@ def _digest(manifest: Path) -> list[str]:
 def observations_of(
     machine: str, threads: int | None = None, given: Path | None = None
 ) -> ObservationTable:
-    """Those of the file or folder given, or the shipped ones of a preset machine.
+    """Observations of the given file or folder, or the shipped ones of a preset machine.
 
-    With `threads` only the rows with that thread count that affinities placed. Raises `UsageError`
+    With `threads`, only the rows with that thread count that affinities placed. Raises `UsageError`
     when none are shipped, `LearningError` when none have that thread count, `StoreError`.
     """
     path = given or shipped_observations(machine)
@@ -79,13 +80,14 @@ def observations_of(
 
 
 def thread_counts_of(table: ObservationTable) -> tuple[int, ...]:
-    """Those that were observed, ascending."""
+    """Thread counts that were observed, ascending."""
     return tuple(np.unique(table.threads).tolist())
 
 
 def placed_counts(table: ObservationTable, threads: int) -> tuple[int, ...]:
-    """For how many threads cores were chosen in runs with so many, ascending: programs that start
-    more, or fewer, than they were told are among them.
+    """Numbers of threads that cores were chosen for in runs with `threads` threads, ascending.
+
+    They differ from `threads` for programs that start more, or fewer, threads than requested.
     """
     codes = np.unique(table.affinity.codes[table.threads == threads])
     counts = {Affinity.parse(table.affinity.names[code]).threads for code in codes}
@@ -93,9 +95,10 @@ def placed_counts(table: ObservationTable, threads: int) -> tuple[int, ...]:
 
 
 def with_threads(table: ObservationTable, threads: Collection[int]) -> ObservationTable:
-    """Those with one of these thread counts, of programs that had as many placed: what others did
-    in an affinity of another count tells nothing of this one. Raises `LearningError` where there
-    are none.
+    """Observations with one of these thread counts, of programs that had as many threads placed.
+
+    Runs of other programs, in affinities of another count, give no evidence on this count. Raises
+    `LearningError` where there are none.
     """
     counts = np.array([Affinity.parse(name).threads for name in table.affinity.names], np.int64)
     placed = counts[table.affinity.codes]
@@ -116,13 +119,15 @@ def machine_of(table: ObservationTable) -> str:
 
 
 def matches_for(table: ObservationTable, machine: str | None = None) -> BestMatches:
-    """Best matches of hints on the machine named, or on the one the observations name."""
+    """Best matches of hints on the named machine, or on the machine that the observations name."""
     return BestMatches(machine_topology(machine or known_machine(table)))
 
 
 def known_machine(table: ObservationTable) -> str:
-    """The machine that the observations name. Raises `UsageError` for a name that is a path or
-    unknown: whoever made the file does not say what is opened here.
+    """The machine that the observations name.
+
+    Raises `UsageError` for a name that is a path or unknown: the author of the file must not decide
+    which file is opened here.
     """
     name = machine_of(table)
     described = name.startswith(SYNTHETIC) and len(name) <= _LONGEST_DESCRIPTION
@@ -135,5 +140,5 @@ def known_machine(table: ObservationTable) -> str:
 
 
 def hints_for(table: ObservationTable, machine: str | None, leeway: int) -> HintsOf:
-    """Hints of affinities on the machine named, or on the one the observations name."""
+    """Hints of affinities on the named machine, or on the machine that the observations name."""
     return hints_on(matches_for(table, machine), leeway)

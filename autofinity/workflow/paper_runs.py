@@ -1,4 +1,4 @@
-"""What figures of mechanisms ask for, from what `compare` runs and `capture` keeps."""
+"""Runs for figures of mechanisms, made by `compare` and `capture`."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     from autofinity.sim.machine import SimMachine
 
 OWN_INPUT = "own"
-"""Size of the input that is a figure's own."""
+"""Name of the size of a figure's own input."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperRuns:
-    """The `Runs` of `papers.mechanism_figure`. Raises what `compared` and `capture` raise."""
+    """The `Runs` of `papers.mechanism_figure`. Raises the errors of `compared` and `capture`."""
 
     asked: Asked
     inputs: str
-    """As titles name them."""
+    """Inputs as titles name them."""
     reporter: Reporter = SILENT
 
     @property
     def on(self) -> str:
-        """Machine, threads and inputs."""
+        """Text with machine, threads and inputs."""
         return f"{self.asked.wanted.machine}, {self.threads} threads, inputs: {self.inputs}"
 
     @property
     def threads(self) -> int:
-        """Of each program."""
+        """Number of threads of each program."""
         return self.asked.threads
 
     def machine(self) -> SimMachine:
-        """As it was asked for."""
+        """The requested machine."""
         return simulated(self.asked.wanted.machine, self.asked.wanted.latencies)
 
     def programs(self) -> Sequence[ReadyProgram]:
-        """Captured now, or before."""
+        """The programs, captured now or before."""
         return capture(self.asked.wanted, self.threads, self.reporter)
 
     def cases(
@@ -59,7 +59,7 @@ class PaperRuns:
         repeats: int | None = None,
         faults_per_page: float | None = None,
     ) -> list[MechanismCase]:
-        """A notice says of each run that failed why."""
+        """Cases of a comparison; a notice gives the reason for each failed run."""
         asked, wanted = self.asked, self.asked.wanted
         here = replace(
             asked,
@@ -81,7 +81,7 @@ class PaperRuns:
 
 
 def with_own_input(figure: MechanismFigure[object], wanted: Wanted) -> Wanted:
-    """What is asked for, with the figure's own input where it has one."""
+    """The request, with the figure's own input where it has one."""
     if not figure.own_input:
         return wanted
     suite = wanted.suite

@@ -1,4 +1,4 @@
-"""The runs that are wanted, planned on their machine, and made as far as they are not there."""
+"""The wanted runs: planned on their machine, and made where they do not exist yet."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from autofinity.workflow.wanted import (
 
 @dataclass(frozen=True, slots=True)
 class PlannedRuns:
-    """What is to be run, and where it is kept."""
+    """Runs to make, and the store for their results."""
 
     target: Target
     programs: list[ReadyProgram]
@@ -53,7 +53,10 @@ class PlannedRuns:
         reporter: Reporter,
         cpu_s: dict[Workload, float] | None = None,
     ) -> list[Failure]:
-        """Make these runs, note what one of each program took in `cpu_s`; those that failed."""
+        """Make these runs; return those that failed.
+
+        `cpu_s` gets the CPU seconds of one run of each program.
+        """
 
         def report(run: Run, took_s: float | None) -> None:
             if took_s is None:
@@ -67,7 +70,7 @@ class PlannedRuns:
             return profile(self.target, cells, self.store, self.jobs, report)
 
     def observed(self) -> ObservationTable:
-        """What the programs showed; the folder may hold more."""
+        """Observations of the programs; the folder may hold more."""
         import numpy as np
 
         asked = {program.workload for program in self.programs}
@@ -77,10 +80,10 @@ class PlannedRuns:
 
 
 def planned(wanted: Wanted, reporter: Reporter) -> PlannedRuns:
-    """Make the programs ready and plan their runs; stale ones that are kept go.
+    """Make the programs ready and plan their runs; stored runs that are stale are deleted.
 
-    Raises `CapabilityError` for the machine at hand without a PMU, `LearningError` when no program
-    can be run on it, and what `simulated` and `capture` raise.
+    Raises `CapabilityError` for the present machine without a PMU, `LearningError` when no program
+    can be run on it, and the errors of `simulated` and `capture`.
     """
     target, programs, made_by = (_on_host if wanted.native else _in_simulation)(wanted, reporter)
     topology = target.machine.topology
@@ -112,7 +115,9 @@ def planned(wanted: Wanted, reporter: Reporter) -> PlannedRuns:
 
 
 def _in_simulation(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProgram], str]:
-    """The simulated machine, captured programs, and a digest of what makes their times."""
+    """The simulated machine, captured programs, and a digest of everything that affects their
+    times.
+    """
     precision = Precision(error=wanted.error)
     machine = simulated(
         wanted.machine,
@@ -142,11 +147,11 @@ def _in_simulation(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[Rea
 
 
 def _on_host(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProgram], str]:
-    """The machine at hand, and programs built for it."""
+    """The present machine, and programs built for it."""
     from autofinity.linux.host_machine import host_machine
     from autofinity.workflow.host_programs import host_programs
 
-    machine = host_machine({})  # before anything is built: is anything counted here?
+    machine = host_machine({})  # check that this machine counts anything before anything is built
     programs, conditions = host_programs(wanted, reporter)
     target = Target(
         machine=host_machine(conditions),

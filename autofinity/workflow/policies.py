@@ -1,4 +1,4 @@
-"""Policies by name: a file, or one that is shipped."""
+"""Policies by name: a file, or a shipped policy."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from autofinity.reporter import SILENT, Reporter
 
 
 def named_policy(name: str | Path) -> RulePolicy:
-    """The policy in a file, or the shipped one called `name`. Raises `PolicyError`."""
+    """The policy in a file, or the shipped policy called `name`. Raises `PolicyError`."""
     return files.load(policy_path(str(name)))
 
 
 def policy_for(machine: str, reporter: Reporter = SILENT) -> RulePolicy | None:
-    """The shipped policy of a preset machine, else the one for any machine; None where there is
-    neither, which is said: another machine's is taken only where it is named.
+    """The shipped policy of a preset machine, else the one for any machine.
+
+    None, with a notice, where there is neither: another machine's policy is used only where it is
+    named.
     """
     if machine in policy_names():
         return files.load(policy_path(machine))

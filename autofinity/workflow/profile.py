@@ -1,8 +1,8 @@
-"""From a suite to observations of a machine: what `train` and `evaluate` do first, too.
+"""From a suite to observations of a machine; also the first step of `train` and `evaluate`.
 
-    suite ─► traces (captured once, kept) ─► runs ─► observations (kept run by run)
+    suite ─► traces (captured once, stored) ─► runs ─► observations (stored run by run)
 
-Everything is in one work folder, and whatever is complete there is not done again.
+Everything is in one work folder, and complete parts are not repeated.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from autofinity.workflow.wanted import Wanted
 
 _LONG_S = 3600.0
 type Cost = dict[int, tuple[int, float]]
-"""By thread count: how many runs, and their CPU seconds."""
+"""Number of runs, and their CPU seconds, by thread count."""
 
 
 def gather(wanted: Wanted, reporter: Reporter = SILENT) -> ObservationTable:
     """Observations of every wanted program, in every selected affinity, at every thread count.
 
-    Of programs that cannot be captured or replayed there is a notice, and what it will cost is
-    said first. Raises `LearningError` when nothing is left, and as `planned` does.
+    A notice names programs that cannot be captured or replayed; another gives the cost before the
+    runs begin. Raises `LearningError` when nothing is left, and the errors of `planned`.
     """
     runs = planned(wanted, reporter)
     cost = sorted(_cost(runs, wanted, reporter).items())
@@ -63,22 +63,24 @@ def gather(wanted: Wanted, reporter: Reporter = SILENT) -> ObservationTable:
 def estimate(wanted: Wanted, reporter: Reporter = SILENT) -> Cost:
     """Runs that `gather` has left to make.
 
-    Captures what is not captured yet, and runs each program once. What a search adds is counted in
-    full. Raises as `gather` does.
+    Programs without a trace are captured, and each program is run once. Runs that a search adds are
+    counted in full. Raises the errors of `gather`.
     """
     return _cost(planned(wanted, reporter), wanted, reporter)
 
 
 def cost_text(runs: int, cpu_s: float) -> str:
-    """For a person: so many runs in so much time; NaN where no run of them was tried."""
+    """Text for a person: number and length of runs; NaN where no run was tried."""
     return f"up to {runs} runs" + (
         ", of unknown length" if math.isnan(cpu_s) else f", about {cpu_s / 60:.1f} CPU minutes"
     )
 
 
 def long_work_text(cpu_s: float, jobs: int) -> str | None:
-    """What a person should know before more than an hour of work begins; None where it is less,
-    or not known (NaN): programs with few runs left are not tried beforehand.
+    """Text for a person before more than an hour of work begins.
+
+    None where the work takes less, or its length is not known (NaN): programs with few runs left
+    are not tried beforehand.
     """
     wall_s = cpu_s / jobs
     if not wall_s > _LONG_S:
@@ -98,10 +100,11 @@ def keep(
     packed: bool = False,
     thin: Sequence[int] = (),
 ) -> ObservationTable:
-    """Write all into one Parquet file, small if `packed`, and return what is in it.
+    """Write all observations into one Parquet file, small if `packed`, and return the file's
+    content.
 
-    With the thread counts in `thin` sample periods are kept of the hints' best matches only, of
-    other runs their mean. Raises `StoreError`.
+    At the thread counts in `thin`, only runs in the hints' best matches keep their sample periods;
+    other runs keep their mean. Raises `StoreError`.
     """
     if thin:
         topology = machine_topology(machine)
@@ -121,7 +124,7 @@ def keep(
 
 
 def _cost(runs: PlannedRuns, wanted: Wanted, reporter: Reporter) -> Cost:
-    """Of what is left; programs with much left are run once."""
+    """Cost of the runs that are left; programs with many runs left are run once."""
     cpu_s: dict[Workload, float] = {}
     runs.make(probes(runs.cells, runs.store.done()), "estimate", reporter, cpu_s)
     left = expected(runs.cells, runs.store.done(), cpu_s)
@@ -134,10 +137,10 @@ def _cost(runs: PlannedRuns, wanted: Wanted, reporter: Reporter) -> Cost:
 
 
 def _search(runs: PlannedRuns, wanted: Wanted, reporter: Reporter) -> list[Failure]:
-    """Run neighbours of the best affinities until none is left to try, or enough were.
+    """Run neighbours of the best affinities until none is left to try, or enough were tried.
 
-    Begins with the selected affinities only, whatever else is kept there: so a search that was
-    interrupted takes the same way again, past the runs it has made.
+    The search begins with the selected affinities only, whatever else is stored: so an interrupted
+    search takes the same way again, past the runs that it has made.
     """
     topology = runs.target.machine.topology
     known: dict[Workload, set[Affinity]] = {}
@@ -166,7 +169,7 @@ def _search(runs: PlannedRuns, wanted: Wanted, reporter: Reporter) -> list[Failu
 
 
 def _tell(failures: Sequence[Failure], reporter: Reporter) -> None:
-    """A notice of each distinct reason."""
+    """Give a notice of each distinct reason."""
     reasons: dict[tuple[str, str], int] = {}
     for failure in failures:
         key = (failure.run.program, failure.reason)

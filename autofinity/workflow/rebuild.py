@@ -1,4 +1,4 @@
-"""The user's policy, learned anew from what runs have shown.
+"""Learns the user's policy again from recorded runs.
 
 behaviour database ─► own runs ─┬─► learn_policy (settings of the present policy) ─► policy.json
 observations of this machine ───┘                                          of the user
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
     from autofinity.model.topology import Topology
 
 HOST = "host"
-"""Name of the machine this runs on, in observations and policies."""
+"""Name of the present machine in observations and policies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """The new policy, and what it was learned from."""
+    """The new policy, and the data that it was learned from."""
 
     learned: LearnedPolicy
     own: OwnRuns
     joined: int
-    """Observations from elsewhere that were learned from, too."""
+    """Number of observations from elsewhere that were used for learning, too."""
     notes: tuple[str, ...]
     old: Path | None
-    """The policy whose settings and counters were kept."""
+    """Path of the policy whose settings and counters were kept."""
     old_digest: str | None
-    """Of its file, as it was: the new policy may be in its place."""
+    """Digest of that policy's file, as it was: the new policy may have replaced it."""
     target: Path
-    """Where the new one is, or would be."""
+    """Path of the new policy, whether it was written or not."""
     digest: str | None
-    """Of the file that was written; None: nothing was."""
+    """Digest of the file that was written; None: nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotRebuilt:
-    """Nothing was to be done."""
+    """No rebuild was made, with the reason."""
 
     reason: str
 
@@ -70,14 +70,14 @@ def rebuild(
 ) -> Rebuilt | NotRebuilt:
     """Learn from the runs in the behaviour database, by default the one in the state folder.
 
-    Settings and counters are those of `policy`, by default of the one that runs ask; the new one
-    goes to `output`, by default to where runs look first. `observations` are those that `policy`
-    was learned from, by default the shipped ones of its machine; they are learned from as well when
-    they are of this machine. With `if_due` only when the learnable rows have grown by a fifth; with
-    `dry_run` nothing is written.
+    Settings and counters are those of `policy`, by default of the policy that runs ask. The new
+    policy is written to `output`, by default to the file where runs look first. `observations` are
+    those that `policy` was learned from, by default the shipped ones of its machine; they are used
+    as well when they are of this machine. With `if_due`, a policy is learned only when the usable
+    rows have grown by a fifth; with `dry_run` nothing is written.
 
-    Raises `LearningError` saying why nothing can be learned, `UsageError` without a configuration
-    folder, `StoreError` for a database that is not this user's alone.
+    Raises `LearningError`, with the reason, when nothing can be learned; `UsageError` without a
+    configuration folder; `StoreError` for a database that is not this user's alone.
     """
     path = database or default_path()
     target = output or user_policy()
@@ -100,7 +100,7 @@ def rebuild(
             made = _learned(opened, old, observations, target)
         except LearningError:
             if if_due and not dry_run:
-                opened.mark_built()  # tried: the next attempt waits for another fifth
+                opened.mark_built()  # this was an attempt: the next waits for another fifth
             raise
         if dry_run:
             return made
@@ -115,7 +115,7 @@ def rebuild(
 def _learned(
     database: BehaviourDB, old: Path | None, observations: Path | None, target: Path
 ) -> Rebuilt:
-    """Learn from what there is."""
+    """Learn from the present data."""
     from autofinity.affinity.best_matches import BestMatches
     from autofinity.learning.leeway_hints import hints_on
     from autofinity.learning.own_runs import own_runs
@@ -165,8 +165,9 @@ def _learned(
 
 
 def _whole_machine() -> Topology:
-    """As a run's monitor sees it (AUTOFINITY_SYSFS included), but all of it: affinities are classes
-    on the machine, whatever this process happens to be confined to.
+    """The machine as a run's monitor sees it (AUTOFINITY_SYSFS included), but all of it.
+
+    Affinities are classes on the machine, whatever CPUs this process is confined to.
     """
     from autofinity.linux.online import whole_machine
     from autofinity.linux.sysfs_topology import read_sysfs
@@ -176,7 +177,7 @@ def _whole_machine() -> Topology:
 
 
 def _of_this_machine(source: Path | None) -> tuple[list[Observation], str]:
-    """Observations that were made here, or a note why they are not learned from."""
+    """Observations of this machine, or a note with the reason why they are not used."""
     from autofinity.store.observations import read
 
     if source is None:
@@ -189,11 +190,11 @@ def _of_this_machine(source: Path | None) -> tuple[list[Observation], str]:
 
 
 def _settings(present: RulePolicy | None) -> LearningSettings:
-    """The present policy's settings, with what its rules look at: runs have measured that."""
+    """The present policy's settings, with the inputs of its rules, which runs have measured."""
     from autofinity.learning.settings import PAPER, LearningSettings
 
     if present is None:
-        return LearningSettings(features="both")  # runs measure what the machine has
+        return LearningSettings(features="both")  # runs measure all counters of the machine
     kept = present.provenance.get("settings")
     known = LearningSettings.__dataclass_fields__
     given = {
@@ -203,7 +204,7 @@ def _settings(present: RulePolicy | None) -> LearningSettings:
     }
     given["counters"] = tuple(present.cut_points) or None
     try:
-        # What a policy of an earlier version does not say was as in the paper.
+        # Settings that a policy of an earlier version lacks were those of the paper.
         return replace(PAPER, **given)
     except (UsageError, TypeError) as error:
         raise LearningError(
@@ -213,7 +214,7 @@ def _settings(present: RulePolicy | None) -> LearningSettings:
 
 
 def _shipped(present: RulePolicy | None) -> Path | None:
-    """Shipped observations of the machine the policy is for; None when there are none."""
+    """Shipped observations of the machine that the policy is for; None when there are none."""
     from autofinity.workflow.observations import shipped_observations
 
     machine = present.provenance.get("machine") if present else None
@@ -222,7 +223,9 @@ def _shipped(present: RulePolicy | None) -> Path | None:
 
 @contextmanager
 def _alone(db: Path) -> Iterator[None]:
-    """One rebuild at a time for a database. Raises `LearningError` when another is under way."""
+    """Lock that allows one rebuild at a time for a database. Raises `LearningError` during another
+    rebuild.
+    """
     lock = open_private(db.with_name("rebuild.lock"), os.O_WRONLY | os.O_CREAT)
     try:
         try:

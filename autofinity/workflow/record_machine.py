@@ -1,4 +1,4 @@
-"""The machine at hand, measured, as a machine file that can be simulated."""
+"""Measures the present machine and makes a machine file that can be simulated."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Recorded:
 def record_machine(
     name: str, *, quick: bool = False, output: Path | None = None, reporter: Reporter = SILENT
 ) -> Recorded:
-    """Measure this machine, check the machine file of it, and write it to `output` if given.
+    """Measure this machine, check its machine file, and write the file to `output` if given.
 
-    Raises `CapabilityError` when it cannot be measured, `StoreError` when the file cannot be
-    written.
+    Raises `CapabilityError` when the machine cannot be measured, `StoreError` when the file cannot
+    be written.
     """
     with ExitStack() as stack:
 

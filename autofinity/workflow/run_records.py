@@ -1,4 +1,4 @@
-"""Runs that the behaviour database knows: one of them explained, and all that is going on."""
+"""Runs in the behaviour database: an explanation of one run, and the state of all."""
 
 from __future__ import annotations
 
@@ -20,44 +20,46 @@ from autofinity.store.behaviour_file import default_path
 from autofinity.store.behaviour_rows import Known, RunRecord
 
 LAST = "last"
-"""Names the latest run."""
+"""Name of the latest run."""
 _MOST_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class RunNow:
-    """A run, as it is on record and as the kernel has it now."""
+    """A run from the record, with its present state in the kernel."""
 
     run: RunRecord
     alive: bool
     sample: Mapping[str, float]
-    """What its hint was decided by, in this run or in the one that it is known from."""
+    """Sample that decided its hint, in this run or in the run that the hint is known from."""
     known: bool
-    """Whether the hint was known when it began."""
+    """Whether the hint was known when the run began."""
     threads: tuple[ThreadNow, ...]
     others: tuple[str, ...]
-    """Who else says where it runs, one line each."""
+    """Other authorities that limit where the run executes, one line each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is on record."""
+    """Content of the record."""
 
     database: Path
     known: tuple[Known, ...] = ()
-    """Programs."""
+    """Known programs."""
     live: tuple[RunRecord, ...] = ()
     runs: tuple[RunRecord, ...] = ()
-    """The latest."""
+    """The latest runs."""
     rebuild_due: bool = False
     lost: tuple[str, ...] = ()
-    """What monitors could not keep."""
+    """Lines on data that monitors could not store."""
     damage: StoreError | None = None
-    """What to raise in the end when rows were left out that could not be read."""
+    """Error to raise in the end when damaged rows were left out."""
 
 
 def database_named(db: Path | None) -> Path:
-    """The database given, or the one in the state folder. Raises `StoreError`: there is none."""
+    """The given database, or the one in the state folder. Raises `StoreError` where there is
+    none.
+    """
     path = db or default_path()
     if not path.is_file():
         raise StoreError(f"there is no behaviour database at {path}; `autofinity run` makes it")
@@ -65,7 +67,7 @@ def database_named(db: Path | None) -> Path:
 
 
 def status(db: Path | None, latest: int) -> Status:
-    """Of the database given, or of the one in the state folder, which may not be there yet.
+    """Status of the given database, or of the one in the state folder, which may not exist yet.
 
     Raises `StoreError`.
     """
@@ -86,7 +88,7 @@ def status(db: Path | None, latest: int) -> Status:
 
 
 def run_now(text: str, db: Path) -> RunNow:
-    """The run with this number, or the `LAST`. Raises `StoreError`, `UsageError`."""
+    """The run with this number, or the `LAST` one. Raises `StoreError`, `UsageError`."""
     with BehaviourDB.open(db, read_only=True) as database:
         run = next(iter(database.runs(1)), None) if text == LAST else _numbered(text, database)
         if run is None:
@@ -113,7 +115,7 @@ def run_now(text: str, db: Path) -> RunNow:
 
 
 def _numbered(text: str, database: BehaviourDB) -> RunRecord | None:
-    """The run of a number, however long."""
+    """The run with a number of any length."""
     return database.run(int(text)) if len(text) <= _MOST_DIGITS else None
 
 
@@ -130,7 +132,7 @@ def _others(run: RunRecord, live: tuple[RunRecord, ...]) -> tuple[str, ...]:
 
 
 def policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
-    """The policy that decided, with facts of this machine, or why it cannot be shown."""
+    """The policy that decided, with facts of this machine, or the reason why it cannot be shown."""
     from autofinity.linux.online import SYSFS
     from autofinity.linux.sysfs_topology import read_sysfs
     from autofinity.policy.files import load

@@ -1,4 +1,6 @@
-"""A policy for any machine: learned from observations of several, and judged on those left out."""
+"""A policy for any machine: learned from observations of several machines, and judged on those left
+out.
+"""
 
 from __future__ import annotations
 
@@ -35,24 +37,24 @@ from autofinity.workflow.observations import known_machine, matches_for
 from autofinity.workflow.policies import named_policy
 
 EVENTS = 6
-"""That a policy for any machine may count at once: Zen has six counters, Intel's cores four beside
-cycles and instructions. With fewer, perf takes turns."""
+"""Number of events that a policy for any machine may count at once: Zen has six counters, Intel's
+cores four beside cycles and instructions. With fewer counters, perf multiplexes."""
 ANY = "any"
-"""In the place of a machine's name: all that were observed."""
+"""Name in place of a machine's: all machines that were observed."""
 
 
 type Judged = dict[str, tuple[list[Case], list[Skipped]]]
-"""Name of the machine → its cases, and what could not be judged."""
+"""Name of the machine → its cases, and the workloads that could not be judged."""
 
 
 def machines_in(
     folder: Path | None = None, machines: Collection[str] = ()
 ) -> dict[str, MachineRuns]:
-    """The observations of each machine in a folder of files, by default those that are shipped; of
-    these machines only, where some are named.
+    """The observations of each machine in a folder of files, by default the shipped ones; with
+    names, only those of these machines.
 
-    Raises `LearningError` where there are none, `StoreError` for a bad file, and `UsageError` for a
-    machine that nobody knows.
+    Raises `LearningError` where there are none, `StoreError` for a bad file, and `UsageError` for
+    an unknown machine.
     """
     folder = folder or shipped("data", "observations")
     found: dict[str, MachineRuns] = {}
@@ -72,7 +74,9 @@ def rules_of_machines(
     settings: LearningSettings | None = None,
     machines: Collection[str] = (),
 ) -> LearnedPolicy:
-    """The policy for any machine, of the observations in a folder. Raises as `machines_in`."""
+    """The policy for any machine, from the observations in a folder. Raises the errors of
+    `machines_in`.
+    """
     known = machines_in(folder, machines)
     settings = for_any_machine(settings)
     rows = sum(len(runs.table) for runs in known.values())
@@ -95,10 +99,11 @@ def evaluate_across(
     left_out: Collection[LeftOut] = LEFT_OUT,
     reporter: Reporter = SILENT,
 ) -> dict[str, Judged]:
-    """By what is `left_out` of the observations that a policy is learned from, how it does on each
-    machine; or under "nothing" how a `policy` does as it is.
+    """Results on each machine, by the part that is `left_out` of the observations for learning.
 
-    Raises as `machines_in`, and `LearningError` where no case can be judged.
+    Under "nothing", the results of a given `policy` without further learning.
+
+    Raises the errors of `machines_in`, and `LearningError` where no case can be judged.
     """
     settings = for_any_machine(settings)
     known = machines_in(observations, machines)
@@ -122,9 +127,11 @@ def evaluate_across(
 
 
 def for_any_machine(settings: LearningSettings | None = None) -> LearningSettings:
-    """A policy for any machine may ask for what some count; it says what it does without.
+    """Settings for a policy for any machine.
 
-    Raises `UsageError` for labels of sample periods: those of several machines are not comparable.
+    Such a policy may use counters that only some machines have, and defines its answers without
+    them. Raises `UsageError` for labels of sample periods: those of several machines are not
+    comparable.
     """
     settings = settings or LearningSettings()
     if settings.labels != "runs":

@@ -30,15 +30,17 @@ from autofinity.sim.together import ProgramRun, TogetherResult, simulate_togethe
 from autofinity.trace.meta import read_meta
 
 DEFAULT_PERIOD_US = 500.0
-"""Of samples, simulated."""
+"""Sample period in simulated microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """Where a program's threads run: on these CPUs, else as the affinity says, else as the hint."""
+    """PUs of a program's threads: these CPUs, else those of the affinity, else those of the
+    hint.
+    """
 
     cpus: tuple[OsIndex, ...] = ()
-    """One a thread."""
+    """CPUs, one for each thread."""
     affinity: Affinity | None = None
     hint: Hint = DISTRIBUTED
 
@@ -71,13 +73,13 @@ def simulate_trace(
     pages: PagePolicy = "first_touch",
     precision: Precision | None = None,
 ) -> SimResult:
-    """One program, its threads bound.
+    """Simulate one program with its threads bound.
 
-    `threads` are those that are placed, by default as many as there are CPUs in `seats`, or as the
-    program had; where it had more than it was told (`sim.crew`), all of these share the cores of as
-    many as run at a time. Of a sampled trace windows are replayed as `precision` says, and each is
-    a sample.
-    Raises `UsageError`, `TraceError`, `PlacementError`, `SimulationError`.
+    `threads` is the number of placed threads, by default as many as there are CPUs in `seats`, or
+    as the program had. Where the program had more threads than requested (`sim.crew`), all of these
+    share the cores of as many as run at a time. The windows of a sampled trace are replayed with
+    `precision`, and each window is a sample. Raises `UsageError`, `TraceError`, `PlacementError`,
+    `SimulationError`.
     """
     seats = seats or Seats()
     check_run(seed, period_us)
@@ -121,8 +123,9 @@ def simulate_shared(
     seed: int = 0,
     pages: PagePolicy = "first_touch",
 ) -> SimResult:
-    """One program, whose threads share CPUs that are fewer than they are. Raises as
-    `simulate_trace`.
+    """Simulate one program whose threads share CPUs, fewer than there are threads.
+
+    Raises the errors of `simulate_trace`.
     """
     if pages == "bind":
         raise UsageError("pages of one node: expected a program whose threads have a core each")
@@ -145,10 +148,10 @@ def simulate_policy(
     period_us: float = DEFAULT_PERIOD_US,
     seed: int = 0,
 ) -> InRun:
-    """One program that starts distributed, is sampled, and moved as the policy says. `threads` as
-    in `simulate_trace`.
+    """Simulate one program that starts distributed, is sampled, and is moved by the policy.
+    `threads` is as in `simulate_trace`.
 
-    Raises as `run_in` does, and `UsageError`.
+    Raises the errors of `run_in`, and `UsageError`.
     """
     check_run(seed, period_us)
     crew = placed_crew(spec, trace, threads)
@@ -164,21 +167,22 @@ def simulate_policy(
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Programs on one machine, and when each begins."""
+    """Programs on one machine, and the start of each."""
 
     traces: Sequence[Path]
     starts_ns: Sequence[float] = ()
-    """Of each program; empty: all begin at once."""
+    """Start of each program; empty: all begin at once."""
     after: bool = False
-    """One after the other, instead."""
+    """Whether the programs run one after the other instead."""
     threads: int | None = None
-    """Of each program that are placed. None: as many as it had, or as `simulate_trace` places."""
+    """Number of placed threads of each program. None: as many as it had, or as `simulate_trace`
+    places."""
 
     def bound(self, spec: MachineSpec, hint: Hint = DISTRIBUTED) -> list[ProgramRun]:
-        """Every program placed as the hint says: beside the earlier ones as long as there is room.
+        """Every program placed by the hint: beside the earlier programs as long as there is room.
 
-        Programs that come one after the other, and those that find too few CPUs left, have the
-        whole machine to choose from. Raises `PlacementError`, and as `crew_of`.
+        Programs that run one after the other, and those with too few CPUs left, choose from the
+        whole machine. Raises `PlacementError`, and the errors of `crew_of`.
         """
         topology = spec.topology
         taken: frozenset[OsIndex] = frozenset()
@@ -193,7 +197,7 @@ class Several:
         return runs
 
     def unbound(self, topology: Topology, cpus: Sequence[OsIndex] = ()) -> list[ProgramRun]:
-        """Every program on all of `cpus`, or of the machine, as the scheduler likes."""
+        """Every program on all of `cpus`, or of the machine, as the scheduler decides."""
         usable = tuple(cpus or sorted(topology.allowed))
         return [
             self._run(number, usable, workers_of(trace, threads_of(trace, self.threads)))
@@ -219,10 +223,11 @@ def simulate_several(
     period_us: float = DEFAULT_PERIOD_US,
     seed: int = 0,
 ) -> TogetherResult:
-    """Programs side by side, bound as the hint says; `unbound`: a model of Linux's scheduler moves
-    their threads, on all of `cpus` or of the machine.
+    """Simulate programs side by side, bound by the hint; `unbound`: a model of Linux's scheduler
+    moves their threads, on all of `cpus` or of the machine.
 
-    With `restart` programs begin again until the longest has ended. Raises as `simulate_trace`.
+    With `restart` programs begin again until the longest has ended. Raises the errors of
+    `simulate_trace`.
     """
     check_run(seed, period_us)
     topology = spec.topology
@@ -237,7 +242,7 @@ def simulate_several(
 
 
 def check_run(seed: int, period_us: float = DEFAULT_PERIOD_US) -> None:
-    """Raise `UsageError` for a seed or a sample period that no replay takes."""
+    """Raise `UsageError` for a seed or a sample period that no replay accepts."""
     if not 0 <= seed < 1 << 64:
         raise UsageError(f"seed {seed}: expected a whole number from 0, below 2^64")
     if not 0 <= period_us < math.inf:
@@ -245,8 +250,10 @@ def check_run(seed: int, period_us: float = DEFAULT_PERIOD_US) -> None:
 
 
 def placed_crew(spec: MachineSpec, trace: Path, given: int | None = None) -> Crew:
-    """The threads that are placed: as many as are given, a core each, or those that the trace shows
-    to compute. Raises as `crew_of`.
+    """The threads that are placed: the given number, a core each, or those that compute in the
+    trace.
+
+    Raises the errors of `crew_of`.
     """
     if given is not None:
         return Crew(given, given, given)
@@ -254,5 +261,7 @@ def placed_crew(spec: MachineSpec, trace: Path, given: int | None = None) -> Cre
 
 
 def threads_of(trace: Path, given: int | None = None) -> int:
-    """As many as are given, or as the program was captured with. Raises `TraceError`."""
+    """The given number of threads, or the number that the program was captured with. Raises
+    `TraceError`.
+    """
     return read_meta(trace).threads if given is None else given

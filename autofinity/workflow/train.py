@@ -31,7 +31,7 @@ from autofinity.workflow.wanted import Wanted
 def train(
     wanted: Wanted, settings: LearningSettings | None = None, reporter: Reporter = SILENT
 ) -> LearnedPolicy:
-    """Capture, profile and learn; what is there already is not done again.
+    """Capture, profile and learn; existing results are not made again.
 
     Raises `LearningError` when nothing can be profiled or learned.
     """
@@ -39,7 +39,7 @@ def train(
 
 
 def learn(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -> LearnedPolicy:
-    """The policy of these observations, with what it was made of."""
+    """The policy of these observations, with its provenance."""
     made_of = {
         "machine": wanted.machine,
         "suite": wanted.suite.name,
@@ -57,9 +57,9 @@ def rules_of_observations(
     machine: str | None = None,
     threads: Collection[int] = (),
 ) -> tuple[RulePolicy, tuple[str, ...]]:
-    """The policy of a file or folder of observations, and notes on how it came about.
+    """The policy of a file or folder of observations, and notes on the learning.
 
-    With `threads` of these thread counts only. Raises `LearningError` where there are none.
+    With `threads`, only these thread counts are used. Raises `LearningError` where there are none.
     """
     seen = read(source)
     return rules_of(with_threads(seen, threads) if threads else seen, settings, machine=machine)
@@ -68,8 +68,10 @@ def rules_of_observations(
 def rules_of(
     seen: ObservationTable, settings: LearningSettings, *, machine: str | None = None
 ) -> tuple[RulePolicy, tuple[str, ...]]:
-    """The policy of observations, and notes on how it came about; `machine` is where their
-    affinities are, by default the one that they name. Raises `LearningError`, `UsageError`.
+    """The policy of observations, and notes on the learning.
+
+    `machine` is the machine of their affinities, by default the one that they name. Raises
+    `LearningError`, `UsageError`.
     """
     made_of = {
         "machine": machine_of(seen),
@@ -81,7 +83,7 @@ def rules_of(
 
 
 def rules_of_table(source: Path, settings: LearningSettings) -> tuple[RulePolicy, tuple[str, ...]]:
-    """The policy of an action table that was kept, and notes on how it came about."""
+    """The policy of a stored action table, and notes on the learning."""
     table, provenance = table_file.load(source)
     policy = learn_rules(table, settings)
     made_of = {

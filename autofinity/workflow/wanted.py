@@ -1,10 +1,10 @@
-"""What is to be observed, and the folder in which everything about it is kept.
+"""Description of the wanted observations, and the folder in which all their data are stored.
 
     WORK/traces/PROGRAM-SIZE-THREADSt/    captured once
     WORK/observations/MACHINE/            run by run
 
-Observations are in `MACHINE-20us/` for another sample period than the default, in
-`MACHINE-2M-pages/` for a page size asked for: different ones are never mixed.
+Observations are in `MACHINE-20us/` for another sample period than the default, and in
+`MACHINE-2M-pages/` for a requested page size: different kinds are never mixed.
 """
 
 from __future__ import annotations
@@ -20,47 +20,49 @@ from autofinity.resources import shipped
 from autofinity.trace.manifest import Suite, load_suite
 
 DEFAULT_PERIOD_US = 500.0
-"""Simulated. The paper samples for 10 s of some 100 s runs; a `small` input runs 5 to 30 ms."""
+"""Sample period, simulated. The paper samples for 10 s in runs of some 100 s; a `small` input runs
+5 to 30 ms."""
 
 HOST_PERIOD_US = 100_000.0
-"""On the machine at hand, where `--size large` runs for seconds."""
+"""Sample period on the present machine, where `--size large` runs for seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be observed, and where it is kept. Raises `UsageError` for a number that cannot
-    be.
+    """Wanted observations, and the folder for them. Raises `UsageError` for an impossible
+    number.
     """
 
     machine: str
     suite: Suite
     programs: tuple[str, ...]
-    """Empty for all of the suite."""
+    """Names of the programs; empty for all of the suite."""
     sizes: tuple[str, ...]
-    """Of the programs' inputs; each is a workload of its own."""
+    """Sizes of the programs' inputs; each is a workload of its own."""
     threads: tuple[int, ...]
     jobs: int
     work: Path
     affinities: str = "hints"
     seed: int = 1
-    """Of the draw of affinities."""
+    """Random seed for the choice of affinities."""
     page_seeds: int = 1
     period_us: float | None = None
-    """None: the backend's own."""
+    """Sample period; None: the backend's own."""
     latencies: str | None = None
-    """For a machine that is only a topology: a file or a preset."""
+    """Latencies for a machine that is only a topology: a file or a preset."""
     page_size: str | None = None
-    """One of `PAGE_SIZES`; None: the machine's own."""
+    """Page size, one of `PAGE_SIZES`; None: the machine's own."""
     twin: bool = False
-    """Simulate the machine at hand instead of running programs on it."""
+    """Whether to simulate the present machine instead of running programs on it."""
     baselines: bool = False
-    """Also run what policies are compared with, and switches (`profiling.placements`)."""
+    """Whether to run the baselines of policies, and switches, too (`profiling.placements`)."""
     search: int = 0
-    """Affinities that may be added to the selected ones near the best of them, of each program."""
+    """Number of affinities of each program that a search may add near the best of the selected
+    ones."""
     certify: tuple[str, ...] = ()
-    """Programs to run in all affinities, whatever is selected."""
+    """Programs to run in all affinities, whatever the selection."""
     error: float = 0.01
-    """Relative standard error of the time that replays of sampled traces go down to."""
+    """Relative standard error of the time that replays of sampled traces have to reach."""
 
     def __post_init__(self) -> None:
         counts = {"threads": min(self.threads, default=1), "jobs": self.jobs}
@@ -72,7 +74,7 @@ class Wanted:
 
     @property
     def native(self) -> bool:
-        """Whether programs run on the machine at hand itself."""
+        """Whether programs run on the present machine itself."""
         return self.machine == "host" and self.latencies is None and not self.twin
 
 
@@ -86,10 +88,10 @@ def wanted_on(
     suite: Path | None = None,
     work: Path | None = None,
 ) -> Wanted:
-    """Programs of a suite, by default the one that is shipped, all as `Wanted` has it by default.
+    """Programs of a suite, by default the shipped suite, with the defaults of `Wanted`.
 
-    What they show is kept in `work_folder`. Raises `SuiteError`, and `UsageError` where there is no
-    such folder or for a number that cannot be.
+    Their data are stored in `work_folder`. Raises `SuiteError`, and `UsageError` without such a
+    folder or for an impossible number.
     """
     path = suite or shipped("training", "suite.toml")
     folder = work_folder(work, path)
@@ -97,7 +99,9 @@ def wanted_on(
 
 
 def observations_folder(wanted: Wanted) -> Path:
-    """Where the observations of a machine are kept; its name may be a path or a description."""
+    """Folder for the observations of a machine; the machine's name may be a path or a
+    description.
+    """
     safe = "".join(c if c.isalnum() or c in "-._" else "_" for c in wanted.machine)
     if wanted.period_us not in (None, DEFAULT_PERIOD_US):
         safe += f"-{wanted.period_us:g}us"
@@ -109,13 +113,13 @@ def observations_folder(wanted: Wanted) -> Path:
 
 
 def work_folder(given: Path | None, suite: Path) -> Path:
-    """The folder given, or one in the user's cache that belongs to this suite manifest.
+    """The given folder, or one in the user's cache that belongs to this suite manifest.
 
     Raises `UsageError` where there is no such folder and none can be made.
     """
     if given is None:
         cache = _cache_folder()
-        place = os.path.realpath(suite)  # which `resolve` refuses of a link to itself
+        place = os.path.realpath(suite)  # `resolve` would fail for a link to itself
         key = hashlib.sha256(os.fsencode(place)).hexdigest()[:12]
         given = cache / "autofinity" / f"{suite.parent.name}-{key}"
     try:
@@ -130,7 +134,7 @@ def work_folder(given: Path | None, suite: Path) -> Path:
 def _cache_folder() -> Path:
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    except RuntimeError:  # a user id that the system has no home for, as containers give out
+    except RuntimeError:  # a user id without a home, as in containers
         raise UsageError(
             "there is no cache folder: expected XDG_CACHE_HOME or HOME to name one; set it, or "
             "name a work folder with --work"

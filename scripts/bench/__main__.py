@@ -2,10 +2,10 @@
 
 usage: scripts/bench [--quick] [--part NAME]… [--fresh]
 
-Each part runs in a process of its own, so that its peak memory is its own. A part that was
-measured with the same native core and settings is not measured again (--fresh does). Every rate is
-per second of CPU time of one core; --quick takes fewer rounds, shorter streams and fewer
-affinities, and says so.
+Each part runs in a process of its own, so that its peak memory is its own. A part that was measured
+with the same native core and settings is not measured again (--fresh does). Every rate is per
+second of CPU time of one core; --quick takes fewer rounds, shorter streams and fewer affinities,
+and reports so.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def _kept(name: str, settings: Settings) -> Path:
-    """Where the figures of a part lie, measured with this native core and these settings."""
+    """The file with the figures of a part, measured with this native core and these settings."""
     from autofinity.own_code import digest_of_core
 
     content = digest_of_core() + str(settings).encode()
@@ -83,7 +83,7 @@ def _kept(name: str, settings: Settings) -> Path:
 
 
 def _part(name: str, settings: Settings, fresh: bool) -> Part:
-    """Measured earlier, or now in a process of its own."""
+    """The part, measured earlier, or now in a process of its own."""
     kept = _kept(name, settings)
     if fresh or not kept.exists():
         BUILD.mkdir(parents=True, exist_ok=True)

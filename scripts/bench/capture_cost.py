@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What capture costs: CPU time against the plain program, and bytes on disk per access.
+"""Cost of capture: CPU time against the plain program, and bytes on disk per access.
 
     PYTHONPATH=. python scripts/bench/capture_cost.py [--program NAME]… [--threads 8] [--size small]
                                                  [--rounds 2] [--binary]
@@ -52,7 +52,7 @@ def native_cpu_s(request: CaptureRequest, rounds: int) -> float:
 
 
 def capture_plain(request: CaptureRequest) -> TraceMeta:
-    """The plain program of a suite, as a binary."""
+    """Capture the plain program of a suite, as a binary."""
     roi = request.spec.roi
     work = request.out / "work"
     work.mkdir(exist_ok=True)
@@ -62,7 +62,7 @@ def capture_plain(request: CaptureRequest) -> TraceMeta:
 
 
 def captured(request: CaptureRequest, rounds: int, binary: bool) -> TraceMeta:
-    """The capture of least CPU time."""
+    """The capture with the least CPU time."""
     best: TraceMeta | None = None
     for _ in range(rounds):
         shutil.rmtree(request.folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What capture costs, of compiled programs and of binaries: the figures of capture_cost.py."""
+"""Cost of capture, of compiled programs and of binaries: the figures of capture_cost.py."""
 
 from __future__ import annotations
 

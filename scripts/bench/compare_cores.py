@@ -1,9 +1,9 @@
-"""How much faster is one native core than another? Both replay the same trace, turn by turn.
+"""Compare the speed of two native cores: both replay the same trace, in turns.
 
     PYTHONPATH=. python scripts/bench/compare_cores.py OLD.so NEW.so TRACE… [--rounds 7]
         [--machine opteron-6164he] [--hint SLP]
 
-On a host whose neighbours come and go only such pairs say anything. OLD and NEW are copies of
+On a host whose load changes, only such pairs of times can be compared. OLD and NEW are copies of
 libraries below `autofinity/lib/core`; each lives in a process of its own. Prints a row of Markdown
 for each trace: the median over the pairs of old CPU time over new, and that of the least times.
 Exits with 1 where the two count differently.
@@ -106,7 +106,7 @@ def load_core(path: Path) -> None:
 
 
 def replay_when_told(chosen: argparse.Namespace) -> None:
-    """A replay for each line on stdin."""
+    """Replay once for each line on stdin."""
     load_core(chosen.new)
     from autofinity._core import sim as core
     from autofinity._core import trace as traces
@@ -121,7 +121,7 @@ def replay_when_told(chosen: argparse.Namespace) -> None:
     machine = machine_model(spec)
     (trace,) = chosen.traces
     threads = read_meta(trace).threads
-    # As cores of all ages do it.
+    # Cores of all versions have this.
     program, workers = core.Program(traces.read(str(trace))), workers_of(trace, threads)
     cpus = get_affinity(spec.topology, threads, Hint.parse(chosen.hint)).cpus
     pus = pus_of_streams(spec.topology, program.streams, cpus, workers)

@@ -1,5 +1,5 @@
-"""Tools to compare with that are not installed, from Debian's packages: unpacked below the build
-folder once, with what they depend on, and run from there. Nothing is installed.
+"""Tools for comparisons that are not installed, from Debian's packages: unpacked below the build
+folder once, with their dependencies, and run from there. Nothing is installed.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ PACKAGES = {
     "perf": "linux-perf",
     "likwid-pin": "likwid",
 }
-"""Of each tool; those that every system has are not here."""
+"""Debian package of each tool, without the tools that every system has."""
 _APT_S = 120
 
 
 class NoToolError(Exception):
-    """Why a tool cannot be had here."""
+    """The reason why a tool is not available here."""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """How to start one."""
+    """Command and environment that start a tool."""
 
     words: list[str]
     environment: dict[str, str]
 
 
 def tool(name: str) -> Tool:
-    """The installed one, else the one fetched now or earlier. Raises `NoToolError`."""
+    """The installed tool, else the one fetched now or earlier. Raises `NoToolError`."""
     if shutil.which(name):
         return Tool([name], dict(os.environ))
     if name not in PACKAGES:
@@ -58,8 +58,8 @@ def _fetch(package: str, folder: Path) -> None:
 
 
 def _within(root: Path, name: str) -> Tool:
-    """A tool that believes it is installed: its libraries, its interpreter and that one's modules
-    are found below `root` first.
+    """A tool that finds its libraries, its interpreter and the interpreter's modules below `root`
+    first, as if it were installed.
     """
     libraries = [*root.glob("usr/lib/*-linux-gnu"), *root.glob("lib/*-linux-gnu")]
     path = f"{root}/usr/bin:{os.environ.get('PATH', os.defpath)}"

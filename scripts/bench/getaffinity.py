@@ -37,7 +37,9 @@ MACHINES = {
 def machine(
     sockets: int, nodes: int, llcs: int, cores: int, smt: int, near: int, far: int
 ) -> Topology:
-    """All first PUs are numbered before all second ones, as Linux does on x86."""
+    """A machine whose first PUs all have lower numbers than the second ones, as Linux counts on
+    x86.
+    """
     total = sockets * nodes * llcs * cores
     pus = tuple(
         PU(

@@ -14,10 +14,10 @@ NOISE = 0.1
 
 
 def run(settings: Settings) -> Part:
-    """The quickest of a few rounds; each table has labels of a concept, one of ten drawn at random.
+    """The quickest of a few rounds; the labels of each table are one of ten random concepts.
 
-    Nominal bins make most rules; continuous values are told apart by boxes, or by eight slanted
-    borders, which rules can only approach by stairs (the hardest case we know; --quick leaves it
+    Nominal bins make most rules. Continuous values are separated by boxes, or by eight slanted
+    borders, which rules can only approach by stairs (the hardest case known; --quick leaves it
     out).
     """
     draw = np.random.default_rng(1)

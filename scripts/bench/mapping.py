@@ -21,7 +21,7 @@ MACHINES = {
     1024: "pack:8 numa:2 l3:4 core:8 pu:2",
 }
 PUBLISHED_MS = {64: 0.37, 256: 6.2, 1024: 64}
-"""Of the public C program of EagerMap, measured on a machine of this class."""
+"""Times of the public C program of EagerMap, measured on a machine of this class."""
 MAPPERS = {"eagermap": eagermap, "bisection": bisection, "refined": refined, "scotch": scotch}
 
 

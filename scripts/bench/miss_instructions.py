@@ -4,8 +4,8 @@
         --toggle-collect='autofinity::sim::Simulation::advance*' \\
         python scripts/bench/miss_instructions.py TRACE
 
-What comes before the window fills the caches and is not counted. Prints the accesses and L1 misses
-of the window; callgrind prints the instructions as `Collected`.
+The accesses before the window fill the caches and are not counted. Prints the accesses and L1
+misses of the window; callgrind prints the instructions as `Collected`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def arguments() -> argparse.Namespace:
 
 @contextmanager
 def counted() -> Iterator[None]:
-    """What callgrind counts, as it was started with `--instr-atstart=no`."""
+    """The part that callgrind counts when started with `--instr-atstart=no`."""
     _switch("on")
     yield
     _switch("off")

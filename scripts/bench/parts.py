@@ -1,4 +1,4 @@
-"""What the parts of the benchmark share: how they are asked and what they answer."""
+"""Settings and results of the benchmark's parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BUILD = ROOT / "build" / "bench"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How thorough to be."""
+    """How thoroughly to measure."""
 
     quick: bool
 
@@ -21,8 +21,9 @@ class Part:
     """Figures of one part."""
 
     values: dict[str, float | None]
-    """By key of bench.json; None: could not be measured here, and a line says why."""
+    """Values by key of bench.json; None: could not be measured here, for the reason in one of the
+    lines."""
     lines: list[str]
-    """What a person reads."""
+    """Lines for people."""
     peak_mib: float | None = None
-    """Most memory the part had, as the kernel counted; None where it is not of interest."""
+    """Most memory of the part, as the kernel counted; None where it is not of interest."""

@@ -1,4 +1,4 @@
-"""A line on the terminal that says how far a part is; nothing where stderr is a file."""
+"""A line on the terminal with the progress of a part; nothing where stderr is a file."""
 
 from __future__ import annotations
 

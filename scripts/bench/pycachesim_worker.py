@@ -1,9 +1,9 @@
-"""Runs in an environment that has pycachesim: prints what it took to replay a stream.
+"""Runs in an environment that has pycachesim: prints the time of replaying a stream.
 
 usage: pycachesim_worker.py STREAM    (uint64 words, line << 1 | store)
 
 The caches are those of the simulated Opteron 6164 HE. Prints accesses and CPU seconds of one batch
-(`loadstore`, its fastest face), then those of one call an access.
+(`loadstore`, its fastest interface), then those of one call an access.
 """
 
 from __future__ import annotations

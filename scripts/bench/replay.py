@@ -1,4 +1,4 @@
-"""Replay of captured programs: accesses and events a second of CPU time, by how often they miss."""
+"""Replay of captured programs: accesses and events per second of CPU time, by their miss rates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Measured:
     events: int = 0
     cpu_s: float = 0.0
     misses: int = 0
-    """Of the first-level cache, in the regions of interest."""
+    """Misses of the first-level cache, in the regions of interest."""
     roi_accesses: int = 0
 
     def __add__(self, other: Measured) -> Measured:
@@ -54,12 +54,12 @@ class Measured:
 
 
 MIX_MISSES = 0.13
-"""Share of first-level misses that a mix is asked to have; the programs of `MIX` have more."""
+"""Share of first-level misses that a mix is to have; the programs of `MIX` have more."""
 
 
 def with_hits(mix: Measured, friendly: Measured, misses: float = MIX_MISSES) -> float:
-    """M accesses/s of the mix with so much of the L1-friendly programs beside it that no more than
-    the share `misses` of all accesses misses. What it reaches without them where that is so.
+    """M accesses/s of the mix with so much of the L1-friendly programs added that no more than the
+    share `misses` of all accesses misses; without them where the mix itself misses less.
     """
     often, rarely = (one.misses / one.roi_accesses for one in (mix, friendly))
     added = max(0.0, (often - misses) / (often - rarely))
@@ -67,7 +67,7 @@ def with_hits(mix: Measured, friendly: Measured, misses: float = MIX_MISSES) -> 
 
 
 def replayed(folder: Path, rounds: int) -> Measured:
-    """Threads distributed (SLP); the best of the rounds."""
+    """A replay with distributed threads (SLP); the best of the rounds."""
     spec = load_preset(MACHINE)
     program = load_program(folder)
     cpus = get_affinity(spec.topology, THREADS, Hint.parse("SLP")).cpus

@@ -11,7 +11,7 @@ STAGES = 4
 
 
 def of_pairs(threads: int, amount: Callable[[int, int], float]) -> SharingMatrix:
-    """`amount(i, j)` for each i > j."""
+    """A matrix with `amount(i, j)` for each i > j."""
     cells = [[0.0] * threads for _ in range(threads)]
     for i in range(threads):
         for j in range(i):
@@ -20,7 +20,9 @@ def of_pairs(threads: int, amount: Callable[[int, int], float]) -> SharingMatrix
 
 
 def patterns(threads: int, seed: int = 1) -> Mapping[str, SharingMatrix]:
-    """Name → matrix. `neighbours, shuffled` and all `random` ones are drawn with `seed`."""
+    """Name → matrix. `neighbours, shuffled` and all `random` matrices are made with the random
+    `seed`.
+    """
     draw = random.Random(seed)
     number = list(range(threads))
     draw.shuffle(number)

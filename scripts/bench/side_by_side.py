@@ -1,4 +1,4 @@
-"""The full replay beside its peers, as a table: rates of CPU time, and our rate over theirs."""
+"""The full replay compared with other simulators, as a table: rates of CPU time, and the ratios."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ POLICY = ROOT / "policies" / "opteron-6164he.json"
 
 
 def run(settings: Settings) -> Part:
-    """Their own output is the result; see the scripts for single figures."""
+    """Run the scripts; their output is the result. See the scripts for single figures."""
     commands = {
         "decision of the exported policy": ["header.py", str(POLICY)],
         "GETAFFINITY, microseconds": ["getaffinity.py"],

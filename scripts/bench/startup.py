@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Start-up of `autofinity run` and of its peers: milliseconds to run /bin/true, tool by tool.
+"""Start-up of `autofinity run` and of similar tools: milliseconds to run /bin/true, for each.
 
     scripts/bench/startup.py [--launcher PATH] [--rounds 50] [--json build/bench-run.json]
 
-Tools take turns in every round, so that a disturbance meets all of them (one that takes a second
-only in some). Peers that are not installed come from Debian's packages; why one cannot be had is
-printed. Printed: median, and what that is above a plain exec.
+Tools take turns in every round, so that a disturbance affects all of them (those that take a second
+run only in some rounds). Tools that are not installed come from Debian's packages; the reason is
+printed where this fails. Prints the median, and its difference from a plain exec.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PEERS = {
     "likwid-pin": ["likwid-pin", "-q", "-c", "{cpus}"],
 }
 _SLOW_MS = 200
-_SLOW_ROUNDS = 5  # of a tool that is slow: enough to say by how much
+_SLOW_ROUNDS = 5  # of a slow tool: enough to show how slow
 
 
 def main() -> None:
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def once(command: list[str], environment: Mapping[str, str]) -> float:
-    """Milliseconds from spawning to the end; stderr goes nowhere."""
+    """Milliseconds from spawning to the end; stderr is discarded."""
     quiet = [(os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0)]
     start = time.perf_counter()
     pid = os.posix_spawnp(command[0], command, environment, file_actions=quiet)

@@ -30,15 +30,17 @@ EACH, EACH_THREADS = 80, 8
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What replays of some affinities took."""
+    """Costs of replays of some affinities."""
 
     replays_s: float
     """CPU seconds."""
     accesses: int
-    """Of the program."""
+    """Accesses of the program."""
 
     def seconds(self, affinities: float, accesses: float) -> float:
-        """Of a sweep over `affinities` times as many, `accesses` long, on CORES idle cores."""
+        """Seconds of a sweep over `affinities` times as many, `accesses` long, on CORES idle
+        cores.
+        """
         return accesses / self.accesses * affinities * self.replays_s / CORES
 
 

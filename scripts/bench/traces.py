@@ -16,9 +16,9 @@ from autofinity.resources import shipped
 from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 
 FRIENDLY = ("lu", "pricer")
-"""Nearly every access hits the first-level cache."""
+"""Programs of which nearly every access hits the first-level cache."""
 MIX = ("pic", "stencil", "cg", "mergesort")
-"""Together about 15 % first-level misses on the Opteron."""
+"""Programs with about 15 % first-level misses on the Opteron, taken together."""
 THREADS = 8
 
 
@@ -44,7 +44,7 @@ def request_of(
 
 
 def plain(suite: Suite, name: str, size: str) -> CaptureRequest:
-    """The program as it is, to run under something else."""
+    """The program without instrumentation, to run under another tool."""
     (spec,) = suite.pick((name,))
     return request_of(suite, spec, size, THREADS, instrumented=False)
 
@@ -73,7 +73,7 @@ def capture_input(name: str, words: str, threads: int) -> Path:
 
 
 def chase_size(quick: bool) -> str:
-    """The same for all that are compared."""
+    """The input size of the pointer chase, equal for all programs that are compared."""
     return "small" if quick else "medium"
 
 

@@ -3,9 +3,9 @@
 usage: scripts/numa-guest [--machine 4x4|4x2x6] [pytest arguments]
 
 QEMU, kernel and busybox come from Debian's packages and are kept in the user's cache folder;
-nothing is installed and no privilege is needed. The guest sees this system's files read-only and
-writes into memory. Exit codes: 0 all passed, 77 no guest can be had here (why: last line), else
-pytest's.
+nothing is installed and no privilege is necessary. The guest sees this system's files read-only and
+writes into memory. Exit codes: 0 all passed, 77 no guest can run here (the last line has the
+reason), else pytest's.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def main() -> int:
 
 
 def _kvm_serves() -> bool:
-    """Within a virtual machine /dev/kvm may be there and hang: emulation is sure."""
+    """Whether KVM can be used: within a virtual machine /dev/kvm may exist and hang, so emulation
+    is safer.
+    """
     virtual = "hypervisor" in Path("/proc/cpuinfo").read_text()
     return not virtual and os.access("/dev/kvm", os.R_OK | os.W_OK)
 
@@ -73,7 +75,8 @@ def _compile(out: Path) -> None:
 def _write_task(out: Path, machine: Machine, end_s: float, words: list[str]) -> None:
     """The guest's script: pytest of this interpreter, without any plugin.
 
-    `end_s` is when the guest is killed, by the host's clock, in seconds since the epoch.
+    `end_s` is the time at which the guest is killed, by the host's clock, in seconds since the
+    epoch.
     """
     variables = {
         "PATH": os.environ.get("PATH", os.defpath),

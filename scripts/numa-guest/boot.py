@@ -1,4 +1,4 @@
-"""One life of a guest: started, listened to, and killed when its time is over."""
+"""One life of a guest: started, read from, and killed when its time is over."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ _KERNEL = (
     "console=ttyS0 quiet panic=-1 mitigations=off nokaslr nowatchdog "
     # On a loaded host CPUs stand still now and then.
     "tsc=reliable no_timer_check rcupdate.rcu_cpu_stall_suppress=1 "
-    # A test that wants the kernel to move pages or to give large ones says so.
+    # Tests that need the kernel to move pages or to use large ones switch that on.
     "transparent_hugepage=never numa_balancing=disable"
 )
 
 
 def run(machine: Machine, parts: Parts, task: Path, accelerator: str, limit_s: float) -> int:
-    """Boots a guest that runs the script `task/task`; its output is ours. Exit code of the task.
+    """Boots a guest that runs the script `task/task`; its output goes to ours. Exit code of the
+    task.
 
     Raises `NoGuestError` when the guest has not answered within `limit_s` or ended without an
     answer.
@@ -79,7 +80,9 @@ def _die_with_parent() -> None:
 
 
 def _listen(process: subprocess.Popen[bytes], end: float) -> tuple[bool, str]:
-    """Passes on what the guest says until `end`. Whether it ended before, and its last line."""
+    """Pass on the guest's output until `end`. Returns whether the guest ended before, and its last
+    line.
+    """
     assert process.stdout is not None
     said, ended = b"", False
     ready = select.poll()

@@ -1,4 +1,4 @@
-"""The machines that a guest can be, as QEMU is told them."""
+"""The machines that a guest can be, as options of QEMU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ _NODE_MIB = 384
 
 @dataclass(frozen=True)
 class Machine:
-    """Sockets × dies × cores, a node each die. Distances as the firmware would tell them (SLIT)."""
+    """Sockets × dies × cores, a node for each die. Distances as the firmware would report them
+    (SLIT).
+    """
 
     sockets: int
     dies: int
@@ -25,7 +27,7 @@ class Machine:
         return self.nodes * self.cores
 
     def distance(self, a: int, b: int) -> int:
-        """Between two nodes."""
+        """The distance between two nodes."""
         if a == b:
             return LOCAL
         return SAME_SOCKET if a // self.dies == b // self.dies else OTHER_SOCKET

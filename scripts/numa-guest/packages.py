@@ -26,17 +26,17 @@ from typing import TextIO
 QEMU = "qemu-system-x86_64"
 _MODULES = ("virtio_pci", "9p", "9pnet_virtio", "overlay")
 _FETCH_S = 120  # all steps together, on a slow line
-_LOOK_S = 0.2  # between two looks whether somebody else has done fetching
+_LOOK_S = 0.2  # between two checks whether another process has finished fetching
 _XZ = b"\xfd7zXZ\0"
 
 
 class NoGuestError(Exception):
-    """Why no guest can be had here."""
+    """The reason why no guest can run here."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a guest is made of."""
+    """The parts of a guest."""
 
     folder: Path
 
@@ -70,7 +70,7 @@ class Parts:
 
 
 def fetched(limit_s: float) -> Parts:
-    """The parts, from the cache or fetched now, by us or by somebody else who is at it.
+    """The parts, from the cache or fetched now, by us or by another process that does so.
 
     Raises `NoGuestError`, also when that takes longer than `limit_s` or two minutes.
     """
@@ -128,7 +128,7 @@ class _Apt:
     """apt-get with the system's package lists or, where these do not serve, with our own."""
 
     def __init__(self, folder: Path, end: float) -> None:
-        """All is done by `end`, of the monotonic clock, or nothing is."""
+        """Everything is done by `end`, of the monotonic clock, or nothing is."""
         self._folder = folder
         self._end = end
         self._options: list[str] = []
@@ -137,7 +137,7 @@ class _Apt:
                 raise NoGuestError(f"no {tool} here: its parts come from Debian's packages")
 
     def missing(self, name: str) -> list[str]:
-        """`name` and what it depends on, as far as it is not installed."""
+        """`name` and its dependencies, as far as they are not installed."""
         if shutil.which(QEMU) is not None:
             return []
         lines = self._ask(
@@ -146,7 +146,7 @@ class _Apt:
         return [line.split()[1].split("_")[0] for line in lines.splitlines()]
 
     def dependency(self, name: str) -> str:
-        """The package that a package without files stands for."""
+        """The package to which a package without files refers."""
         found = re.search(r"Depends: (linux-image-\S+)", self._ask("apt-cache", "depends", name))
         if found is None:
             raise NoGuestError(f"{name} depends on no kernel; expected a Debian system")
@@ -220,7 +220,7 @@ def modules(folder: Path) -> list[tuple[str, bytes]]:
     found: dict[str, bytes] = {}
 
     def add(name: str) -> None:
-        if name in found or name not in files:  # one that is missing is built in
+        if name in found or name not in files:  # a missing one is built in
             return
         path = files[name]
         content = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()

@@ -1,9 +1,9 @@
-"""What one policy for any machine is worth, and what each of its parts is: docs/any-machine.md.
+"""The value of one policy for any machine, and of each of its parts: docs/any-machine.md.
 
     python scripts/studies/any_machine.py [--into FILE] [--observations DIR] [--kernels DIR]
 
 Three tables of `autofinity evaluate --machine any` (without the program, the machine, both), one of
-the public kernels (kernels/), which no policy is learned from, and one of what is lost without real
+the public kernels (kernels/), which no policy is learned from, and one of the loss without real
 sizes, without facts of the machine, and without events of other cores' caches.
 """
 
@@ -63,13 +63,13 @@ def tables(known: Machines, kernels: Machines) -> Iterator[tuple[str, str]]:
 def judged(
     left_out: LeftOut, learned_from: Machines, on: Machines, settings: LearningSettings = OURS
 ) -> Judged:
-    """Cases on each machine of `on`, by policies that have not seen what is left out."""
+    """Cases on each machine of `on`, by policies that have not seen the part that is left out."""
     policy_for = leaving(left_out, all_of(evidence_on(learned_from, settings)), settings)
     return {name: runs.judged(functools.partial(policy_for, name)) for name, runs in on.items()}
 
 
 def parts(known: Machines) -> str:
-    """What the policy loses without one of its parts, on machines that it has not seen."""
+    """The policy's losses without one of its parts, on machines that it has not seen."""
     rows = [
         "| learned | interesting won | of the best hint | worst | won of real size |",
         "|---|---|---|---|---|",

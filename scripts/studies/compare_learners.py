@@ -5,7 +5,7 @@
 Prints the table of docs/learners.md; with `--into` it goes between its marks there. Both learn from
 the same folds with their default settings. The p of a data set is that of the corrected resampled
 t-test (Nadeau & Bengio 2003); the last lines compare the means over data sets (Wilcoxon's signed
-ranks). What was computed with this native core is kept in build/learners and not computed again.
+ranks). Results of this native core are kept in build/learners and not computed again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def ours(task: Task, seed: int) -> list[ValueRule]:
 
 
 def jrip(task: Task, seed: int) -> list[ValueRule]:
-    """WEKA's. Its "at least" is "above" the next smaller number."""
+    """WEKA's JRip. Its "at least" is "above" the next smaller number."""
     found, _ = weka.jrip(task.values, task.names, task.labels, np.ones(len(task.labels)), seed)
     return [
         ValueRule(
@@ -136,7 +136,7 @@ def row(name: str, task: Task, theirs: Floats, own: Floats) -> str:
 
 
 def corrected_p(difference: Floats) -> float:
-    """Two-sided. Folds share rows: the variance is that of 1/n + test/train rows, not of 1/n."""
+    """Two-sided p. Folds share rows: the variance is that of 1/n + test/train rows, not of 1/n."""
     spread = float(difference.var(ddof=1))
     if spread == 0:
         return 1.0 if difference.mean() == 0 else 0.0
@@ -146,7 +146,7 @@ def corrected_p(difference: Floats) -> float:
 
 
 def summary(means: Floats) -> str:
-    """What holds over all data sets; the columns are those of `LEARNERS`."""
+    """Results over all data sets; the columns are those of `LEARNERS`."""
     difference = means[:, 1] - means[:, 0]
     better = stats.wilcoxon(difference, alternative="greater").pvalue
     worse = stats.wilcoxon(difference, alternative="less").pvalue

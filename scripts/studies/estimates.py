@@ -1,17 +1,17 @@
-"""What do the values without a source decide? Each is set to its bounds, one at a time.
+"""Show the effect of machine values without a source: each is set to its bounds, one at a time.
 
     python scripts/studies/estimates.py [--machine M ...] [--program P ...] [--size S]
         [--set TABLE.KEY=VALUE ...] [--into DOCUMENT]
 
 For every value of a machine file that is recalled or has bounds the programs run again, with every
 hint's best match, on the machine with the value at each of them (`autofinity/sim/sources.py`). Two
-things are printed, of the worse bound: by how much times change (of the hint that was best, median
-and worst of the programs), and what the choice of the hint hangs on it: the time that is lost, on
-the changed machine, with the hint that was best on the shipped one. Prices of energy change no
-time; there both are of energy. Where threads race (`bfs`), the least change sends a program another
-way, so that a time is the median of five runs that differ by hundredths of the memory's latency,
-and a row says what half a hundredth does. With `tiny` inputs L2 and LLC are a sixteenth
-(`--shrink`). With `--set` it prints one row instead, of what all these values do at once.
+results are printed for the worse bound: the change of times (of the hint that was best, median and
+worst of the programs), and its effect on the choice of the hint: the time that is lost, on the
+changed machine, with the hint that was best on the shipped one. Prices of energy change no time;
+for these both results are of energy. Where threads race (`bfs`), the least change alters the course
+of a program, so a time is the median of five runs that differ by hundredths of the memory's
+latency, and a row shows the effect of half a hundredth. With `tiny` inputs L2 and LLC are a
+sixteenth (`--shrink`). `--set` prints one row instead: the effect of all these values at once.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ PROGRAMS = (
     *("join", "kmedian", "pic", "prodcons", "sor", "stencil"),
 )
 SHAKES = (-0.02, -0.01, 0.0, 0.01, 0.02)
-"""By what share memory is slower in each of the runs of which the median counts."""
+"""Shares by which memory is slower in the runs whose median counts."""
 SMALLEST = 0.005
-"""By what share it is slower in the row that says what next to nothing does."""
+"""Share by which memory is slower in the row for the smallest change."""
 type Costs = list[float]
 """Seconds or joules of a program, one a hint."""
 type Runs = list[list[SimResult]]
-"""Of a program: for each hint one for each of `SHAKES`."""
+"""Runs of a program: for each hint one for each of `SHAKES`."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Effect:
-    """Of a value's worse bound."""
+    """Effect of a value's worse bound."""
 
     median: float
     worst: float
@@ -85,7 +85,7 @@ class Effect:
 
     @property
     def seen(self) -> bool:
-        """Whether any of the three is not 0.0 % when it is printed."""
+        """Whether any of the three is printed as more than 0.0 %."""
         return max(self.worst, self.lost) >= 0.0005
 
 
@@ -120,14 +120,14 @@ def main() -> None:
 
 
 def captured(programs: Sequence[str], size: str, work: Path, threads: int) -> list[Case]:
-    """The programs' traces, made where there are none."""
+    """The programs' traces, captured where they are missing."""
     wanted = wanted_on(MACHINES[0], programs=tuple(programs), sizes=(size,), work=work)
     traces = [program.request.program for program in capture(wanted, threads)]
     return [Case(load_program(trace), workers_of(trace, threads)) for trace in traces]
 
 
 class Bench:
-    """A machine and the programs that it ran as it is shipped."""
+    """A machine and the results of the programs on the shipped version."""
 
     def __init__(self, name: str, asked: argparse.Namespace) -> None:
         self.name = name
@@ -135,7 +135,7 @@ class Bench:
         self.document: Any = read_toml(self.path, TopologyError)
         self.shrink: int = asked.shrink
         self.spec = self.machine(self.document)
-        # On as many as there are cores is nothing to choose.
+        # With as many threads as cores there is nothing to choose.
         threads = min(8, self.spec.topology.n_cores // 2)
         self.cases = captured(asked.programs or PROGRAMS, asked.size, asked.work, threads)
         self.seats = seats_of(self.spec, threads)
@@ -154,7 +154,7 @@ class Bench:
         return effect(before, after)
 
     def row_of(self, values: Sequence[str]) -> str:
-        """What `TABLE.KEY=VALUE` of each do at once; ends the program where one is none."""
+        """The effect of all `TABLE.KEY=VALUE` at once; ends the program where one is not valid."""
         changed = copy.deepcopy(self.document)
         for value in values:
             key, _, text = value.partition("=")
@@ -175,7 +175,7 @@ class Bench:
         )
 
     def rows(self) -> list[str]:
-        """A row for each value of the machine that has alternatives, the weightiest first."""
+        """A row for each value of the machine that has alternatives, the largest effect first."""
         found: list[tuple[Effect, str, str]] = []
         for each in sourced_values(self.path.read_text(encoding="utf-8")):
             others = alternatives(each, looked_up(self.document, each)[each.key])
@@ -200,7 +200,7 @@ class Bench:
 
 
 def looked_up(document: Any, each: Sourced) -> Any:
-    """The table of the document that the value is in."""
+    """The table of the document that holds the value."""
     for part in filter(None, each.table.split(".")):
         document = document[part]
     return document
@@ -235,7 +235,7 @@ def joules(of: MachineSpec, runs: Runs) -> Costs:
 
 
 def effect(before: Sequence[Costs], after: Sequence[Costs]) -> Effect:
-    """Of a change, from what every program cost with every hint."""
+    """The effect of a change, from the cost of every program with every hint."""
     best = [costs.index(min(costs)) for costs in before]
     moves = [abs(new[i] / old[i] - 1) for old, new, i in zip(before, after, best, strict=True)]
     lost = [new[i] / min(new) - 1 for new, i in zip(after, best, strict=True)]

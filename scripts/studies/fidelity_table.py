@@ -66,7 +66,7 @@ def pair(published: float, ours: float) -> str:
 
 
 def latencies() -> Iterator[Row]:
-    """Nanoseconds, machine file / ours."""
+    """Nanoseconds, machine file / simulated."""
     for name in preset_names():
         spec = load_preset(name)
         levels = {level: pair(ns, got) for level, ns, got in cache_levels(spec)}
@@ -79,9 +79,9 @@ def latencies() -> Iterator[Row]:
 
 
 def transfers() -> Iterator[Row]:
-    """Nanoseconds, machine file / ours, of the nearest and the farthest other core.
+    """Nanoseconds, machine file / simulated, of the nearest and the farthest other core.
 
-    The nearest is one with the same L2, if there is such, and then one with another.
+    The nearest core is one with the same L2, if there is one, and then one with another L2.
     """
     for name in preset_names():
         spec = without_prefetch(load_preset(name))
@@ -106,7 +106,7 @@ def transfers() -> Iterator[Row]:
 
 
 def core_to_core() -> Iterator[Row]:
-    """Nanoseconds of a message, as others measured it and ours, by distance."""
+    """Nanoseconds of a message, as published and simulated, by distance."""
 
     def spread(found: Spread) -> str:
         return f"{found.median:.1f} ({found.lower:.1f}-{found.upper:.1f})"
@@ -123,7 +123,7 @@ def core_to_core() -> Iterator[Row]:
 
 
 def bandwidths() -> Iterator[Row]:
-    """GB/s, machine file / ours; what the cores of a node cannot ask for is left out."""
+    """GB/s, machine file / simulated, without the limits that the cores of a node cannot reach."""
     for name in preset_names():
         spec = without_prefetch(load_preset(name))
         pus = cores_of(spec, 0, 48)

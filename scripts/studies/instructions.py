@@ -1,11 +1,10 @@
-"""Instructions and accesses of captured programs beside those of the machine code that users run.
+"""Compare instructions and accesses of captured programs with the machine code that users run.
 
     python scripts/studies/instructions.py [--threads 2] [--size tiny] [--flags=-O2] [PROGRAM…]
 
-The yardstick is the same program, built with the same flags and without anything of ours, under
-QEMU with our plugin, which sees every instruction and access of it (docs/suites.md). Both are sums
-over all threads in the region of interest. `--flags` puts others in the place of the optimisation
-flags of the training suite.
+The reference is the same program, built with the same flags and without instrumentation, under QEMU
+with our plugin, which sees every instruction and access (docs/suites.md). Both are sums over all
+threads in the region of interest. `--flags` replaces the optimisation flags of the training suite.
 """
 
 from __future__ import annotations

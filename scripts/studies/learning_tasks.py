@@ -20,7 +20,7 @@ type Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """Rows to tell apart."""
+    """Rows to be classified."""
 
     values: Floats
     """n × features; NaN is missing."""
@@ -83,8 +83,8 @@ def _waveform() -> Task:
 
 
 def _led() -> Task:
-    """Breiman et al. 1984, section 2.6.1: digits of seven lamps, each wrong in one of ten cases,
-    and 17 lamps that mean nothing.
+    """Breiman et al. 1984, section 2.6.1: digits of seven lamps, each lamp wrong in one of ten
+    cases, and 17 lamps without meaning.
     """
     lamps = "1110111 0010010 1011101 1011011 0111010 1101011 1101111 1010010 1111111 1111011"
     draw = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""Prints how the mappers compare, as Markdown: docs/mapping.md.
+"""Print a comparison of the mappers, as Markdown: docs/mapping.md.
 
     PYTHONPATH=. python scripts/studies/mapping_table.py [patterns|captured|sparse|small]…
 
@@ -87,7 +87,7 @@ def _mapped(name: str, sharing: SharingMatrix, machine: str) -> Mapped:
 
 
 def _beside_scotch(machine: str, sharing: SharingMatrix) -> dict[str, float]:
-    """Cost of each mapper over SCOTCH's."""
+    """Cost of each mapper as a ratio to SCOTCH's."""
     costs = {m: _mapped(m, sharing, machine).cost for m in (*COLUMNS, "scotch")}
     return {m: costs[m] / costs["scotch"] for m in COLUMNS}
 
@@ -102,7 +102,7 @@ def _row(name: str, ratios: Mapping[str, float]) -> str:
 
 
 def _patterns() -> Iterator[str]:
-    """The worst of `LARGE` for each mapper, one thread a CPU."""
+    """The worst of `LARGE` for each mapper, one thread per CPU."""
     worst: dict[str, dict[str, float]] = {}
     for machine in LARGE:
         for name, sharing in patterns(len(_topology(machine).pus)).items():
@@ -125,7 +125,7 @@ def _captured() -> Iterator[str]:
 
 
 def _sparse() -> Iterator[str]:
-    """How far each mapper is from SCOTCH's on matrices of one kind, which differ by their seed."""
+    """Distance of each mapper from SCOTCH on matrices of one kind, which differ by their seed."""
     threads = len(_topology(SPARSE_ON).pus)
     rows = [
         _beside_scotch(SPARSE_ON, patterns(threads, seed)["random, sparse"])

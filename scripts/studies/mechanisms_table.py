@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""The papers' figures of each mechanism beside ours, on the papers' machines.
+"""Compare the papers' figures of each mechanism with ours, on the papers' machines.
 
     PYTHONPATH=. python scripts/studies/mechanisms_table.py [--table times|quantities|suite]…
         [--jobs N] [--work FOLDER] [--into docs/mechanisms.md]
 
-Three tables as Markdown, which with --into replace what stands between their marks there:
+Three tables as Markdown, which with --into replace the text between their marks there:
 
 - times: time against the operating system and of the oracle, and overhead, of every mechanism that
   a paper gives a mean of. Six training programs, by `autofinity compare`.
 - quantities: all other means that the papers give, by `autofinity figure`.
 - suite: mechanisms on all training programs and three machines.
 
-An interrupted run goes on where it stopped.
+An interrupted run continues where it stopped.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OVERHEADS = {
     "sammu": "0.41 % + 0.29 %",
     "tlb": "< 0.5 %",
 }
-"""As kMAF'14 (section 5.4), kMAF'16 (table 5), SAMMU (4.4) and the TLB paper (6.6) give them."""
+"""Values of kMAF'14 (section 5.4), kMAF'16 (table 5), SAMMU (4.4) and the TLB paper (6.6)."""
 SUITE = ("xeon-x7550", "altix-450", "kmaf16-simulated")
 IN_SUITE = (
     *("packed", "distributed", "compact", "autofinity", "spcd", "kmaf14", "kmaf16", "sammu"),
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def answered(*words: str) -> Any:
-    """The JSON document of a command of ours."""
+    """The JSON output of a command of autofinity."""
     done = subprocess.run(
         [sys.executable, "-m", "autofinity", *words, "--json"],
         stdout=subprocess.PIPE,
@@ -94,7 +94,7 @@ def compared(
 
 
 def of_times() -> list[MechanismFigure[Any]]:
-    """Figures of times against the operating system's that the paper gives means of."""
+    """Figures of times relative to the operating system's for which the paper gives means."""
     return [
         figure
         for figure in OF_MECHANISMS.values()
@@ -138,7 +138,7 @@ def times(options: Sequence[str]) -> Iterator[str]:
 
 
 def quantities(options: Sequence[str]) -> Iterator[str]:
-    """A row for each mean that is no time."""
+    """A row for each mean that is not a time."""
     yield "| figure | what | machine, threads | of | paper | ours |"
     yield "|---|---|---|---|---|---|"
     done = {figure.name for figure in of_times()}
@@ -179,7 +179,7 @@ def suite(options: Sequence[str]) -> Iterator[str]:
 
 
 def settled(of: Mapping[str, Any]) -> str:
-    """A dash where threads moved to the end in all programs."""
+    """The settled share; a dash where threads moved until the end in all programs."""
     share = of["of_oracle_settled"]
     return "–" if share is None else f"{share:.3f}"
 

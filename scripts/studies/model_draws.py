@@ -1,4 +1,4 @@
-"""Does what is learned hang on numbers of the model? Train on some draws of it, judge on others.
+"""Test whether policies depend on numbers of the model: train on some draws of it, judge on others.
 
     python scripts/studies/model_draws.py [--machine M] [--threads N] [--size S] [--train N]
         [--test N]
@@ -7,8 +7,9 @@ Each draw is the machine with its latencies, overlap, bandwidths and ways up to 
 smaller (`autofinity/sim/draws.py`), and page colours of its own; the hints' best matches are
 profiled on each. With `tiny` inputs its caches are a sixteenth (`--shrink`), about as large to them
 as the real ones are to `small` inputs. One program, and with it its family, is left out at a time.
-Prints the table of docs/model-draws.md, and whose best hint flips between draws: a label that does
-is no evidence. An interrupted call goes on where it stopped, as long as WORK stays.
+Prints the table of docs/model-draws.md, and the programs whose best hint flips between draws: a
+label that flips is no evidence. An interrupted call continues where it stopped, as long as WORK
+stays.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from autofinity.workflow.wanted import Wanted, wanted_on
 
 HERE = Path(__file__).resolve().parents[2]
 WITHIN = 0.01
-"""Hints this close to the best are as good."""
+"""Hints within this share of the best count as best."""
 type Best = Mapping[str, frozenset[Affinity]]
 """Program → affinities of its best hints."""
 
@@ -142,7 +143,7 @@ def report(
 
 
 def row(name: str, judged: Sequence[list[Case]]) -> str:
-    """Over all cases of some (training, test) pairs."""
+    """A row over all cases of some (training, test) pairs."""
     trained, on = name.split(", ")[:2] if ", " in name else (name, "another")
     summary = summarise([case for cases in judged for case in cases])
     return " | ".join(
@@ -158,7 +159,7 @@ def row(name: str, judged: Sequence[list[Case]]) -> str:
 
 
 def crossed(wanted: Wanted, train: ObservationTable, test: ObservationTable) -> list[Case]:
-    """Each program of `test`, by a policy learned from the others of `train`."""
+    """The cases of each program of `test`, by a policy learned from the others of `train`."""
     match = BestMatches(load_preset(wanted.machine).topology)
     settings = LearningSettings()
     hints_of = hints_on(match, settings.leeway)

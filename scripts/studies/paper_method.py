@@ -1,11 +1,11 @@
-"""What the method of Moore & Childers reaches here, one choice of it changed a line.
+"""Results of the method of Moore & Childers here, with one of its choices changed in each line.
 
     python scripts/studies/paper_method.py [--into docs/learners.md] [--only NAME…]
 
 On the paper's machine each program is left out in turn, policies are learned with 8 threads and
 judged with 8, then with 4, 16 and 24. The second table learns and judges with the thread count of
-each machine's own policy, on the machines of which policies by the paper are shipped, and puts the
-default settings beside. With `--into` the tables go between their marks in a document.
+each machine's own policy, on the machines for which the paper's policies are shipped, and shows the
+default settings for comparison. With `--into` the tables go between their marks in a document.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def methods() -> Iterator[str]:
-    """The paper's machine."""
+    """Rows for the paper's machine."""
     table = observed(FIRST)
     others = [count for count in sorted(set(table.threads.tolist())) if count != TRAINED_WITH]
     yield HEAD
@@ -89,7 +89,7 @@ def methods() -> Iterator[str]:
 
 
 def machines() -> Iterator[str]:
-    """Those of the papers, and of today, that the method was tried on."""
+    """Rows for the machines, of the papers and of today, on which the method was tried."""
     yield MACHINES_HEAD
     by_paper = {name.removesuffix(PAPERS_END) for name in policy_names() if PAPERS_END in name}
     for machine in sorted(by_paper, key=lambda name: (name != FIRST, name)):
@@ -109,7 +109,7 @@ def machines() -> Iterator[str]:
 
 
 def observed(machine: str) -> ObservationTable:
-    """What is shipped of a machine."""
+    """The shipped observations of a machine."""
     return read(ROOT / "data" / "observations" / f"{machine}.parquet")
 
 

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Packed or distributed: what programs of the AutoFinity paper wanted on its real machine, and what
-their likes in the training suite want on the simulated one.
+"""Packed or distributed: preferences of the AutoFinity paper's programs on its real machine, and of
+similar training programs on the simulated one.
 
     python scripts/studies/paper_orders.py [--observations FILE] [--into DOCUMENT]
 
 The paper (sections 4.2 and 4.3, figures 11 and 12; 48 cores in 8 dies of 4 sockets) says in words
 which of the two affinities a program preferred. Ours are times from data/observations of
-`opteron-6164he`, or from FILE, which may hold other inputs. A program is said to prefer one where
-the other takes 20 % longer, which is what the paper calls interesting, and to lean to it from 2 %
-on.
+`opteron-6164he`, or from FILE, which may hold other inputs. A program prefers one affinity where
+the other takes 20 % longer, which the paper calls interesting, and leans to it from 2 % on.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ INTERESTING, NOTICED = 1.2, 1.02
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    """A program of ours that does what one of the paper does, and what that one preferred."""
+    """A program of ours that resembles one of the paper's, and the preference of the paper's."""
 
     ours: str
     paper: str
@@ -68,7 +67,7 @@ def main() -> None:
 
 
 def rows(observations: Path) -> Iterator[str]:
-    """The table, as Markdown, of the programs that were observed."""
+    """The table of the observed programs, as Markdown."""
     times = times_of(read(observations))
     matches = BestMatches(machine_topology("opteron-6164he"))
     yield "| the paper's | ours | does | threads | preferred there | distributed / packed | here |"
@@ -91,7 +90,7 @@ def rows(observations: Path) -> Iterator[str]:
 
 
 def said(ratio: float) -> str:
-    """In words, of the time distributed over the time packed."""
+    """The preference in words, from the time distributed over the time packed."""
     faster, factor = ("packed", ratio) if ratio > 1 else ("distributed", 1 / ratio)
     if factor < NOTICED:
         return "neither"

@@ -1,4 +1,4 @@
-"""A row of the policy study: policies that have not seen the program they are judged on."""
+"""A row of the policy study: policies that have not seen the program that they are judged on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ FIGURES = "interesting won | of the best hint | of the oracle | median regret | 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The cases of one variation, and how many rules each fold's policy has (none: no rules)."""
+    """The cases of one variation, and the number of rules of each fold's policy (none: no
+    rules).
+    """
 
     cases: list[Case]
     rules: list[int] = field(default_factory=list)
@@ -46,8 +48,8 @@ def of_threads(table: ObservationTable, threads: int) -> ObservationTable:
 def learning(
     machine: str, table: ObservationTable, settings: LearningSettings
 ) -> tuple[Learn, list[int]]:
-    """Leaves the judged program out, and learns once for each; the list gets the number of rules of
-    each policy.
+    """A learner that leaves the judged program out, and learns once for each; the list gets the
+    number of rules of each policy.
     """
     rules: list[int] = []
     return functools.cache(leaving_out(table, _learner(machine, settings, rules))), rules
@@ -72,7 +74,9 @@ def _learner(
 def without_kin(
     machine: str, table: ObservationTable, settings: LearningSettings
 ) -> tuple[Learn, list[int]]:
-    """Leaves all programs out whose family shares a word with that of the judged one."""
+    """A learner that leaves out all programs whose family shares a word with the judged
+    program's.
+    """
     suite = load_suite(_SUITE)
     words = {name: set(spec.family.split("-")) for name, spec in suite.programs.items()}
     rules: list[int] = []
@@ -97,7 +101,7 @@ def judged_on(
     learner: tuple[Learn, list[int]],
     samples: int,
 ) -> Judged:
-    """Every program of `table` by a policy that has not seen it."""
+    """Judge every program of `table` by a policy that has not seen it."""
     match = BestMatches(machine_topology(machine))
     learn, rules = learner
     counts = sorted(set(table.threads.tolist()))
@@ -128,7 +132,7 @@ def periods(samples: int) -> str:
 
 
 def interval(cases: list[Case], column: str) -> str:
-    """95 % of the geometric mean, by drawing programs with all their cases."""
+    """A 95 % interval of the geometric mean, by a bootstrap over programs with all their cases."""
     logs: dict[str, list[float]] = {}
     for case in cases:
         logs.setdefault(case.workload.program, []).append(math.log(case.against(column)))

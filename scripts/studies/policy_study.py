@@ -1,12 +1,12 @@
-"""What the choices in learning are worth: one row a variation, leave one program out.
+"""The value of each choice in learning: one row for each variation, leave one program out.
 
     python scripts/studies/policy_study.py [--machine M] [--paper] [--others FILE] [--into DOCUMENT]
 
-Learns from what is shipped in data/observations with 8 threads, judges there, with every other
-thread count that was profiled, and on every other machine of which observations are shipped.
-Intervals are 95 % by bootstrap over programs. `--paper` adds ways of the paper (figure 6, JRip),
-which take minutes. With `--into` the tables go between their marks in a document; `--only NAME`
-makes one of them.
+Learns from the shipped observations (data/observations) of 8 threads. Judges on the same machine,
+with every other thread count that was profiled, and on every other machine with shipped
+observations. Intervals are 95 % by bootstrap over programs. `--paper` adds ways of the paper
+(figure 6, JRip), which take minutes. With `--into` the tables go between their marks in a document;
+`--only NAME` makes one of them.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ PAPERS: Mapping[str, LearningSettings] = {
     "the paper's way, rows weighted by stake": replace(PAPER, weighting="stake"),
 }
 SAMPLES = (1, 8)
-"""Periods after the warm-up that a decision is made from, beside the whole run."""
+"""Numbers of periods after the warm-up that a decision is made from, besides the whole run."""
 _LINES = "---|---|---|---|---|---|"
 HEAD = f"| variation | decided from | {FIGURES}\n|---|---|{_LINES}"
 MISSED_HEAD = (
@@ -133,7 +133,7 @@ def shown(lines: Iterable[str]) -> list[str]:
 
 
 def variations(machine: str, table: ObservationTable, paper: bool) -> Iterator[str]:
-    """The study proper: one machine, one thread count."""
+    """The main study: one machine, one thread count."""
     yield HEAD
     table = of_threads(table, TRAINED_WITH)
 
@@ -165,8 +165,8 @@ def carried_over(tables: Mapping[str, ObservationTable]) -> Iterator[str]:
 
 
 def elsewhere(tables: Mapping[str, ObservationTable]) -> Iterator[str]:
-    """A line a machine that is learned on, a column a machine that is judged on, one thread count
-    each.
+    """A line for each machine that is learned on, a column for each machine that is judged on, one
+    thread count each.
     """
     tables = {machine: of_threads(table, usual(table)) for machine, table in tables.items()}
     yield f"| learned on | {' | '.join(f'`{machine}`' for machine in tables)} |"
@@ -188,7 +188,7 @@ def usual(table: ObservationTable) -> int:
 
 
 def others(machine: str, shipped: ObservationTable, judged: ObservationTable) -> Iterator[str]:
-    """Rows of thread counts of which no observations are shipped."""
+    """Rows of thread counts without shipped observations."""
     yield CARRIED_HEAD
     for threads in sorted(set(judged.threads.tolist())):
         learner = learning(machine, of_threads(shipped, TRAINED_WITH), OURS)
@@ -216,8 +216,8 @@ def all_counts(machine: str, table: ObservationTable) -> Iterator[str]:
 
 
 def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
-    """What deciding within a run costs, by how long a distributed run takes: the policy beside one
-    that is always right after the same looks, and one that is after the first look.
+    """The cost of decisions within a run, by the length of a distributed run: the policy, compared
+    with one that is always right after the same looks, and one that is right after the first look.
     """
     matches = BestMatches(machine_topology(machine))
     times = times_of(table)
@@ -227,7 +227,7 @@ def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
     cases, _ = judge(table, counts, learn, matches, WARMUP_PERIODS, 0, facts_of=facts_of)
 
     def right(case: Case, looks_again: bool) -> float:
-        """Seconds of the best that can be done after the looks."""
+        """Seconds of the best possible decision after the looks."""
         start, probe = (matches(case.workload.threads, hint) for hint in (DISTRIBUTED, PROBE))
         switched = times.switched.get(case.workload, {})
         seen = behaviour_seen(table, case.workload, start, WARMUP_PERIODS, 1)
@@ -278,7 +278,7 @@ def missed(machine: str, table: ObservationTable) -> Iterator[str]:
 def reasons(
     policy: RulePolicy, table: ObservationTable, workload: Workload, matches: BestMatches
 ) -> str:
-    """Which rules said what, with the values that they looked at."""
+    """The rules that gave the answers, with the values of their conditions."""
 
     def look(hint: Hint) -> Mapping[str, float]:
         affinity = matches(workload.threads, hint)

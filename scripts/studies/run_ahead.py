@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""How counters move when cores may run ahead of each other by a little, as Markdown.
+"""Show how counters change when cores may run ahead of each other a little, as Markdown.
 
     PYTHONPATH=. python scripts/studies/run_ahead.py [--programs 16]
 
-Simulators gain speed by it: here by a quarter of the least latency from core to core, beside the
-order of simulated time, which all replays keep to. One program alone is chaotic: a few clocks
-change who waits for whom. So each row is of many random ones (loads, stores, locks, barriers and
-sharing of eight threads, packed), and has the standard error of the mean beside it: a move that is
-not several times as large is none. A second table has the three counters of each machine that move
-farthest among those that count at least 1,000 events in all, and for those that count clocks, how
-much that is of the threads' time. Takes minutes; needs the test tools.
+Simulators gain speed by this. Here cores run ahead by a quarter of the least latency from core to
+core, compared with the order of simulated time, which all replays keep. One program alone is
+chaotic: a few clocks change which thread waits for which. So each row is the sum of many random
+programs (loads, stores, locks, barriers and sharing of eight threads, packed), with the standard
+error of the mean: only a change several times as large counts. A second table has the three
+counters of each machine that change most among those that count at least 1,000 events in all; for
+counters of clocks, also the change as a share of the threads' time. Takes minutes; needs the test
+tools.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ type Totals = npt.NDArray[np.float64]
 
 
 def totals(machine: str, programs: list[core.Program]) -> Totals:
-    """Of every counter in order and with cores that run ahead: [programs, skews, events]."""
+    """Totals of every counter, in order and with cores that run ahead: [programs, skews,
+    events].
+    """
     spec = load_preset(machine)
     placed = cpus(*(int(pu.os_index) for pu in spec.topology.pus[:THREADS]))
     skews_ns = (0.0, min(spec.latency.load_modified[0], spec.latency.store_modified[0]) / 4)
@@ -61,7 +64,7 @@ def totals(machine: str, programs: list[core.Program]) -> Totals:
 
 
 def move_of(counts: Totals, event: str) -> str:
-    """How far it moves, and the standard error, in per cent."""
+    """The change, and its standard error, in per cent."""
     each = counts[:, :, EVENT_INDEX[event]]
     exact, ahead = each.sum(axis=0)
     error = (each[:, 1] - each[:, 0]).std(ddof=1) * len(each) ** 0.5
@@ -69,7 +72,9 @@ def move_of(counts: Totals, event: str) -> str:
 
 
 def of_time(counts: Totals, event: str) -> str:
-    """How far clocks move, in per cent of the threads' time; nothing for what are no clocks."""
+    """The change of clocks, in per cent of the threads' time; empty for counters of other
+    events.
+    """
     if "clocks" not in event and "cycles" not in event:
         return ""
     sums = counts.sum(axis=0)  # [skews, events]
@@ -79,7 +84,7 @@ def of_time(counts: Totals, event: str) -> str:
 
 
 def farthest(counts: Totals) -> list[str]:
-    """The counters that move most, first the one that moves farthest."""
+    """The counters that change most, the largest change first."""
     exact, ahead = counts.sum(axis=0)  # [events] each
     counted = [event for event, column in EVENT_INDEX.items() if exact[column] >= LEAST]
 

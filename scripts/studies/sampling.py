@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Sampled replays beside whole ones: times, counters, the best hint, CPU time. As Markdown.
+"""Compare sampled replays with whole ones: times, counters, best hint, CPU time. As Markdown.
 
     autofinity capture --threads 8 --size medium --no-sample -o whole
     autofinity capture --threads 8 --size medium --sample -o sampled
     python scripts/studies/sampling.py whole sampled [--machine opteron-6164he …] [--kept FILE]
 
-A row a program and machine, over the best matches of all hints: mean and largest error of the time,
-the counter of `COUNTERS` that is farthest off, how far the hint that sampling calls the best is
-behind the best one, the error that the replay itself states, windows it took, and CPU time of
-whole replays over that of sampled ones. Whole replays of real sizes take hours; those in FILE
-(JSON) are not made again.
+A row for each program and machine, over the best matches of all hints: mean and largest error of
+the time, the counter of `COUNTERS` with the largest error, the loss with the hint that is best in
+sampled replays against the best one, the error that the replay itself reports, its windows, and CPU
+time of whole replays over that of sampled ones. Whole replays of real sizes take hours; those in
+FILE (JSON) are not made again.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ COUNTERS = (
     "llc_misses",
     "stall_cycles_memory",
 )
-"""Those that policies have looked at, and what they rest on."""
+"""Counters that policies have used, and those from which they are computed."""
 FEW = 1e-4
-"""Counters below this share of instructions decide nothing and are not compared."""
+"""Counters below this share of instructions affect no decision and are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Row:
     speedup: float
 
     def text(self) -> str:
-        """As a line of the table."""
+        """The row as a line of the table."""
         far, name = self.counter
         return (
             f"| {self.program} | {self.machine} | {100 * float(np.mean(np.abs(self.errors))):.2f} "
@@ -84,7 +84,7 @@ class Row:
 
 
 def measured(result: SimResult, cpu_s: float) -> Measured:
-    """What is compared."""
+    """The values that are compared."""
     counts = {name: float(result.total(name)) for name in ("instructions", *COUNTERS)}
     return Measured(float(result.roi_ns), counts, cpu_s, result.error)
 
@@ -106,7 +106,7 @@ class Whole:
         self._kept = json.loads(path.read_text()) if path is not None and path.exists() else {}
 
     def of(self, spec: MachineSpec, traces: list[Path], seed: int, jobs: int) -> None:
-        """Make those that are not there yet."""
+        """Make the replays that are missing."""
         for trace in traces:
             threads = read_meta(trace).threads
             cells = [
@@ -134,7 +134,7 @@ class Whole:
 
     @staticmethod
     def key(spec: MachineSpec, trace: Path, affinity: str) -> str:
-        """By machine as it is, trace and affinity."""
+        """The key of a replay: the machine's state, trace and affinity."""
         state = hashlib.sha256(repr(spec).encode()).hexdigest()[:12]
         return f"{spec.name} {state} {read_meta(trace).digest} {affinity}"
 
@@ -142,7 +142,7 @@ class Whole:
 def compared(
     spec: MachineSpec, whole: Whole, pair: tuple[Path, Path], precision: Precision, seed: int
 ) -> Row:
-    """One program on one machine."""
+    """The comparison of one program on one machine."""
     trace, sampled = pair
     threads = read_meta(trace).threads
     workers = workers_of(sampled, threads)
@@ -174,7 +174,7 @@ def compared(
 
 
 def counter_errors(truth: Measured, guess: Measured) -> Iterator[tuple[float, str]]:
-    """Of every counter that counts enough."""
+    """The error of every counter that counts enough."""
     for name in COUNTERS:
         if truth.counts[name] > FEW * truth.counts["instructions"]:
             yield guess.counts[name] / truth.counts[name] - 1, name

@@ -1,13 +1,13 @@
-"""What the form of readable rules costs: trees, forests and boosting beside it, same programs.
+"""The cost of readable rules: compared with trees, forests and boosting, on the same programs.
 
     python scripts/studies/upper_bounds.py [--machine M] [--into docs/policy-study.md]
         [--learners docs/learners.md]
 
-Each learner sees what the default policy may see in one look, but every feature at once and without
-bins: the ratios that every PMU can count over the whole run where it starts ("both": all ratios and
-all rates), and what each hint costs the run. It foresees the loss of every hint and takes the
-smallest. 8 threads, leave one program out. With `--into` the table goes between its marks in a
-document, with `--learners` the rows of rule learners in another.
+Each learner gets the features that the default policy may use in one look, but all at once and
+without bins: the ratios that every PMU can count over the whole run in its first affinity ("both":
+all ratios and all rates), and the cost of each hint. The learner predicts the loss of every hint
+and takes the smallest. 8 threads, leave one program out. With `--into` the table goes between its
+marks in a document, with `--learners` the rows of rule learners in another.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def bounds(machine: str, table: ObservationTable) -> Iterator[tuple[str, str, Ju
 def foreseeing(
     machine: str, table: ObservationTable, settings: LearningSettings, model: Model
 ) -> Learn:
-    """Learns from all other programs; the policy says one hint, chosen for the program left out."""
+    """Learn from all other programs; the policy has one hint, chosen for the program left out."""
     hints_of = hints_on(BestMatches(machine_topology(machine)), settings.leeway)
     whole = prepare(table, settings, hints_of, everything=True).behaviours
     values = matrix(whole)
@@ -122,7 +122,7 @@ def foreseeing(
 
 
 def matrix(behaviours: ObservationTable) -> Floats:
-    """Samples × features; what is missing is −1, which no rate and no ratio is."""
+    """Samples × features; a missing value is −1, which no rate and no ratio is."""
     columns = np.column_stack([behaviours.counters[name] for name in sorted(behaviours.counters)])
     return np.where(np.isnan(columns), -1.0, columns)
 

@@ -1,14 +1,14 @@
-"""Deciding within the run beside deciding before it: docs/run.md.
+"""Compare decisions within the run with decisions before it: docs/run.md.
 
     python scripts/studies/within_run.py [--machine M …] [--size S …] [--program P …] [--work DIR]
         [--seeds N] [--minute-of os|best] [--stretch N] [--sampling-loss L …] [--into DOCUMENT]
 
-Training programs, and the public kernels (kernels/), of which nothing is learned, run for what
-stands for a minute (`autofinity.evaluation.lasting`; of the best hint, or of the system): under the
-operating system, by each hint from the start, started again in what the policy chose from whole
-runs, and within the run, everything charged. A machine's own policy decides, else the one for any
-machine, as `run` has it. What was run is kept in the folder, and used again while the code that it
-depends on is the same.
+Training programs, and the public kernels (kernels/), from which nothing is learned, run for the
+equivalent of a minute (`autofinity.evaluation.lasting`; of the best hint, or of the system): under
+the operating system; with each hint from the start; started again with the hint that the policy
+chose from whole runs; and with decisions within the run, all costs included. The policy is the
+machine's own, else the one for any machine, as in `run`. Results are kept in the folder, and used
+again while the code that they depend on is the same.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ SUITES = {
     HERE / "training" / "suite.toml": ("small",),
     HERE / "kernels" / "suite.toml": ("llc",),
 }
-"""With the sizes that are affordable."""
+"""Suites, with the sizes that are affordable."""
 MACHINES = ("opteron-6164he", "epyc-9654", "xeon-8480", "xeon-e5-2650")
 THREADS = 8
 MARK = "scripts/studies/within_run.py, "
 BEHIND = 0.015
-"""Of the best hint: programs that lose more are named."""
+"""Loss against the best hint above which programs are named."""
 _MOST = 100
-"""Repeats of a run that is left before."""
+"""Repeats of a run before a decision leaves its start."""
 _FEWEST = 60
-"""Repeats of a minute: a look sees a part of one, and caches are full after few of them."""
+"""Repeats of a minute: a look covers a part of one, and caches are full after few of them."""
 DECIDES = (
     *("affinity", "mapping", "mechanisms", "model", "policy", "runtime", "sim"),
     *("evaluation/lasting.py", "evaluation/within_minute.py"),
@@ -71,7 +71,7 @@ DECIDES = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is run, and for how long."""
+    """The programs to run, and their length."""
 
     programs: tuple[str, ...]
     sizes: tuple[str, ...]
@@ -84,12 +84,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Within:
-    """A run that was decided about while it ran."""
+    """A run whose affinity was decided while it ran."""
 
     time_s: float
     hint: str
     looking: float
-    """Share of a minute."""
+    """Share of a minute that looks take."""
     decided_s: float
     notes: tuple[str, ...]
 
@@ -103,7 +103,7 @@ class Row:
     hints_s: Mapping[str, float]
     restart: str
     within: Mapping[float, tuple[Within, ...]]
-    """By what sampling is taken to lose: one a seed."""
+    """Results by the assumed loss of sampling: one for each seed."""
 
     @property
     def best_s(self) -> float:
@@ -127,7 +127,7 @@ class Row:
 
 
 class Kept:
-    """What was run, a line each."""
+    """Finished runs, one in each line."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,7 +150,7 @@ class Kept:
 
 
 class OnMachine:
-    """A machine, its policy, and what was run there."""
+    """A machine, its policy, and the runs on it."""
 
     def __init__(self, name: str, asked: Asked) -> None:
         self._asked = asked
@@ -234,7 +234,7 @@ class OnMachine:
     def _hints(
         self, program: ReadyProgram, key: str, region: float
     ) -> dict[str, dict[str, object]]:
-        """Seconds and behaviour, each best match run once."""
+        """Seconds and behaviour of each best match, run once."""
         runs: dict[tuple[int, ...], dict[str, object]] = {}
         found = {}
         for hint in HINTS:
@@ -253,7 +253,7 @@ class OnMachine:
         return {"lasting": astuple(lasting), "seen": dict(seen.values)}
 
     def _restart(self, hints: Mapping[str, Mapping[str, object]]) -> str:
-        """The policy's answer to whole runs."""
+        """The policy's answer from whole runs."""
 
         def seen(hint: Hint) -> Mapping[str, float]:
             values: Mapping[str, float] = hints[str(hint)]["seen"]  # type: ignore[assignment]
@@ -356,7 +356,7 @@ def rows(on: OnMachine, asked: Asked) -> Iterator[Row]:
 
 
 def line_of(row: Row) -> str:
-    """For who waits."""
+    """A line that shows progress."""
     best = row.best_s
     runs = next(iter(row.within.values()))
     return (

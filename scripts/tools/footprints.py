@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""What the training programs touch, and how long they take: the tables of training/README.md.
+"""Memory that training programs touch, and their times: the tables of training/README.md.
 
     PYTHONPATH=. python scripts/tools/footprints.py --size core --size llc --size memory
                                          [--program NAME]... [--threads 8] [--suite FILE]
 
-Two tables with a row for each program. Each program runs twice for each size: as plainly built,
-for the most memory it had (RSS), the seconds of the whole and of the region of interest, and the
-CPU seconds in the region; and built as for capture with a library that only counts
-(`scripts/tools/counted/`) in the place of the capture's runtime: loads and stores in the region
-and outside of it, the distinct lines of 64 bytes touched in the region by the thread that touches
-most and by all, and what caches of 1 MiB, one a thread, would fetch there. Loads and stores are
-those that a capture records: of the machine code, vectors for one; but without those to lock words,
-and with those of threads that wait for a flag. What is fetched over the CPU seconds, times the
-threads, is what all threads would fetch in a second on cores as fast as the host's: what they want
-from a shared cache or from memory. No trace is written, so a region of many G accesses costs
-seconds or minutes. Seconds are the host's: read them against each other.
+Two tables with a row for each program. Each program runs twice for each size. Built plainly, it
+gives the most memory it had (RSS), the seconds of the whole and of the region of interest, and the
+CPU seconds in the region. Built as for capture with a library that only counts
+(`scripts/tools/counted/`) in the place of the capture's runtime, it gives loads and stores in the
+region and outside of it, the distinct lines of 64 bytes touched in the region by the thread that
+touches most and by all, and the bytes that caches of 1 MiB, one for each thread, would fetch there.
+Loads and stores are those that a capture records: of the machine code, a vector counts as one; but
+without those to lock words, and with those of threads that wait for a flag. The bytes fetched over
+the CPU seconds, times the threads, are the bytes that all threads would fetch in a second on cores
+as fast as the host's: their demand on a shared cache or on memory. No trace is written, so a region
+of many G accesses costs seconds or minutes. Seconds are the host's: only compare them with each
+other.
 """
 
 from __future__ import annotations
@@ -42,14 +43,15 @@ COUNTING = (
     NATIVE / "capture" / "interpose" / "entries.c",
 )
 FLAGS = ("-O2", "-fPIC", "-shared", "-fno-builtin", "-Wall", "-Wextra", "-Werror")
-"""No call of memcpy or memset may be made up: those functions are in here."""
+"""Flags that keep the compiler from adding calls of memcpy or memset: those functions are in
+here."""
 GIB, MIB = 2**30, 2**20
 LINE_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One run of a program: what its library wrote, and what the system says."""
+    """One run of a program: the output of its library, and the system's figures."""
 
     figures: Mapping[str, float]
     whole_s: float
@@ -58,15 +60,15 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What one program of one size touches with a thread count."""
+    """Memory that one program of one size touches with a thread count."""
 
     accesses: int
     outside: int
     thread_bytes: int
-    """Lines of the thread that touches most, in the region."""
+    """Bytes of the lines that the thread touches which touches most, in the region."""
     all_bytes: int
     fetched_bytes: int
-    """What the threads' private caches of 1 MiB miss in the region; no write-backs."""
+    """Misses of the threads' private caches of 1 MiB in the region, in bytes; no write-backs."""
     region_s: float
     region_cpu_s: float
     whole_s: float
@@ -87,7 +89,9 @@ class Counter:
         subprocess.run([*line, str(self.folder / name), *map(str, sources)], check=True)
 
     def footprint(self, spec: ProgramSpec, size: str, threads: int) -> Footprint:
-        """Run a program plainly and counted. Raises `SystemExit` where it does not say ok."""
+        """Run a program plainly and counted. Raises `SystemExit` where the program does not print
+        ok.
+        """
         plain = self._run(spec, size, threads, instrumented=False)
         counted = self._run(spec, size, threads, instrumented=True)
         of = counted.figures
@@ -132,7 +136,7 @@ class Counter:
 
 
 type Row = Mapping[str, Footprint]
-"""Of one program, by size."""
+"""Footprints of one program, by size."""
 
 
 def touched(name: str, row: Row) -> str:
@@ -145,8 +149,8 @@ def touched(name: str, row: Row) -> str:
 
 
 def ran(name: str, row: Row, threads: int) -> str:
-    """Line of the second table. A thread fetches so much in a second of its own, all threads in one
-    of theirs.
+    """Line of the second table; its last figure is the rate at which all threads would fetch
+    together.
     """
     cells = [
         f"{f.outside / 1e6:,.1f} | {f.peak_bytes / GIB:.2f} | {f.whole_s:.2f} | {f.region_s:.2f} "
@@ -172,7 +176,7 @@ def head(sizes: Sequence[str], *columns: str) -> str:
 def print_tables(
     counter: Counter, programs: Iterable[ProgramSpec], sizes: Sequence[str], threads: int
 ) -> None:
-    """Print the first table as programs are done, then the second."""
+    """Print the first table as programs finish, then the second."""
     print(head(sizes, "accesses, M", "a thread, MiB", "all, MiB"), flush=True)
     rows: dict[str, Row] = {}
     for spec in programs:

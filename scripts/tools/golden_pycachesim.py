@@ -1,4 +1,4 @@
-"""Prints what pycachesim counts for the address streams of the tests.
+"""Print the counts of pycachesim for the address streams of the tests.
 
     pip install pycachesim
     python scripts/tools/golden_pycachesim.py > tests/golden/pycachesim.json

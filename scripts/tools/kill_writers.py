@@ -2,9 +2,10 @@
 
     PYTHONPATH=. python scripts/tools/kill_writers.py --writers 200 --rows 20000
 
-Every writer is a process of its own that tells a pipe of each row after its commit. Writers are
+Every writer is a process of its own that reports each row to a pipe after its commit. Writers are
 killed with SIGKILL one after the other, at random, and replaced, until enough rows are there; then
-all are killed at once. Exit code 1: a row that was told is not in the database, or it is damaged.
+all are killed at once. Exit code 1: a row that was reported is not in the database, or the database
+is damaged.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _ROW = struct.Struct("II")  # writer, row
 
 @dataclass
 class Outcome:
-    """What was told, what was found."""
+    """The rows that were reported, and those that were found."""
 
     committed: int
     lost: int
@@ -64,7 +65,7 @@ def main() -> int:
 
 
 def soak(path: Path, writers: int, rows: int, kill_every: int, dice: random.Random) -> Outcome:
-    """Write and kill until `rows` rows were told; then count."""
+    """Write and kill until `rows` rows were reported; then count."""
     BehaviourDB.open(path).close()
     begun = time.monotonic()
     reading, writing = os.pipe()
@@ -116,7 +117,7 @@ def _start(path: Path, number: int, reading: int, writing: int) -> int:
 
 
 def _write(path: Path, number: int, told: int) -> None:
-    """A monitor's rows, again and again."""
+    """Write a monitor's rows, again and again."""
     key = str(number)
     database = BehaviourDB.open(path, timeout_s=600)
     run = database.begin_run(key, "/bin/x", number, "software events")

@@ -4,7 +4,7 @@
 
 Makes the table of autofinity/capture/library_calls.py. Each function is called by name with usual
 arguments in a program of its own, under QEMU with our plugin, some hundred times more in one run
-than in another; what the loop itself takes is known from a function that does nothing.
+than in another; the cost of the loop itself is measured with a function that does nothing.
 """
 
 from __future__ import annotations
@@ -106,13 +106,13 @@ _CALLS = {
     "calloc": ("sinkp = calloc(8, 8); free(sinkp)", "sinkp = 0; nothing(sinkp)"),
     "_Znwm": ("sinkp = _Znwm(64); _ZdlPv(sinkp)", "sinkp = 0; nothing(sinkp)"),
 }
-"""Function → (statement that calls it, what of the statement is not the call). The last three are
-of pairs: the half of each is noted."""
+"""Function → (statement that calls the function, the part of the statement that is not the call).
+The last three are of pairs: half of each is recorded."""
 _PAIRS = {"malloc": "free", "calloc": "free", "_Znwm": "_ZdlPv"}
 
 
 def measured(call: str) -> tuple[float, float, float]:
-    """Instructions, loads and stores of the statement, over those of the loop around it."""
+    """Instructions, loads and stores of the statement, beyond those of the loop around it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "p.c").write_text(_HEAD.replace("CALL", call))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What `autofinity record-machine` does not measure of a core: its prefetchers, and a walk alone.
+"""Measure of a core what `autofinity record-machine` does not: its prefetchers, and a walk alone.
 
     python scripts/tools/probe_core.py [--cpu N] [--runs N] [--into docs/machines.md]
 
-Compiles `probe_core.c` beside it, which says what is measured, and runs it on one CPU, some times.
-Of lines fetched ahead the second best run counts, of streams the best, of times and clock the
-fastest: a core that others use at the same time shows less; only of lines chance makes more.
-x86-64 only.
+Compiles `probe_core.c` beside it, which describes the measurements, and runs it on one CPU, several
+times. For lines fetched ahead the second best run counts, for streams the best, for times and clock
+the fastest: a core that others use at the same time shows less; only for lines can chance show
+more. x86-64 only.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from autofinity.report.marked import put_between_marks
 
 HERE = Path(__file__).resolve().parent
 FOLLOWED = 0.5
-"""Share of the pages in which a line ahead was there, from which on all streams were followed."""
+"""Share of pages in which a line ahead was present from which all streams count as followed."""
 type Numbers = dict[str, dict[int, float]]
-"""What → of how many → value, as the program prints them."""
+"""Quantity → count → value, as the program prints them."""
 
 
 def main() -> None:
@@ -56,7 +56,7 @@ def measured(cpu: int, runs: int) -> Iterator[Numbers]:
 
 
 def numbers(printed: str) -> Numbers:
-    """Of the lines `what count value`."""
+    """Values of the lines `what count value`."""
     found: Numbers = defaultdict(dict)
     for what, count, value in (line.split() for line in printed.splitlines()):
         found[what][int(count)] = float(value)
@@ -64,7 +64,7 @@ def numbers(printed: str) -> Numbers:
 
 
 def merged(runs: list[Numbers]) -> Numbers:
-    """Of all runs what was disturbed least, as said above."""
+    """The least disturbed values of all runs, as described above."""
     return {
         what: {count: choose(what, sorted(run[what][count] for run in runs)) for count in counts}
         for what, counts in runs[0].items()
@@ -85,8 +85,8 @@ def rows(found: Numbers) -> Iterator[str]:
     followed, lost = streams(found["streams"])
     yield f"| pages that are read line by line in turns | {followed} followed, {lost} not |"
     ghz, hit, near = found["clock"][0], found["hit"][0], min(found["walk"])
-    # Pages that are few pages apart fall into all sets of the second TLB; a large power of two
-    # apart they fall into so few sets that each misses.
+    # Pages that are few pages apart use all sets of the second TLB. Pages that are a large power
+    # of two apart use so few sets that each access misses.
     far = median(ns for apart, ns in found["walk"].items() if apart != near)
     second = (found["walk"][near] - hit) * ghz
     yield f"| clocks that the second TLB takes longer than the first | {second:.1f} |"
@@ -99,7 +99,7 @@ def rows(found: Numbers) -> Iterator[str]:
 
 
 def streams(share: dict[int, float]) -> tuple[int, int]:
-    """The most streams of which one after the other was followed, and the next number tried.
+    """The largest number of streams that were all followed, and the next number tried.
 
     A share that was low for fewer streams than are followed was disturbed.
     """
@@ -108,7 +108,7 @@ def streams(share: dict[int, float]) -> tuple[int, int]:
 
 
 def processor() -> str:
-    """As /proc/cpuinfo has it: maker, family and model."""
+    """Maker, family and model, as in /proc/cpuinfo."""
     told = dict(re.findall(r"^(vendor_id|cpu family|model)\s*: (.*)$", cpuinfo(), re.MULTILINE))
     return f"{told['vendor_id']}, family {told['cpu family']}, model {told['model']}"
 

@@ -1,12 +1,12 @@
-"""Digests of all that replays count: what a change of the simulator that changes nothing keeps.
+"""Digests of all counts of replays: a change of the simulator without effects keeps them.
 
     python scripts/tools/replay_digest.py [TRACE…] [--machine M]… [--hint H]… > before.tsv
 
-A row of tab-separated values for each program, machine and hint: their names, the simulated time
-in ns, and the digest. TRACEs are folders of `autofinity capture`; machines with fewer PUs than one
-has threads are left out. Without any, two made-up programs are replayed, also on machines whose
-caches are so small that everything is evicted all the time. Which of its libraries the core is
-stands on stderr. To compare: `diff before.tsv after.tsv`.
+A row of tab-separated values for each program, machine and hint: their names, the simulated time in
+ns, and the digest. TRACEs are folders of `autofinity capture`; machines with fewer PUs than one has
+threads are left out. Without any, two made-up programs are replayed, also on machines whose caches
+are so small that everything is evicted all the time. The library that the core comes from is
+printed on stderr. To compare: `diff before.tsv after.tsv`.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MACHINES = ("opteron-6164he", "xeon-x7550", "xeon-e5-2650", "epyc-9654")
 HINTS = ("SLP", "slp")
 PERIOD_NS = 100_000
 THREADS = 8
-"""Of the made-up programs."""
+"""Threads of the made-up programs."""
 WAYS = ((16, 48), (16, 15), (15, 16), (12, 64), (32, 20))
-"""Of L2 and LLC where they have few sets."""
+"""Ways of L2 and LLC where they have few sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A program, and which of its streams are workers."""
+    """A program, and those of its streams that are workers."""
 
     name: str
     program: core.Program
@@ -82,20 +82,20 @@ def replayed(run: Replayed, spec: MachineSpec, hint: str) -> tuple[int, str]:
 
 
 def captured(folders: Sequence[Path]) -> Iterator[Replayed]:
-    """One after the other, so that one is in memory."""
+    """The captured programs one after the other, so that only one is in memory."""
     for folder in folders:
         workers = workers_of(folder, read_meta(folder).threads)
         yield Replayed(folder.name, load_program(folder), workers)
 
 
 def made_up() -> Iterator[Replayed]:
-    """With all kinds of events, and with accesses only."""
+    """Made-up programs: one with all kinds of events, one with accesses only."""
     for name, trace in (("mixed", mixed_program(rounds=100)), ("scattered", scattered())):
         yield Replayed(name, core.Program(trace), range(THREADS))
 
 
 def scattered() -> Trace:
-    """Every thread all over the same lines, near and far, read and written."""
+    """Every thread on the same lines, near and far, read and written."""
     rng = random.Random(11)
     builder = TraceBuilder()
     for _ in range(THREADS):

@@ -1,11 +1,11 @@
-"""Many runs and a long one: what does `autofinity run` leave behind?
+"""Find what `autofinity run` leaves behind: many runs and a long one.
 
     PYTHONPATH=. python scripts/tools/soak.py --runs 1000 --seconds 600
 
-First short commands one after the other, each twentieth long enough for the Python half of the
-monitor; then one program that changes its ways every few seconds, followed with `--every`. Printed:
-processes, claims and open rows that are left, and the monitor's descriptors, memory and CPU time at
-half time and at the end. Exit code 1: something is left, or grows.
+Runs short commands one after the other, each twentieth long enough for the Python half of the
+monitor; then one program that changes its behaviour every few seconds, followed with `--every`.
+Prints the processes, claims and open rows that are left, and the monitor's descriptors, memory and
+CPU time at half time and at the end. Exit code 1: something is left, or grows.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def short_commands(run: list[str], count: int) -> None:
-    """One after the other."""
+    """Run the short commands one after the other."""
     before = time.monotonic()
     for number in range(1, count + 1):
         words = ["sleep", "0.4"] if number % _LONG_EVERY == 0 else ["true"]
@@ -85,13 +85,13 @@ def short_commands(run: list[str], count: int) -> None:
 
 
 def left_behind(folder: str) -> list[str]:
-    """What is still there of all runs so far, in words; printed too."""
+    """Leftovers of all runs so far, in words; printed too."""
     end = time.monotonic() + _PATIENCE_S
     while (found := processes_of(folder)) and time.monotonic() < end:
         time.sleep(0.1)
     state = Path(folder) / "autofinity"
     claims = state / "claims"
-    # The file is written when somebody claims; lines of processes that are gone are nobody's.
+    # The file is written at each claim; lines of ended processes belong to nobody.
     claimed = [
         line
         for line in (claims.read_text().splitlines()[1:] if claims.exists() else ())
@@ -124,7 +124,7 @@ def processes_of(folder: str) -> list[int]:
 
 
 def long_run(run: list[str], folder: Path, seconds: float, change_s: float) -> list[str]:
-    """A program that changes; how its monitor fares."""
+    """Run a program that changes, and report the state of its monitor."""
     compiler = shutil.which("cc")
     if compiler is None:
         print("no C compiler: the program that changes is left out")
@@ -140,7 +140,7 @@ def long_run(run: list[str], folder: Path, seconds: float, change_s: float) -> l
     changes = 0
     while (now := time.monotonic() - begin) < seconds:
         time.sleep(min(0.25, seconds / 20))
-        # The first phase is given time to be seen at all.
+        # The first phase needs time to be seen at all.
         if hints and now > change_s * (changes + 1):
             process.send_signal(signal.SIGUSR1)
             changes += 1
@@ -172,7 +172,7 @@ def long_run(run: list[str], folder: Path, seconds: float, change_s: float) -> l
 
 
 def ended_after_ms(folder: str, process: subprocess.Popen[bytes]) -> float:
-    """Kill the program; how long what watches it outlives it."""
+    """Kill the program, and measure how long its watchers outlive it."""
     watching = [os.pidfd_open(pid) for pid in processes_of(folder) if pid != process.pid]
     process.kill()
     process.wait()

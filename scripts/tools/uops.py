@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Micro-operations an instruction and instructions a clock, by LLVM's models of processors.
+"""Micro-operations per instruction and instructions per clock, by LLVM's models of processors.
 
     python scripts/tools/uops.py [--mca llvm-mca-19] [--into docs/machines.md]
 
 The C and C++ programs of the training suite are compiled (`-O2`), and `llvm-mca` counts the
-micro-operations of their instructions, each once. Models that write of fused operations (Sapphire
-Rapids) tell fewer than those that do not (Sandy Bridge). Clocks are of one run through the code
-from top to bottom, in which instructions wait for each other's results and all data are in the L1:
-no miss and no wrong branch holds it up, but no loops overlap either. Needs `llvm-mca`, and for the
-Neoverse N1 `aarch64-linux-gnu-gcc` and `-g++`; a model whose compiler is not there is left out.
+micro-operations of their instructions, each once. Models with fused operations (Sapphire Rapids)
+count fewer than those without (Sandy Bridge). Clocks are of one pass through the code from top to
+bottom, in which instructions wait for each other's results and all data are in the L1: no miss and
+no wrong branch delays the pass, but no loops overlap either. Needs `llvm-mca`, and for the Neoverse
+N1 `aarch64-linux-gnu-gcc` and `-g++`; a model whose compiler is not there is left out.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def compiled(target: str, folder: Path) -> list[Path]:
 
 
 class Counts(NamedTuple):
-    """Of the assembly of a program, as far as the model knows its instructions."""
+    """Counts for the assembly of a program, as far as the model knows its instructions."""
 
     instructions: int
     operations: int

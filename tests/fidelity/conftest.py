@@ -9,5 +9,5 @@ from autofinity.sim.spec import MachineSpec
 
 @pytest.fixture(scope="session")
 def opteron() -> MachineSpec:
-    """Without its prefetchers, so that misses can be counted."""
+    """The machine without its prefetchers, so that misses can be counted."""
     return without_prefetch(load_preset("opteron-6164he"))

@@ -1,7 +1,8 @@
-"""Attacks, and inputs that nobody would write: what tests of them share.
+"""Common parts of tests with attacks, and with inputs that nobody would write.
 
-All of it takes less than two minutes, and runs as root and as an ordinary user (`scripts/test` does
-both where it is root): a test of what only one of them can do skips with the reason.
+All these tests take less than two minutes, and run as root and as an ordinary user (`scripts/test`
+does both where it is root): a test of something that only one of them can do is skipped with the
+reason.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ type OnTerminal = Callable[..., tuple[int, str]]
 
 @pytest.fixture(scope="session")
 def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """That of the package that is tested, or of the source tree."""
+    """The launcher of the package that is tested, or of the source tree."""
     return launcher_of(tmp_path_factory.mktemp("launcher"))
 
 
 @pytest.fixture
 def run(launcher: Path, tmp_path: Path) -> Runner:
-    """Runs it, with a state folder of its own."""
+    """A runner of the launcher, with a state folder of its own."""
     return Runner.within(tmp_path, launcher)
 
 
 @pytest.fixture
 def on_terminal(tmp_path: Path) -> OnTerminal:
-    """Runs a command of ours (its arguments, `env=…`) whose standard streams are a terminal: its
-    exit code and all that the terminal got, bytes that are no UTF-8 as surrogates.
+    """Run a command of ours (its arguments, `env=…`) whose standard streams are a terminal. Returns
+    its exit code and its whole output on the terminal; bytes that are not UTF-8 become surrogates.
     """
 
     def run(*arguments: str | bytes, env: Mapping[str, str] | None = None) -> tuple[int, str]:

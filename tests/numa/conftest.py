@@ -1,4 +1,6 @@
-"""What only runs within the guest of scripts/numa-guest, as root, on a kernel with NUMA nodes."""
+"""Fixtures of tests that only run within the guest of scripts/numa-guest, as root, on a kernel with
+NUMA nodes.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,13 @@ _CGROUPS = Path("/sys/fs/cgroup")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Programs that are watched while they run come last: they take as long as all the others."""
+    """Run the tests that watch running programs last: they take as long as all others together."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What QEMU was asked for."""
+    """The shape of the machine that QEMU emulates."""
 
     sockets: int
     dies: int
@@ -49,7 +51,7 @@ def shape() -> Shape:
 
 @pytest.fixture
 def topology() -> Topology:
-    """As the kernel has it now."""
+    """The topology of the kernel at this time."""
     return read_sysfs()
 
 
@@ -61,14 +63,16 @@ def programs() -> Path:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Runner:
-    """Patient beyond the time that `make test` gives a guest: there a slow host ends as a skip."""
+    """A runner that waits longer than the time that `make test` gives a guest: there a slow host
+    ends as a skip.
+    """
     return replace(Runner.within(tmp_path, find_launcher()), patience_s=300, look_s=0.5)
 
 
 @pytest.fixture(scope="session")
 def left_s(programs: Path) -> Callable[[], float]:
-    """Tells how many seconds are left until this guest is killed, by the host's clock: that of a
-    kernel that booted on a loaded host may run at nearly three times the speed (measured).
+    """Seconds until this guest is killed, by the host's clock: the clock of a kernel that booted on
+    a loaded host may run at nearly three times the speed (measured).
     """
     end_s = float(os.environ["AUTOFINITY_NUMA_END_S"])
     stamp = programs / "stamp"
@@ -82,7 +86,9 @@ def left_s(programs: Path) -> Callable[[], float]:
 
 @pytest.fixture(autouse=True)
 def patient_with_hwloc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It answers in milliseconds, but may take half a minute here (8 nodes, a loaded host)."""
+    """Wait longer for hwloc: it answers in milliseconds, but may take half a minute here (8 nodes,
+    a loaded host).
+    """
     monkeypatch.setattr(hwloc_process, "TIMEOUT_S", 300.0)
 
 

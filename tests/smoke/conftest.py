@@ -23,7 +23,7 @@ def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(name="compiled_launcher")
 def make_launcher(tmp_path: Path) -> Callable[[Path | None], Path]:
-    """Builds a launcher that takes another folder for its source tree; None: an installed one."""
+    """Build a launcher that takes another folder for its source tree; None: an installed one."""
     return lambda tree: compiled_launcher(tmp_path, tree)
 
 
@@ -35,7 +35,7 @@ def _program(name: str) -> Callable[[pytest.TempPathFactory], Path]:
     return program
 
 
-# Each tells at its head what it does.
+# The head of each describes it.
 probe, spinner, pairs = _program("probe"), _program("spinner"), _program("pairs")
 sharers, phases, blocked = _program("sharers"), _program("phases"), _program("blocked")
 turns = _program("turns")
@@ -50,7 +50,7 @@ def fake_pmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def policy(tmp_path: Path) -> Path:
-    """A policy whose one answer is: packed."""
+    """A policy whose only answer is: packed."""
     path = tmp_path / "policy.json"
     save(RulePolicy(("data_cache_accesses",), {"data_cache_accesses": (1.0,)}, (), PACKED), path)
     return path

@@ -1,6 +1,6 @@
 """A replay without a machine: only the order that a trace asks for, under random schedules.
 
-Whatever schedule is drawn, a trace of a program that ended must replay to its end.
+Under every schedule, a trace of a program that ended must replay to its end.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ NAMES = (
 
 
 def synchronisation(trace: Any, stream: int) -> list[tuple[int, int, int]]:
-    """(kind, value, aux) of the events of a stream that are no accesses."""
+    """(kind, value, aux) of the events of a stream, without its accesses."""
     events = trace.events(stream)
     chosen = events[np.isin(events["kind"], (ACCESS, COMPUTE), invert=True)]
     return [(int(e["kind"]), int(e["value"]), int(e["aux"])) for e in chosen]
 
 
 def needs_of_locks(events: list[tuple[int, int, int]]) -> dict[int, set[int]]:
-    """By lock event: the tokens that its section awaits before it posts anything. The lock is not
-    taken before they are posted.
+    """By lock event: the tokens that its section awaits before it posts any. The lock is not taken
+    before these tokens are posted.
     """
     needs: dict[int, set[int]] = {}
     open_locks: list[tuple[int, int, bool]] = []  # event, object, whether something was posted
@@ -49,7 +49,7 @@ def needs_of_locks(events: list[tuple[int, int, int]]) -> dict[int, set[int]]:
 
 
 def replay(trace: Any, schedules: int) -> None:
-    """Replay under so many random schedules; AssertionError with what blocks one."""
+    """Replay under so many random schedules; AssertionError names the events that block one."""
     streams = [synchronisation(trace, i) for i in range(trace.streams)]
     needs = [needs_of_locks(events) for events in streams]
     for seed in range(schedules):

@@ -1,7 +1,7 @@
 """Streams of addresses of one thread, the same everywhere: (line, whether it is a store).
 
-`tests/golden/pycachesim.json` holds what pycachesim counts for them; its last-level cache has 2048
-lines.
+`tests/golden/pycachesim.json` holds the counts of pycachesim for them; its last-level cache has
+2048 lines.
 """
 
 from __future__ import annotations
@@ -66,18 +66,18 @@ EXACT: tuple[Callable[[], Stream], ...] = (
     matrix_product,
     update_in_place,
 )
-"""Those on which two correct simulators of three inclusive levels cannot differ."""
+"""Streams on which two correct simulators of three inclusive levels cannot differ."""
 
 
 def uniform_stores() -> Stream:
-    """Stores without a load before."""
+    """Stores without a load before them."""
     numbers = _random(11)
     return [(next(numbers) % 700, next(numbers) % 10 < 3) for _ in range(12_000)]
 
 
 def hot_and_cold() -> Stream:
-    """Four lines used all the time while all others go by: the L1 keeps them, an L2 that sees only
-    what misses the L1 thinks that they are old.
+    """Four lines that are used all the time while all others are used once: the L1 keeps them, and
+    an L2 that sees only L1 misses takes them for old.
     """
     return [access for line in range(LINES) for access in [(line, False), (line % 4, False)]]
 
@@ -93,4 +93,4 @@ def uniform_updates() -> Stream:
 
 
 EXPLAINED = (uniform_updates, uniform_stores, hot_and_cold)
-"""Those on which they differ for a reason."""
+"""Streams on which simulators differ for a known reason."""

@@ -1,4 +1,4 @@
-"""Programs as advice sees them, by hand."""
+"""Programs in the form that advice gets, made by hand."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def seen(**changes: object) -> Seen:
 
 
 def sampled(hint: object = PACKED, **rates: float) -> dict[str, object]:
-    """Changes of a program whose sample the policy has answered with a hint, by its default."""
+    """Changes for a program whose sample the policy has answered with a hint, by its default."""
     policy = RulePolicy(tuple(rates), {}, (), hint)  # type: ignore[arg-type]
     decision = Decision(policy.default, None, float("inf"), None)
     state = LiveState(phase="placed", sample=Behaviour(rates), decision=decision)

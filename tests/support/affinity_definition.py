@@ -1,4 +1,4 @@
-"""GETAFFINITY as its definition has it (enumerate all core sets, and sort), and machines to try."""
+"""GETAFFINITY by its definition (enumerate all core sets, and sort), and machines to try."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from autofinity.model.topology import PU, OsIndex, Topology
 def slots_by_level(
     topology: Topology, available: frozenset[OsIndex], *, by_kind: bool = False
 ) -> list[list[PU]]:
-    """First available PU of each core, then the second ones, …; with `by_kind` of each the fastest
-    kind first.
+    """First available PU of each core, then the second ones, …; with `by_kind`, the fastest kind of
+    cores first in each.
     """
     cores: dict[int, list[PU]] = {}
     for pu in topology.pus:
@@ -39,7 +39,7 @@ def slots_by_level(
 
 def together(topology: Topology, threads: int, available: frozenset[OsIndex]) -> bool:
     """Whether siblings may be used while cores are idle: with more threads than cores, or as many
-    as the whole machine has.
+    threads as the whole machine has cores.
     """
     pus = [pu for pu in topology.pus if pu.os_index in available]
     one_kind = len({pu.efficiency for pu in pus}) == 1
@@ -48,7 +48,7 @@ def together(topology: Topology, threads: int, available: frozenset[OsIndex]) ->
 
 
 def core_by_core(topology: Topology, available: frozenset[OsIndex]) -> list[PU]:
-    """All PUs that are available, siblings in a row, by the first of each core."""
+    """All available PUs, siblings in a row, ordered by the first PU of each core."""
     levels = slots_by_level(topology, available)
     first = {pu.core: pu.os_index for pu in levels[0]}
     ranked = [(first[pu.core], rank, pu) for rank, level in enumerate(levels) for pu in level]
@@ -58,8 +58,8 @@ def core_by_core(topology: Topology, available: frozenset[OsIndex]) -> list[PU]:
 def packed_by_definition(
     topology: Topology, threads: int, hint: Hint, available: frozenset[OsIndex]
 ) -> list[int]:
-    """The best of all sets of PUs. Of a part of a cache on a node the first ones, core by core, are
-    as good as any.
+    """The best of all sets of PUs. On a cache's part of a node, the first PUs, core by core, are as
+    good as any.
     """
     order = core_by_core(topology, available)
     return sorted(

@@ -19,8 +19,8 @@ type Numbers = NDArray[np.float64]
 
 
 def calculate(formula: str, known: Mapping[str, Numbers]) -> Numbers:
-    """What `formula` gives with `known` values, of lists element by element. Raises `KeyError` for
-    anything else in it.
+    """The value of `formula` with `known` values, element by element for lists. Raises `KeyError`
+    for anything else in the formula.
     """
     return _value(ast.parse(formula, mode="eval").body, known)
 

@@ -1,4 +1,6 @@
-"""Captured programs of the training suite beside the machine code that users run, under QEMU."""
+"""Captured programs of the training suite, compared with the machine code that users run, under
+QEMU.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,16 @@ class Beside:
 
     captured: Counts
     machine_code: Counts
-    """Of the program built without anything of ours, as QEMU sees it."""
+    """Counts of the program built without instrumentation, as QEMU sees it."""
 
     @property
     def instructions(self) -> float:
-        """Captured over those of the machine code."""
+        """Captured instructions over those of the machine code."""
         return self.captured.instructions / self.machine_code.instructions
 
     @property
     def accesses(self) -> float:
-        """Captured over those of the machine code."""
+        """Captured accesses over those of the machine code."""
         return self.captured.accesses / self.machine_code.accesses
 
 
@@ -57,7 +59,7 @@ def _with_flags(spec: ProgramSpec, flags: str) -> ProgramSpec:
 
 
 def beside_qemu(suite: Suite, name: str, threads: int, size: str, folder: Path) -> Beside:
-    """Build the program in both ways and run it in both. `folder` keeps what was built."""
+    """Build the program in both ways and run both. `folder` keeps the builds."""
     spec = suite.programs[name]
     compilers = Compilers.find(os.environ)
     built = build_program(suite, spec, compilers, folder / "builds")

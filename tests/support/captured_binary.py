@@ -1,4 +1,4 @@
-"""Compiles small programs and captures them as the unmodified binaries that they are."""
+"""Compile small programs and capture them as unmodified binaries."""
 
 import subprocess
 from pathlib import Path
@@ -31,7 +31,7 @@ def build(folder: Path, source: str, flags: str = "-O1") -> Path:
 
 
 def capture(folder: Path, source: str, flags: str = "-O1", **more: Any) -> TraceMeta:
-    """`more` of the request, such as its `roi`."""
+    """Build and capture a program; `more` are fields of the request, such as its `roi`."""
     done = capture_binary(BinaryRequest((str(build(folder, source, flags)),), folder, **more))
     assert done.exit_code == 0
     return done.meta

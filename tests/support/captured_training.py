@@ -41,7 +41,7 @@ class CapturedTraining:
         page_table: dict[int, int] | None = None,
         seed: int = 0,
     ) -> SimResult:
-        """With worker i on PU `pus[i]`; `seed` is of the page colours."""
+        """Replay with worker i on PU `pus[i]`; `seed` is that of the page colours."""
         return simulate(
             spec, self.program, cpus(*pus), workers=self.workers, page_table=page_table, seed=seed
         )
@@ -60,7 +60,7 @@ class CapturedTraining:
 
 
 def captured_training(name: str, arguments: str, threads: int, out: Path) -> CapturedTraining:
-    """Skips the test, saying why, where the program cannot be compiled."""
+    """Capture the program. Skips the test with the reason where it cannot be compiled."""
     suite = load_suite(shipped("training", "suite.toml"))
     spec = replace(suite.programs[name], inputs={"test": arguments})
     reason = skip_reason(spec, Compilers.find(os.environ))
@@ -75,7 +75,7 @@ def captured_training(name: str, arguments: str, threads: int, out: Path) -> Cap
 def at_fixed_addresses(trace: traces.Trace) -> traces.Trace:
     """The trace with its pages numbered in order from 8 on.
 
-    Where the kernel put them decides their colours, and with them the misses of a small cache.
+    The kernel's choice of pages decides their colours, and with them the misses of a small cache.
     """
     streams = [trace.events(stream) for stream in range(trace.streams)]
     touched = [events["value"][events["kind"] == ACCESS] // LINES_PER_PAGE for events in streams]

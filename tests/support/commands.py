@@ -1,4 +1,4 @@
-"""The commands of this package as people and programs call them."""
+"""The commands of this package as people and programs start them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 
 def autofinity(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Raises AssertionError unless it ends with `code`, without a traceback."""
+    """Run a command. Raises AssertionError unless it ends with `code`, without a traceback."""
     done = subprocess.run(
         [sys.executable, "-m", "autofinity", *arguments],
         capture_output=True,

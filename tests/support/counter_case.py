@@ -1,4 +1,6 @@
-"""A hand-made program and what the simulated PMU must count while it runs: see `counter_cases`."""
+"""A hand-made program and the exact counts of the simulated PMU while it runs: see
+`counter_cases`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from autofinity.sim.native import machine_model
 from autofinity.sim.spec import MachineSpec
 
 type Expected = dict[str, int | tuple[int, ...]]
-"""Count of an event: of all threads together, or one a thread."""
+"""Count of an event: of all threads together, or one for each thread."""
 
 type Access = Literal["load", "store", "update", "atomic"]
 
@@ -32,11 +34,11 @@ class Case:
     home: int | None = None
     """Node of all pages; None: first touch."""
     steer: Callable[[core.Simulation], object] | None = None
-    """Done to the running simulation before it is run to its end."""
+    """Called with the running simulation before it runs to its end."""
 
 
 CASES: dict[str, Case] = {}
-"""By the claim each one makes."""
+"""Cases by their claims."""
 
 
 def case(
@@ -46,7 +48,7 @@ def case(
     steer: Callable[[core.Simulation], object] | None = None,
     **expected: int | tuple[int, ...],
 ) -> Callable[[Callable[[Turns], None]], Callable[[Turns], None]]:
-    """Makes a case of a function that writes the program; its name is the claim."""
+    """Make a case of a function that writes the program; its name is the claim."""
 
     def register(write: Callable[[Turns], None]) -> Callable[[Turns], None]:
         add(write.__name__, Case(machine, cpus, expected, write, home, steer))
@@ -56,17 +58,17 @@ def case(
 
 
 def add(claim: str, case: Case) -> None:
-    """Raises AssertionError for a claim that was made before."""
+    """Add a case. Raises AssertionError for a claim that exists already."""
     assert claim not in CASES, f"two cases are called {claim}"
     CASES[claim] = case
 
 
 @dataclass
 class Turns:
-    """Writes a program whose threads take turns: what is written first is done first.
+    """Writer of a program whose threads take turns: statements happen in the order of writing.
 
-    Tokens keep the order, which cost time but no memory access. `builder` is there for what has
-    no order.
+    Tokens keep the order; they cost time but no memory access. `builder` serves for statements
+    without an order.
     """
 
     threads: int
@@ -79,7 +81,7 @@ class Turns:
             self.builder.stream()
 
     def turn_of(self, thread: int) -> None:
-        """All that was written before happens before what `thread` does next."""
+        """Everything written so far happens before the next statement of `thread`."""
         if thread == self._thread:
             return
         self._token += 1
@@ -112,7 +114,9 @@ class Turns:
         self._access("atomic", thread, lines, gap)
 
     def begin(self, thread: int = 0) -> None:
-        """What comes next is counted. A thousand instructions before it nothing is under way."""
+        """Counts the following statements. In the thousand instructions before them nothing is
+        under way.
+        """
         self.turn_of(thread)
         self.builder.compute(thread, gap=1000)
         self.builder.roi_begin(thread)
@@ -123,7 +127,7 @@ class Turns:
 
 
 def counts_of(wanted: Case) -> Expected:
-    """Replays the case; counts in the form of its expectation, for the events it names.
+    """Replay the case. Returns counts in the form of its expectation, for the events it names.
 
     Raises AssertionError when samples and totals differ or an invariant is broken.
     """

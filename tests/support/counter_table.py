@@ -1,4 +1,4 @@
-"""Reads `counter_cases` from tables: who accesses which lines in which order, and the counts.
+"""Read `counter_cases` from tables: accesses of threads to lines, their order, and the counts.
 
     [the_claim]
     on = "VICTIM 0 SAME_LLC"                 # a machine of hand_machine, a core for each thread
@@ -7,8 +7,8 @@
     counts = "upgrades=0 link_bytes=0,3*72"  # of all threads together, or one a thread
 
 A program is a list of THREAD VERB LINES; `0-3` are four lines, `every 200` the instructions up to
-each of them, and what `touches` gets are pages, of which it loads the first lines. In its place may
-stand `threads`, a text of `thread_texts` for each thread.
+each of them, and `touches` takes pages, of which it loads the first lines. In the place of
+`program`, `threads` may have a text of `thread_texts` for each thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from thread_texts import write
 
 
 def read_cases(path: Path) -> None:
-    """Adds every case of a table to CASES."""
+    """Add every case of a table to CASES."""
     for claim, entry in tomllib.loads(path.read_text()).items():
         machine, *cores = entry.pop("on").split()
         add(

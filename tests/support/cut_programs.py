@@ -1,8 +1,8 @@
-"""Random programs whose threads wait for each other, in an order in which a run could note them.
+"""Random programs whose threads wait for each other, with events in a possible order of a run.
 
-A run is made step by step: whichever thread may do something does one thing more, and what it notes
-carries the number of the step. So any two steps cut a window out of it, as a capture does: some
-threads wait at a barrier then, hold a lock, or are in the middle of a work unit.
+A run is made step by step: a thread that can go on makes one step, and its event carries the number
+of the step. So any two steps cut a window out of it, as a capture does: some threads wait at a
+barrier then, hold a lock, or are in the middle of a work unit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ THREAD_BEGIN, THREAD_END = 10, 11
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """An event of a thread, and the step of the run at which it was noted."""
+    """An event of a thread, and the step of the run at which it happened."""
 
     step: int
     kind: int
@@ -39,7 +39,7 @@ class Barrier:
 
 
 class Run:
-    """A run of `threads` threads for so many steps, and what they noted."""
+    """A run of `threads` threads for so many steps, and its events."""
 
     def __init__(self, rng: random.Random, threads: int, steps: int) -> None:
         self.noted: list[list[Noted]] = [[] for _ in range(threads)]
@@ -147,7 +147,7 @@ class Run:
             self._note(thread, UNIT_BEGIN, self._unit[thread])
 
     def window(self, first: int, last: int) -> Trace:
-        """What was noted from one step to before another."""
+        """The events from one step to before another."""
         builder = TraceBuilder()
         for thread, noted in enumerate(self.noted):
             builder.stream()
@@ -158,7 +158,7 @@ class Run:
 
 
 def add(builder: TraceBuilder, stream: int, event: Noted) -> None:
-    """Append an event; of an access `aux` is whether it writes."""
+    """Append an event; for an access `aux` says whether it writes."""
     if event.kind == ACCESS:
         builder.access(stream, event.value, reads=1, writes=event.aux, gap=20, flags=event.flags)
     else:

@@ -1,4 +1,4 @@
-"""Documents of which a few values are of the wrong kind or size, and files of them."""
+"""Documents with a few values of the wrong kind or size, and files of them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def damaged(draw: st.DrawFn, document: Any, *, nothing: bool = True) -> Any:
 
 
 def paths(value: Any, way: Path = ()) -> Iterator[Path]:
-    """Where there is a value; of long lists the first ones only."""
+    """Paths of all values; for long lists only those of the first elements."""
     yield way
     if isinstance(value, dict):
         for key, part in value.items():
@@ -77,8 +77,8 @@ def each_number(document: Any, numbers: Sequence[Any]) -> Iterator[Any]:
 
 
 def toml_of(document: dict[str, Any]) -> bytes:
-    """As TOML, each table on one line. What TOML has no words for (halves of surrogate pairs) is
-    written all the same.
+    """The document as TOML, each table on one line. Texts that TOML cannot hold (halves of
+    surrogate pairs) are written all the same.
     """
     lines = [f"{_toml(key)} = {_toml(value)}\n" for key, value in document.items()]
     return "".join(lines).encode("utf-8", "surrogatepass")
@@ -104,5 +104,5 @@ def _escaped(char: str) -> str:
 
 
 def json_of(document: Any) -> bytes:
-    """As JSON, with what Python adds to it (NaN, Infinity)."""
+    """The document as JSON, with Python's additions (NaN, Infinity)."""
     return json.dumps(document).encode()

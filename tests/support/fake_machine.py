@@ -19,7 +19,9 @@ PERIOD_NS = 1_000_000
 
 
 class FakeProcess:
-    """Three and a quarter periods; each thread retires 1,000 instructions a period."""
+    """A process of three and a quarter periods; each thread retires 1,000 instructions in a
+    period.
+    """
 
     def __init__(self, threads: int) -> None:
         self._threads = threads

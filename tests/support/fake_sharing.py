@@ -22,7 +22,7 @@ COUNTED = 1000
 
 
 def pairs(threads: int, amount: float = 10) -> SharingMatrix:
-    """Thread i with thread i + T/2."""
+    """Thread i shares with thread i + T/2."""
     half = threads // 2
     return SharingMatrix(
         tuple(
@@ -34,7 +34,9 @@ def pairs(threads: int, amount: float = 10) -> SharingMatrix:
 
 @dataclass
 class FakeSharing:
-    """As many intervals as told; every one shows the same, and all that is asked for is done."""
+    """A process of so many intervals, all with the same sharing, in which every request
+    succeeds.
+    """
 
     threads: int
     counters: Sequence[str] = ()
@@ -44,13 +46,13 @@ class FakeSharing:
     intervals: int = 40
     triggers: int = 1000
     gains: bool = False
-    """Whether it gets faster all the time, as if every placement paid."""
+    """Whether it gets faster all the time, as if every placement helped."""
     cpus: tuple[OsIndex, ...] = ()
-    """Where threads are; empty where nobody looks."""
+    """CPUs of the threads; empty where no test reads them."""
     now_ns: int = 0
     bindings: list[tuple[frozenset[int], ...]] = field(default_factory=list)
     nodes: dict[int, int] = field(default_factory=dict)
-    """Where pages were moved to."""
+    """Nodes to which pages were moved."""
     spent_ns: int = 0
     seen: int = 0
 

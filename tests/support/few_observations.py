@@ -1,4 +1,4 @@
-"""Of a machine that is shipped the observations of a few programs, as a file."""
+"""Shipped observations of a few programs on one machine, as a file."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from autofinity.workflow.observations import observations_of
 
 FEW_ON = "xeon-e5-2650"
 FEW = ("cg", "lu", "md", "pic")
-"""With eight threads and small inputs."""
+"""Programs, with eight threads and small inputs."""
 
 
 def write_few(file: Path) -> Path:
-    """Returns the file."""
+    """Write the file and return its path."""
     table = observations_of(FEW_ON)
     some = np.isin(table.program.text(), FEW) & table.input.equals("small")
     write_one(table.take(some), file, packed=False)

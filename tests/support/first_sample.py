@@ -1,4 +1,4 @@
-"""When a run began to be sampled, and how far its set-up was then: on any machine."""
+"""The time of a run's first sample, and the state of its set-up then: on any machine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class FirstSample:
     """Observer of the loop."""
 
     at_ns: int = -1
-    """End of the look after which threads were first sampled, or moved for it; -1: never."""
+    """End of the look after which threads were first sampled, or moved for a sample; -1: never."""
     progress: float = float("nan")
     resident_bytes: list[float] = field(default_factory=list)
-    """After each look up to then."""
+    """Resident bytes after each look until then."""
     phases: list[str] = field(default_factory=list)
-    """Each once, in order."""
+    """Phases, each once, in order."""
 
     def saw(
         self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None

@@ -1,8 +1,9 @@
-"""Machines small and round enough to work a program's every count out by hand.
+"""Machines so small, with such round numbers, that every count of a program can be computed by
+hand.
 
-Two packages of two dies, each die one node and one LLC of three cores. Of core 0, cores 1 and 2
-share the LLC, 3-5 the package, 6-8 are one hop away, 9-11 two. One clock is one nanosecond and one
-instruction:
+Two packages of two dies, each die one node and one LLC of three cores. Seen from core 0, cores 1
+and 2 share the LLC, 3-5 the package, 6-8 are one hop away, 9-11 two. One clock is one nanosecond
+and one instruction:
 
     L1    2 sets x 2 ways    set = line & 1      3 clocks
     L2    4 sets x 2 ways    set = line & 3     15 clocks
@@ -23,14 +24,14 @@ from autofinity.sim.routes import routes_over
 from autofinity.sim.spec import DirectorySpec, LinkSpec, MachineSpec, PrefetchSpec
 
 SAME_LLC, SAME_PACKAGE, ONE_HOP, TWO_HOPS = 1, 3, 6, 9
-"""A core at each distance of core 0."""
+"""A core at each distance from core 0."""
 
 SAME_LLC_TOO = 2
 SIBLING, OTHER_L2 = 1, 2
-"""Cores of core 0's LLC, by whose L2 they have on SHARED_L2."""
+"""Cores of core 0's LLC, by the L2 that they have on SHARED_L2."""
 
 VICTIM = read_preset(Path(__file__).with_name("hand_machine.toml"))
-"""As AMD's: exclusive L2, victim LLC, MOESI, clean lines of other dies come from memory."""
+"""Like AMD's: exclusive L2, victim LLC, MOESI, clean lines of other dies come from memory."""
 
 
 def _inclusive(spec: MachineSpec) -> MachineSpec:
@@ -46,7 +47,7 @@ def _inclusive(spec: MachineSpec) -> MachineSpec:
 
 
 INCLUSIVE = _inclusive(VICTIM)
-"""As Intel's before Skylake-SP: inclusive L2 and LLC, MESIF."""
+"""Like Intel's before Skylake-SP: inclusive L2 and LLC, MESIF."""
 
 (_CORES,) = VICTIM.core_classes
 
@@ -67,7 +68,7 @@ PREFETCHING_ONE_AT_A_TIME = replace(
     VICTIM,
     core_classes=(replace(_CORES, prefetch=PrefetchSpec(2, 2, 2, 2, lines_in_flight=1)),),
 )
-"""The same with one line on its way at once."""
+"""The same with at most one line on its way."""
 
 PREFETCHING_INTO_LLC = replace(
     VICTIM, core_classes=(replace(_CORES, l2=None, prefetch=PrefetchSpec(2, 2, 2, 2)),)
@@ -75,7 +76,7 @@ PREFETCHING_INTO_LLC = replace(
 """The same without an L2."""
 
 NO_L2 = replace(VICTIM, core_classes=(replace(_CORES, l2=None),))
-"""The LLC is the second level."""
+"""VICTIM without an L2: the LLC is the second level."""
 
 
 def with_shared_l2(spec: MachineSpec, cores: int) -> MachineSpec:
@@ -102,7 +103,7 @@ def _chained() -> MachineSpec:
 
 
 CHAINED = _chained()
-"""Its nodes are linked 0-1-2-3 and no other way; a line keeps each link busy for 20 clocks."""
+"""A machine whose nodes are linked only as 0-1-2-3; a line keeps each link busy for 20 clocks."""
 
 
 def with_pages(page_bytes: int) -> MachineSpec:

@@ -1,4 +1,4 @@
-"""Texts that mean something to a compiler, a database, a terminal or a page."""
+"""Texts with a meaning for a compiler, a database, a terminal or a page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PWNED = (
 
 
 def texts(least: int = 1, *, any_code: bool = False) -> st.SearchStrategy[str]:
-    """Up to six of them side by side; with `any_code` also NUL and halves of surrogate pairs."""
+    """Up to six texts side by side; with `any_code` also NUL and halves of surrogate pairs."""
     apart = st.characters() if any_code else st.characters(codec="utf-8", exclude_characters="\0")
     no_text = ("\0", "\ud800", "\udcff") if any_code else ()
     part = st.sampled_from((*MEANING, *no_text)) | apart | st.just(PWNED)

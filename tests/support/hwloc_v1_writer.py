@@ -1,4 +1,4 @@
-"""hwloc 2 XML as hwloc 1.11 would have written it: nodes around what they are local to, caches of
+"""hwloc 2 XML in the form of hwloc 1.11: nodes around the objects that they are local to, caches of
 one type, distances in the machine.
 """
 
@@ -12,7 +12,9 @@ _CACHE = re.compile(r"L(\d)(i?)Cache")
 
 
 def as_version_1(text: str) -> str | None:
-    """None where version 1 had no words for the machine: memory beside memory, or kinds of it."""
+    """The document; None where version 1 cannot describe the machine: memory beside memory, or
+    kinds of memory.
+    """
     root = ElementTree.fromstring(text)
     machine = root.find("object")
     assert machine is not None

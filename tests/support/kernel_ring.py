@@ -23,7 +23,7 @@ def ns(ticks: int) -> int:
 
 
 class KernelRing:
-    """Close it. `tells_time`: as Linux 5.9 and later do."""
+    """A ring that its user must close. `tells_time`: as Linux 5.9 and later do."""
 
     def __init__(self, records_bytes: int, area_bytes: int, *, tells_time: bool = True) -> None:
         self._records_bytes, self._area_bytes = records_bytes, area_bytes
@@ -39,12 +39,12 @@ class KernelRing:
         os.close(self.fd)
 
     def descriptor(self) -> int:
-        """For the side of the reader, who closes it."""
+        """A descriptor for the reader, which closes it."""
         return os.dup(self.fd)
 
     @property
     def asked_area(self) -> tuple[int, int]:
-        """Where the reader wants the area, and how large."""
+        """Offset and size of the area, as the reader asks for them."""
         return struct.unpack_from("2Q", self._memory, 1072)
 
     @property
@@ -58,14 +58,14 @@ class KernelRing:
         return int(self._area_bytes - (head - tail))
 
     def pad(self, size: int) -> None:
-        """Bytes of the area that no record tells of."""
+        """Leave out bytes of the area: no record covers them."""
         (head,) = struct.unpack_from("Q", self._memory, 1056)
         struct.pack_into("Q", self._memory, 1056, head + size)
 
     def traced(
         self, data: bytes, pid: int, tid: int, time_ns: int, cpu: int = 0, flags: int = 0
     ) -> None:
-        """The hardware has written `data`, until now."""
+        """Record that the hardware has written `data`, until now."""
         assert len(data) <= self.free_area
         (head,) = struct.unpack_from("Q", self._memory, 1056)
         self._put(PAGE + self._records_bytes, self._area_bytes, head, data)
@@ -85,7 +85,7 @@ class KernelRing:
         cpu: int = 0,
         misc: int = 0,
     ) -> None:
-        """With who, when and where at its end."""
+        """Write a record, with process, thread, time and CPU at its end."""
         body += struct.pack("IIQII", pid, tid, time_ns, cpu, 0)
         data = struct.pack("IHH", kind, misc, 8 + len(body)) + body
         assert len(data) <= self.free_records

@@ -1,4 +1,4 @@
-"""What the kernel has of a running program's threads, and a machine tree to steer them by."""
+"""The kernel's state of a running program's threads, and a machine tree for placing them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from autofinity.model.topology import OsIndex
 
 
 def masks_of(pid: int) -> list[frozenset[OsIndex]]:
-    """Masks of all threads, as the kernel has them."""
+    """Masks of all threads, from the kernel."""
     tids = sorted(int(task.name) for task in Path(f"/proc/{pid}/task").iterdir())
     return [mask_of_task(pid, tid) for tid in tids]
 
 
 def mask_of_task(pid: int, tid: int) -> frozenset[OsIndex]:
-    """Mask of one thread, as the kernel has it; the process and the thread may be one id."""
+    """Mask of one thread, from the kernel; the process and the thread may be one id."""
     # The name of the process is in it, whatever bytes that has.
     status = Path(f"/proc/{pid}/task/{tid}/status").read_text(errors="replace")
     line = next(line for line in status.splitlines() if line.startswith("Cpus_allowed_list:"))
@@ -34,7 +34,7 @@ def fake_sysfs(
     cores_of_llc: int = 1,
     cores_of_socket: int = 1 << 20,
 ) -> Path:
-    """A machine with a core for each of `cpus`; for each that is allowed where none are named."""
+    """A machine with a core for each of `cpus`; without `cpus`, a core for each allowed CPU."""
     system = folder / "sys" / "devices" / "system"
     shown = sorted(cpus or allowed())
     for cpu in shown:

@@ -1,4 +1,4 @@
-"""Programs under the launcher, and what is on record about them."""
+"""Programs under the launcher, and the database's records of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MONITORS = {b"autofinity.runtime.monitor", b"autofinity.mechanisms.monitor"}
 
 
 def prefer() -> None:
-    """For `preexec_fn`: before whatever else runs here, where that is permitted."""
+    """For `preexec_fn`: raise the priority above everything else here, where that is permitted."""
     with suppress(PermissionError):
         os.nice(-10)
 
@@ -32,13 +32,15 @@ class Runner:
     state: Path
     env: dict[str, str]
     patience_s: float = 120.0
-    """A time that no loaded machine needs."""
+    """A limit that no loaded machine reaches."""
     look_s: float = 0.02
-    """How often a test looks whether it has come true."""
+    """Time between two checks of a test's condition."""
 
     @classmethod
     def within(cls, folder: Path, launcher: Path) -> Runner:
-        """State and configuration below `folder`; nothing of the caller's reaches the programs."""
+        """A runner with state and configuration below `folder`; programs get nothing of the
+        caller's.
+        """
         env = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
         env |= {
             "XDG_STATE_HOME": str(folder / "state"),
@@ -69,10 +71,11 @@ class Runner:
     def lasting(
         self, *arguments: str | bytes | Path, **options: object
     ) -> Iterator[subprocess.Popen[bytes]]:
-        """A program that would run for minutes, until the test has seen what it waits for.
+        """A program that would run for minutes; it ends when the test leaves the block.
 
-        It is preferred to whatever else runs here where that is permitted: a thread that gets less
-        than a tenth of a CPU counts as idle, and nothing is ever decided about it.
+        The program has a higher priority than everything else here where that is permitted: a
+        thread that gets less than a tenth of a CPU counts as idle, and nothing is ever decided
+        about it.
         """
         options.setdefault("preexec_fn", prefer)
         with self.start(*arguments, **options) as process:
@@ -83,12 +86,12 @@ class Runner:
 
     @staticmethod
     def on_two_cpus() -> None:
-        """For `preexec_fn`: as by default, and only two CPUs are allowed."""
+        """For `preexec_fn`: as by default, with only two CPUs allowed."""
         prefer()
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
     def last(self) -> RunRecord | None:
-        """The latest run on record."""
+        """The latest recorded run."""
         try:
             with BehaviourDB.open(self.db, read_only=True) as database:
                 return next(iter(database.runs()), None)
@@ -115,7 +118,7 @@ class Runner:
         return found
 
     def eventually[T](self, ask: Callable[[], T]) -> T:
-        """First true answer within our patience; else the last answer."""
+        """The first true answer within our patience; else the last answer."""
         end = time.monotonic() + self.patience_s
         while True:
             answer = ask()

@@ -1,4 +1,4 @@
-"""Machines of one shape throughout, for tests of who goes where."""
+"""Machines of one shape throughout, for tests of placement."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def machine(
     number: Callable[[int, int], int] | None = None,
     caches: tuple[Cache, ...] = (),
 ) -> Topology:
-    """`packages` × `nodes` × `llcs` × `cores` × `smt`.
+    """A machine of `packages` × `nodes` × `llcs` × `cores` × `smt`.
 
-    `number` gives the CPU of a core and SMT rank, without it they are numbered in that order. Nodes
-    of one package are `near` each other, others `far`.
+    `number` gives the CPU of a core and SMT rank, without it CPUs are numbered in that order. Nodes
+    of one package have the distance `near`, other nodes `far`.
     """
     pus = []
     for core in range(packages * nodes * llcs * cores):

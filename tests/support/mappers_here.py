@@ -23,7 +23,7 @@ def _why_no_scotch() -> str | None:
 
 
 WHY_NO_SCOTCH = _why_no_scotch()
-"""None where its library is installed."""
+"""The reason why SCOTCH cannot be used; None where its library is installed."""
 
 MAPPERS_HERE = {
     name: mapper for name, mapper in MAPPERS.items() if name != "scotch" or WHY_NO_SCOTCH is None
@@ -31,7 +31,9 @@ MAPPERS_HERE = {
 
 
 def mappers_but(*names: str) -> list[ParameterSet]:
-    """Parameters of a test: all other mappers, one that does not work here as a skipped test."""
+    """Parameters of a test: all other mappers; a mapper that does not work here gives a skipped
+    test.
+    """
     return [
         pytest.param(
             name,

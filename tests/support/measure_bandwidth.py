@@ -1,6 +1,6 @@
-"""Bandwidths of the simulated machine where they saturate, as benchmarks measure them.
+"""Saturated bandwidths of the simulated machine, as benchmarks measure them.
 
-All threads read or write arrays of their own, line by line, whose pages are there already.
+All threads read or write arrays of their own, line by line; the pages exist already.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from autofinity.sim.spec import LINE_BYTES, MachineSpec
 PAGE_BYTES = 4096
 SOON_FULL_BYTES = 4 << 20
 OVERFULL = 1.3
-"""Times its size is what fills a cache whatever the colours of pages."""
+"""Factor of a cache's size that fills the cache whatever the colours of pages."""
 
 type Body = Callable[[TraceBuilder, int], None]
 
 
 def cores_of_llc(spec: MachineSpec, llc: int, most: int, smt_levels: int = 1) -> list[int]:
-    """PUs of the first `most` cores of an LLC domain, all first ones before the second ones."""
+    """PUs of the first `most` cores of an LLC domain, all first PUs before the second ones."""
     pus = [pu for pu in spec.topology.pus if pu.llc == llc]
     cores = sorted({pu.core for pu in pus})[:most]
     chosen = [pu for pu in pus if pu.core in cores and pu.smt_rank < smt_levels]
@@ -31,7 +31,9 @@ def cores_of_llc(spec: MachineSpec, llc: int, most: int, smt_levels: int = 1) ->
 
 
 def together(threads: int, before: Body, measured: Body) -> Trace:
-    """`before`, then, when all have done that, `measured` as the region, by each of the threads."""
+    """A program in which each thread runs `before`, and then, after all have done so, `measured` as
+    the region.
+    """
     builder = TraceBuilder()
     streams = [builder.stream() for _ in range(threads)]
     for stream in streams:
@@ -46,7 +48,7 @@ def together(threads: int, before: Body, measured: Body) -> Trace:
 
 
 def read_gbs(spec: MachineSpec, pus: Sequence[int], pages: int = 200) -> float:
-    """Read from the memory of node 0, each thread `pages` pages."""
+    """Bandwidth of reads from the memory of node 0, `pages` pages for each thread."""
 
     def lines(stream: int) -> list[int]:
         return region(pages, stream * 2 * pages)
@@ -61,10 +63,10 @@ def read_gbs(spec: MachineSpec, pus: Sequence[int], pages: int = 200) -> float:
 
 
 def written_gbs(spec: MachineSpec, pus: Sequence[int], pages: int = 200) -> float:
-    """Written back to the memory of node 0 while each thread stores to `pages` pages.
+    """Bandwidth of write-backs to the memory of node 0 while each thread stores to `pages` pages.
 
-    The caches are full of modified lines before, so that one goes for each that comes; the LLC has
-    a size that is full sooner.
+    The caches are full of modified lines before, so that each new line evicts one; the LLC has a
+    size that is full sooner.
     """
     assert spec.l2 is not None
     spec = replace(spec, llc=replace(spec.llc, size_bytes=SOON_FULL_BYTES))
@@ -86,7 +88,9 @@ def written_gbs(spec: MachineSpec, pus: Sequence[int], pages: int = 200) -> floa
 
 
 def llc_gbs(spec: MachineSpec, pus: Sequence[int]) -> float:
-    """Read from the LLC of one domain by threads whose sets fit it together, but no L2."""
+    """Bandwidth of reads from the LLC of one domain by threads whose sets fit into it together, but
+    into no L2.
+    """
     assert spec.l2 is not None
     pages = int(1.6 * spec.l2.size_bytes / PAGE_BYTES)
     assert len(pus) * pages * PAGE_BYTES < spec.llc.size_bytes

@@ -1,4 +1,4 @@
-"""What lines and locks cost that two threads want at once."""
+"""Costs of lines and locks that two threads use at once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ ROUNDS = 2000
 
 
 def false_sharing_of(spec: MachineSpec, cpu: int, store_ns: float) -> tuple[float, float]:
-    """The first PU and `cpu` store to one line; transfers for each store, time of each transfer.
+    """Transfers for each store, and time of each transfer, when the first PU and `cpu` store to one
+    line.
 
-    They store every quarter of `store_ns`, the latency of a store to a line of the other's.
+    Each stores every quarter of `store_ns`, the latency of a store to a line of the other's.
     """
     gap = int(store_ns / 4 * spec.ghz * spec.core.base_ipc)
     builder = TraceBuilder()
@@ -38,7 +39,7 @@ def false_sharing_of(spec: MachineSpec, cpu: int, store_ns: float) -> tuple[floa
 
 
 def handover_ns(spec: MachineSpec, cpu: int) -> float:
-    """Time of one critical section of two threads, on the first PU and `cpu`, that do nothing else.
+    """Time of one critical section when two threads, on the first PU and `cpu`, run nothing else.
 
     Raises AssertionError when they do not take turns.
     """
@@ -54,7 +55,7 @@ def handover_ns(spec: MachineSpec, cpu: int) -> float:
 
 
 def handed_over_ns(spec: MachineSpec, cpu: int, *, write: bool) -> float:
-    """Time a line in which `cpu` gets neighbouring lines that the first PU has.
+    """Time for each line when `cpu` gets neighbouring lines that the first PU has.
 
     The first PU has modified them and `cpu` loads them; or both have them and `cpu` stores to them.
     """

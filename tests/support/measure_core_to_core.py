@@ -1,6 +1,6 @@
 """Messages between cores through one line, as core-to-core-latency measures them.
 
-What others measured is in `tests/fidelity/core_to_core.toml`.
+Published measurements are in `tests/fidelity/core_to_core.toml`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from autofinity.sim.spec import MachineSpec
 
 MEASURED = Path(__file__).parents[1] / "fidelity" / "core_to_core.toml"
 DISTANCES = ("sibling", "same_llc", "same_package", "other_package")
-"""Of two CPUs, from near to far: the nearest that holds."""
+"""Distances of two CPUs, from near to far: the nearest that applies."""
 ROUNDS = 5000
 PAIRS = 4
-"""Drawn of each distance."""
+"""Number of random pairs for each distance."""
 SHAPE = ("packages", "nodes_per_package", "llcs_per_node", "cores_per_llc", "pus_per_core")
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Of the pairs at a distance, nanoseconds."""
+    """Spread over the pairs at a distance, in nanoseconds."""
 
     median: float
     lower: float
@@ -43,12 +43,13 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What others measured of a machine."""
+    """Published measurements of a machine."""
 
     name: str
     by_distance: dict[str, Spread]
     elsewhere: dict[str, Spread]
-    """Of pairs within a package, of a line of another package's memory, where that differs."""
+    """Spread over pairs within a package, for a line of another package's memory, where that
+    differs."""
     spec: MachineSpec
 
 
@@ -73,7 +74,7 @@ def _spread(row: object) -> Spread:
 
 
 def _made_of(name: str, table: dict[str, object], spreads: dict[str, Spread]) -> MachineSpec:
-    """The machine whose file would say the medians, with the cores and caches of another."""
+    """The machine whose file has the published medians, with the cores and caches of another."""
     document = tomllib.loads(shipped("data", "machines", f"{table['like']}.toml").read_text())
     shape = {key: table.get(key, 1) for key in SHAPE}
     nodes = shape["packages"] * shape["nodes_per_package"]  # type: ignore[operator]
@@ -98,7 +99,7 @@ def _made_of(name: str, table: dict[str, object], spreads: dict[str, Spread]) ->
 
 
 def distance_of(a: PU, b: PU) -> str:
-    """One of `DISTANCES`."""
+    """The distance, one of `DISTANCES`."""
     same = (a.core == b.core, a.llc == b.llc, a.package == b.package, True)
     return DISTANCES[same.index(True)]
 
@@ -106,9 +107,10 @@ def distance_of(a: PU, b: PU) -> str:
 def pairs_at(
     spec: MachineSpec, distance: str, *, package: int | None = None
 ) -> list[tuple[PU, PU]]:
-    """`PAIRS` pairs of PUs at that distance, none without one; the first one in `package`.
+    """`PAIRS` pairs of PUs at that distance, none where there is no such pair; the first PU in
+    `package`.
 
-    Which, is drawn, always alike.
+    The pairs are random, and always the same.
     """
     draw = random.Random(f"{spec.name} {distance}")
     pus = list(spec.topology.pus)
@@ -125,10 +127,10 @@ def pairs_at(
 def message_ns(spec: MachineSpec, a: PU, b: PU) -> float:
     """Half a round trip between two PUs, through a line of the first node's memory.
 
-    Each thread swaps all the time. Between cores the line goes to and fro, with every swap, so that
-    the threads take turns. What two PUs of a core do to a line of their L1 the simulator does not
-    put in order (a processor locks the line): of them it is the time that one takes to swap what
-    the other has swapped before.
+    Each thread swaps all the time. Between cores the line moves back and forth with every swap, so
+    that the threads take turns. The simulator does not order the accesses of two PUs of one core to
+    a line of their L1 (a processor locks the line): for such PUs the result is the time that one PU
+    takes to swap the line that the other has swapped before.
     """
     if a.core == b.core:
         return line_ns(spec, [(int(a.os_index), 1)], UPDATE, pu=int(b.os_index))
@@ -149,5 +151,5 @@ def message_ns(spec: MachineSpec, a: PU, b: PU) -> float:
 
 
 def messages_ns(spec: MachineSpec, pairs: Sequence[tuple[PU, PU]]) -> list[float]:
-    """Of every pair."""
+    """Time of a message for every pair."""
     return [message_ns(spec, a, b) for a, b in pairs]

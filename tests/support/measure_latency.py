@@ -1,4 +1,4 @@
-"""Idle latencies of the simulated machine, measured by programs as benchmarks do it."""
+"""Idle latencies of the simulated machine, measured by programs like those of benchmarks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pages_of(share: float, size_bytes: int) -> int:
 
 
 def cache_levels(machine: MachineSpec) -> Iterator[tuple[str, float, float]]:
-    """Level, its latency as the machine file has it, and that of a pointer chase, nanoseconds."""
+    """Level, its latency in the machine file, and that of a pointer chase, in nanoseconds."""
     spec = without_prefetch(machine)
     l1, l2, llc = spec.l1, spec.l2, spec.llc
     yield "L1", l1.latency_ns, chase_ns(spec, pages_of(0.5, l1.size_bytes), 8)
@@ -43,7 +43,7 @@ def cache_levels(machine: MachineSpec) -> Iterator[tuple[str, float, float]]:
 
 
 def memory_ns(machine: MachineSpec, node: int) -> float:
-    """One dependent load of the first core from the memory of a node."""
+    """Time of one dependent load of the first core from the memory of a node."""
     spec = without_prefetch(machine)
     builder = TraceBuilder()
     stream = builder.stream()
@@ -66,8 +66,8 @@ def line_ns(
 ) -> float:
     """Mean time of the core of `pu` (the first core) for `mine` (reads, writes, flags) on a line.
 
-    Before that each of `others` (PU, stores to it) has in turn loaded the line or stored to it,
-    and then (`have_it`) the core itself has loaded it.
+    Before that, each of `others` (PU, whether it stores) in turn loads the line or stores to it,
+    and then (`have_it`) the core itself loads it.
     """
     builder = TraceBuilder()
     streams = [builder.stream() for _ in range(len(others) + 1)]
@@ -99,4 +99,4 @@ def line_ns(
 
 
 LOAD, STORE, UPDATE = (1, 0, DEPENDENT), (0, 1, FIRST_WRITE | DEPENDENT), (1, 1, ATOMIC)
-"""Each waited for: a store alone would go on in the store buffer."""
+"""Accesses that the core waits for: without waiting, a store would go on in the store buffer."""

@@ -1,4 +1,4 @@
-"""What placements are worth to captured programs, on the machines of the papers."""
+"""Gains of placements for captured programs, on the machines of the papers."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from autofinity.sim.spec import MachineSpec
 SAME_CORE = (0, 16, 1, 17, 2, 18, 3, 19)
 """Neighbours on the two hardware threads of a core: case A of figure 2."""
 SAME_LLC = (0, 1, 2, 3, 4, 5, 6, 7)
-"""Case B."""
+"""Case B: neighbours in one LLC."""
 OTHER_SOCKET = (0, 8, 1, 9, 2, 10, 3, 11)
-"""Case C."""
+"""Case C: neighbours on different sockets."""
 SAME_CORE_FAR = (0, 1, 2, 3, 16, 17, 18, 19)
-"""Case A for the second phase, in which thread i talks to thread i + 4."""
+"""Case A for the second phase, in which thread i communicates with thread i + 4."""
 
 PERIODS = 4
 PAIRS = "4096 1 48"
-"""Arguments of `prodcons` in one phase: blocks of six lines, so that communication bounds it, as it
-bounds the paper's benchmark. With blocks of 512 words the threads compute for most of the time."""
+"""Arguments of `prodcons` in one phase: blocks of six lines, so that communication limits it, as it
+limits the paper's benchmark. With blocks of 512 words the threads compute for most of the time."""
 PHASES = f"32768 {PERIODS} 48"
-"""In all of them: a phase is long beside the moving of threads at its beginning."""
+"""Arguments for all phases: a phase is long compared with the moves of threads at its beginning."""
 
 
 def phased_ns(
     captured: CapturedTraining, spec: MachineSpec, mappings: Sequence[Sequence[int]]
 ) -> int:
-    """Time with threads migrated at the beginning of each period to the next of `mappings`."""
+    """Time when threads migrate at the beginning of each period to the next of `mappings`."""
     position = {pu.os_index: index for index, pu in enumerate(spec.topology.pus)}
     pus = pus_of_streams(
         spec.topology, captured.program.streams, cpus(*mappings[0]), captured.workers
@@ -55,7 +55,9 @@ def phased_ns(
 
 
 def os_ns(captured: CapturedTraining, spec: MachineSpec) -> int:
-    """Time under the model of an operating system's scheduler, all PUs allowed: median of three."""
+    """Time under the model of an operating system's scheduler, with all PUs allowed: median of
+    three.
+    """
     everywhere = list(range(len(spec.topology.pus)))
     times = []
     for seed in range(3):
@@ -72,18 +74,20 @@ def os_ns(captured: CapturedTraining, spec: MachineSpec) -> int:
 
 
 NEAR = (0, 1, 2, 3, 4, 5, 6, 7)
-"""T_L: neighbours, which share most, in one processor."""
+"""T_L: neighbours, which share most, are in one processor."""
 FAR = (0, 4, 2, 6, 5, 1, 7, 3)
-"""T_R: neighbours at opposite ends of the ring."""
+"""T_R: neighbours are at opposite ends of the ring."""
 
 
 SOLVER = ("cg", "12 3")
-"""6 MB against 2 MiB of L2, in which a plane of the grid with its rows of the matrix (0.5 MB) lasts
-until the next: what neighbours share is there when they come to it. Of larger grids it is not."""
+"""6 MB against 2 MiB of L2, in which a plane of the grid with its rows of the matrix (0.5 MB) stays
+until the next: lines that neighbours share are still there at their next use. On larger grids they
+are not."""
 SOLVER_BEYOND = ("cg", "14 3")
 
 COLOUR_SEEDS = 4
-"""An L2 of 16 page colours that the data just overflows: one seed is no average."""
+"""Seeds of page colours: an L2 of 16 colours that the data just overflows needs several for an
+average."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +106,10 @@ def gains(name: str, arguments: str, out: Path) -> Gains:
     node = {int(pu.os_index): pu.node for pu in spec.topology.pus}
 
     def time_ns(pus: tuple[int, ...], local: bool) -> int:
-        """Every page on the node with most accesses to it (D_L), or with fewest (D_R).
+        """Time with every page on the node with most accesses to it (D_L), or with fewest (D_R).
 
-        Most pages have several nodes with none: those take turns, so that no controller serves them
-        all, and D_R differs from D_L in distance alone.
+        Most pages have several nodes without accesses: these nodes take turns, so that no
+        controller serves all pages, and D_R differs from D_L in distance alone.
         """
         table = {}
         for page, counts in accesses.items():

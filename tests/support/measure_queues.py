@@ -1,4 +1,4 @@
-"""Bandwidths and waits of the simulated machine, measured by programs as benchmarks do it."""
+"""Bandwidths and waits of the simulated machine, measured by programs like those of benchmarks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def cores_of(spec: MachineSpec, node: int, most: int) -> list[int]:
 
 
 def demand_gbs(spec: MachineSpec, pus: list[int], latency_ns: float) -> float:
-    """What the misses in flight of these cores can ask for (Little's law), and their fabrics."""
+    """Largest bandwidth by the misses in flight of these cores (Little's law), and by their
+    fabrics.
+    """
     llcs = {pu.os_index: pu.llc for pu in spec.topology.pus}
     fabrics = len({llcs[pu] for pu in cpus(*pus)}) * (spec.bandwidth.fabric_gbs or float("inf"))
     return min(fabrics, len(pus) * spec.core.misses_in_flight * LINE_BYTES / latency_ns)
@@ -52,7 +54,7 @@ ARRIVALS = 60_000
 
 
 def open_loop() -> MachineSpec:
-    """The hand-made machine with cores that never stall and translations that cost nothing, so that
+    """The hand-made machine with cores that never stall and translations without cost, so that
     requests arrive when the trace says, however long others wait.
     """
     (cores,) = VICTIM.core_classes
@@ -79,8 +81,8 @@ def poisson(utilisation: float, seed: int) -> list[int]:
 
 
 def simulated_wait_ns(arrivals: list[int]) -> float:
-    """Mean over requests of three cores to the controller of their node. A core elsewhere touches
-    the last line of each page first: a page fault would hold up its core.
+    """Mean wait of requests of three cores to the controller of their node. A core elsewhere
+    touches the last line of each page first: a page fault would delay the measured cores.
     """
     rng = random.Random(0)
     builder = TraceBuilder()
@@ -103,7 +105,9 @@ def simulated_wait_ns(arrivals: list[int]) -> float:
 
 
 def exact_wait_ns(arrivals: list[int]) -> float:
-    """First come, first served: W(n+1) = max(0, W(n) + S - A(n)) (Lindley, 1952)."""
+    """Exact mean wait, first come, first served: W(n+1) = max(0, W(n) + S - A(n)) (Lindley,
+    1952).
+    """
     free, waited = 0.0, 0.0
     for at in arrivals:
         start = max(at, free)

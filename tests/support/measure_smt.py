@@ -1,4 +1,4 @@
-"""Work done in a second by threads on some PUs, for what a second thread a core adds to it."""
+"""Work per time of threads on some PUs, to show the gain of a second thread on a core."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ type Access = Callable[[TraceBuilder, int, Sequence[int]], None]
 
 
 def chased_lines_per_us(spec: MachineSpec, pus: Sequence[int]) -> float:
-    """Each thread follows pointers through memory of its own."""
+    """Rate of threads that each follow pointers through memory of their own."""
     return _lines_per_us(spec, pus, chase)
 
 
 def loaded_lines_per_us(spec: MachineSpec, pus: Sequence[int]) -> float:
-    """Each thread loads from memory of its own in a random order that is known before."""
+    """Rate of threads that each load from memory of their own in a random order that is known
+    before.
+    """
     return _lines_per_us(spec, pus, load_all)
 
 
 def instructions_per_ns(spec: MachineSpec, pus: Sequence[int]) -> float:
-    """Each thread computes in its registers."""
+    """Rate of threads that each compute in their registers."""
     trace = together(
         len(pus),
         lambda _builder, _stream: None,

@@ -1,4 +1,4 @@
-"""Programs whose pages lie where somebody touched them first."""
+"""Programs whose pages lie on the node of the thread that touched them first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def own_pages(threads: int, pages_each: int, rounds: int) -> Trace:
 
 
 def initialised_by_one(threads: int, pages_each: int, rounds: int) -> Trace:
-    """The same, but the first thread touches all pages first."""
+    """As `own_pages`, but the first thread touches all pages first."""
     return _reading(threads, pages_each, rounds, initialised_by_one=True)
 
 

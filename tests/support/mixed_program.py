@@ -9,7 +9,7 @@ from autofinity._core.trace import Trace, TraceBuilder
 
 
 def mixed_program(seed: int = 7, rounds: int = 1000) -> Trace:
-    """Shared updates, private streams, a table all read, locks and barriers."""
+    """A program with shared updates, private streams, a table that all read, locks and barriers."""
     rng = np.random.default_rng(seed)
     builder = TraceBuilder()
     threads = 8

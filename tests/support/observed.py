@@ -11,7 +11,7 @@ from autofinity.model.observation import Observation
 
 
 def observation(**known: Any) -> Observation:
-    """One of two threads in one cache for a second, but for what is `known`."""
+    """An observation of two threads in one cache for a second, changed by the values in `known`."""
     row = Observation(
         program="p",
         input="small",

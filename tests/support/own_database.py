@@ -1,4 +1,4 @@
-"""Behaviour databases for tests of what they may say."""
+"""Behaviour databases with content for tests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord
 
 KEY = "k" * 64
-"""Of the program on record."""
+"""Key of the program on record."""
 
 
 def filled(path: Path, pid: int, monitor: ProcessIdentity | None = None) -> int:
-    """A database in which a live run of `pid` is on record, watched by `monitor` and with every
-    table in use, as if each thread's mask of now had been given to it; the number of the run.
+    """A database with a record of a live run of `pid`, watched by `monitor`, and with every table
+    in use, as if each thread's current mask had been set for the run. Returns the number of the
+    run.
     """
     process = identity_of(pid)
     now = format_cpu_list(frozenset(os.sched_getaffinity(pid)))  # type: ignore[arg-type]
@@ -51,7 +52,7 @@ def filled(path: Path, pid: int, monitor: ProcessIdentity | None = None) -> int:
 
 @contextmanager
 def by_hand(path: Path) -> Iterator[sqlite3.Connection]:
-    """Changes a database as no program of ours would."""
+    """Changes a database in ways that no program of ours would."""
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         yield connection

@@ -1,4 +1,6 @@
-"""Runs of mechanisms as a figure of a paper gets them: made up, and what it asked for is kept."""
+"""Runs of mechanisms in the form that a figure of a paper gets: made up, with a record of all
+requests.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def case(program: str, mechanism: str, time_s: float, **other: float) -> Mechani
 
 @dataclass
 class FakeRuns:
-    """Every program under every mechanism takes what `time_s` says of it and its options."""
+    """Runs in which every program under every mechanism takes the time that `time_s` gives for
+    it.
+    """
 
     time_s: Callable[..., float]
     on: str = "here"
@@ -61,6 +65,6 @@ class FakeRuns:
 
 
 def drawn_of(chart: object, series: str) -> dict[str, float]:
-    """Position → value."""
+    """Position → value of one series."""
     assert isinstance(chart, Chart)
     return dict(zip(chart.positions, chart.series[series], strict=True))

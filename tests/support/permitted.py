@@ -1,4 +1,4 @@
-"""What this kernel lets tests do."""
+"""Skips for tests that need more than this kernel permits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ needs_two_cpus = pytest.mark.skipif(
 
 
 def skip_unless_touches_are_seen() -> None:
-    """Neither page faults nor sampled accesses can be watched everywhere."""
+    """Skip where neither page faults nor sampled accesses can be watched."""
     try:
         watch_touches(["true"])
     except CapabilityError as error:

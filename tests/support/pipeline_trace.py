@@ -1,10 +1,10 @@
-"""A captured pipeline with more threads than it was told, made by hand.
+"""A captured pipeline with more threads than its thread count, made by hand.
 
     9 threads ─► 9 threads ─► 9 threads ─► one writer, in order
 
 Each item goes through all stages; a thread of a stage takes every ninth. The writer is the
-bottleneck: it takes a quarter of what a stage takes for an item, so that about 13 of the 27
-threads, and the writer, can run at a time.
+bottleneck: it takes a quarter of a stage's time for an item, so that about 13 of the 27 threads,
+and the writer, can run at a time.
 """
 
 from __future__ import annotations

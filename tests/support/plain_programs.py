@@ -1,7 +1,7 @@
 """Programs of a suite built with the plain compilers and run by themselves.
 
-The manifest is read here with `tomllib` and nothing of ours, so that a fault in the package's own
-reader cannot hide one in the programs.
+The manifest is read with `tomllib` alone, so that a fault in the package's own reader cannot hide a
+fault in the programs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COMPILERS = {
     "fc": os.environ.get("FC") or shutil.which("gfortran"),
 }
 THREADS = (1, 2, 3, 384)
-"""The most is that of two EPYC 9654 with all their hardware threads."""
+"""Thread counts; the largest is that of two EPYC 9654 with all their hardware threads."""
 STRICT = "-Wall -Wextra -Werror"
 
 
@@ -44,7 +44,7 @@ class PlainSuite:
         return programs
 
     def build(self, name: str, out: Path) -> None:
-        """Without a warning. Skips the test, saying why, where a compiler is missing."""
+        """Build without a warning. Skips the test with the reason where a compiler is missing."""
         program = self.programs[name]
         text = " ".join(program["build"])
         for compiler, path in COMPILERS.items():
@@ -59,7 +59,7 @@ class PlainSuite:
     def run(
         self, name: str, out: Path, words: Sequence[str], threads: int
     ) -> subprocess.CompletedProcess[str]:
-        """With these words as its input."""
+        """Run with these words as input."""
         program = self.programs[name]
         environment = {
             key: self._expand(value, out, threads)
@@ -79,7 +79,9 @@ class PlainSuite:
         )
 
     def check_answers(self, name: str, out: Path) -> None:
-        """On the tiny input, with few threads and with more than most machines have."""
+        """Check the answers on the tiny input, with few threads and with more than most machines
+        have.
+        """
         words = self.programs[name]["inputs"]["tiny"].split()
         for threads in THREADS:
             done = self.run(name, out, words, threads)
@@ -87,7 +89,7 @@ class PlainSuite:
             assert re.search(self.programs[name]["expect"], done.stdout, re.MULTILINE), done.stdout
 
     def check_refusal(self, name: str, out: Path) -> None:
-        """Without its arguments it ends with 2."""
+        """Check that the program ends with 2 when its arguments are missing."""
         executable = self._expand(self.programs[name]["run"][0], out, 2)
         done = subprocess.run([executable], capture_output=True, check=False)
         assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""What somebody else may have made of a file, or of the folder that it is in."""
+"""Changes that another user may have made to a file, or to the folder that holds it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ NOBODY = 65534
 
 
 def plant(kind: str, path: Path) -> None:
-    """Does it to the file at `path`. Skips the test where that takes root's rights."""
+    """Make the change `kind` to the file at `path`. Skips the test where that takes root's
+    rights.
+    """
     if "another user" in kind and os.geteuid() != 0:
         pytest.skip("only root can make another user's files")
     PLANTED[kind](path)
 
 
 def plant_way(steps: list[str], base: Path) -> Path:
-    """Makes a way of folders and links in `base`, each `our …` or `their …`; where it ends.
+    """Make a path of folders and links in `base`, each `our …` or `their …`. Returns its end.
 
     Skips the test where that takes root's rights.
     """
@@ -54,7 +56,7 @@ def _exchange(path: Path, make: Callable[[Path], object]) -> None:
 
 
 def _link(path: Path) -> None:
-    """To a file that would do."""
+    """Replace the file by a link to a file that would do."""
     path.rename(path.with_name("elsewhere"))
     path.symlink_to("elsewhere")
 
@@ -72,7 +74,7 @@ def _beside(suffix: str, make: Callable[[Path], object]) -> Callable[[Path], Non
 
 
 def _folder_behind_a_link(path: Path) -> Path:
-    """Where the link is that leads to the file's folder."""
+    """Put the file's folder behind a link. Returns the link."""
     link = path.parent
     link.rename(link.with_name("behind"))
     link.symlink_to("behind")

@@ -1,4 +1,6 @@
-"""What pycachesim counts for the address streams. It is no dependency: imported when called."""
+"""Counts of pycachesim for the address streams. pycachesim is no dependency: it is imported when a
+function is called.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 from address_streams import EXACT, EXPLAINED, Stream
 
 GEOMETRY = {"L1": (16, 4), "L2": (64, 8), "L3": (64, 32)}
-"""Sets and ways. 64 sets are the lines of a page: where a page lies in memory does not matter."""
+"""Sets and ways. 64 sets are the lines of a page, so the address of a page does not matter."""
 
 COUNTS = {"hits": "HIT_count", "misses": "MISS_count", "written_back": "EVICT_count"}
 
@@ -36,7 +38,7 @@ def count(stream: Stream) -> dict[str, dict[str, int]]:
 
 
 def golden() -> dict[str, Any]:
-    """All of `tests/golden/pycachesim.json`."""
+    """The whole content of `tests/golden/pycachesim.json`."""
     return {
         "pycachesim": version("pycachesim"),
         "sets and ways": GEOMETRY,

@@ -1,4 +1,4 @@
-"""Random small programs and machines, and what holds for all of them."""
+"""Random small programs and machines, and facts that hold for all of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRESETS = ["opteron-6164he", "opteron-6386", "xeon-x7550", "xeon-e5-2650", "epyc
 
 
 def tiny_caches(spec: MachineSpec) -> MachineSpec:
-    """The same machine with caches of a few lines, so that everything is evicted all the time."""
+    """The same machine with caches of a few lines, so that lines are evicted all the time."""
 
     def small(cache: CacheSpec, lines: int, ways: int) -> CacheSpec:
         return dataclasses.replace(cache, size_bytes=lines * 64, ways=ways)
@@ -93,7 +93,7 @@ def programs(draw: st.DrawFn) -> Trace:
 
 
 def check_sums(run: core.Simulation, spec: MachineSpec) -> None:
-    """Counts that must agree, whatever the program."""
+    """Check counts that must agree for every program."""
     totals = dict(zip(core.event_names(), run.totals().sum(axis=0).tolist(), strict=True))
     if spec.l2 is not None:
         assert totals["l2_accesses"] == totals["data_cache_misses"]

@@ -1,8 +1,9 @@
 """Caches and TLBs of a core, or of a module, as lists in order of use: slow, and short enough to be
-seen right.
+checked by reading.
 
-One core shares no line, so that a line is only clean or modified. Sets are taken by the low bits of
-the line, which holds for the simulator too as long as no level has more sets than a page has lines.
+One core shares no line, so that a line is only clean or modified. Sets are chosen by the low bits
+of the line, which holds for the simulator too as long as no level has more sets than a page has
+lines.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Lru:
         return self._set(key)[key]
 
     def take(self, key: int) -> bool:
-        """Remove a key; returns its mark."""
+        """Remove a key. Returns its mark."""
         return self._set(key).pop(key)
 
     def mark(self, key: int, mark: bool) -> None:
@@ -37,7 +38,9 @@ class Lru:
         self._set(key)[key] = mark
 
     def use(self, key: int, mark: bool = False) -> tuple[int, bool] | None:
-        """Put a key at the end of its set, where it keeps a mark it had; what falls out."""
+        """Put a key at the end of its set; the key keeps an earlier mark. Returns the key and mark
+        that are replaced.
+        """
         chosen = self._set(key)
         chosen[key] = chosen.pop(key, False) or mark
         if len(chosen) <= self._ways:
@@ -66,7 +69,7 @@ class ReferenceCore:
         self._fill(line, store)
 
     def _fill(self, line: int, store: bool) -> None:
-        """Bring a line into the L1 that is not there."""
+        """Bring a line that is not in the L1 into it."""
         raise NotImplementedError
 
     def _out_of_llc(self, line: int, dirty: bool) -> None:
@@ -84,7 +87,7 @@ class ReferenceCore:
 
 
 class ExclusiveCore(ReferenceCore):
-    """A line is in one level only; what falls out of one goes to the next."""
+    """A line is in one level only; a line that one level evicts goes to the next."""
 
     def _fill(self, line: int, store: bool) -> None:
         source = next((level for level in (self.l2, self.llc) if line in level), None)
@@ -100,10 +103,10 @@ class ExclusiveCore(ReferenceCore):
 
 
 class InclusiveCore(ReferenceCore):
-    """A level holds all that is nearer to the core; what falls out of it leaves them too.
+    """A level holds all lines that are nearer to the core; a line that it evicts leaves these, too.
 
     A line that the L2 has modified is modified in the L1, too (state M is the core's); with
-    `clean_refills` it is clean there until it is stored to.
+    `clean_refills` the line is clean there until the next store.
     """
 
     clean_refills = False
@@ -133,8 +136,8 @@ class InclusiveCore(ReferenceCore):
 
 
 class Tags:
-    """An L1 as lists of [line, state] in order of use, the latest first; "I" keeps the tag of a
-    line that was taken away, line -1 is an empty way.
+    """An L1 as lists of [line, state] in order of use, the latest first. "I" keeps the tag of an
+    invalidated line; line -1 is an empty way.
     """
 
     def __init__(self, sets: int, ways: int) -> None:
@@ -150,8 +153,8 @@ class Tags:
         return "I" if found is None else found[1]
 
     def use(self, line: int, state: str) -> tuple[int, str]:
-        """Put the line first, in the way of its tag, the last invalid one or the last of all; what
-        was in that way.
+        """Put the line first, in the way of its tag, the last invalid way or the last of all.
+        Returns the earlier content of that way.
         """
         ways = self._sets[line % len(self._sets)]
         invalid = [way for way in ways if way[1] == "I"]
@@ -165,7 +168,7 @@ class Tags:
 class ReferenceModule:
     """Cores with an L1 each that share an inclusive L2 and an LLC; (sets, ways) of each.
 
-    Nobody else is there, so that the L2 may write every line it has; its marks are dirty lines.
+    There are no other modules, so the L2 may write every line it has; its marks are dirty lines.
     `counts` are by core.
     """
 
@@ -214,7 +217,7 @@ class ReferenceModule:
             self.l2.mark(victim, True)
 
     def _copies(self, core: int, line: int) -> list[tuple[int, list[Any]]]:
-        """Valid ones of the others: core, entry."""
+        """Valid copies in the other L1s: core, entry."""
         entries = [(other, l1.entry(line)) for other, l1 in enumerate(self.l1s) if other != core]
         return [(other, entry) for other, entry in entries if entry and entry[1] != "I"]
 
@@ -238,7 +241,7 @@ class ReferenceModule:
         return bool(copies)
 
     def _fetch(self, core: int, line: int) -> bool:
-        """Get the line from the LLC or memory; whether it comes dirty."""
+        """Get the line from the LLC or memory. Returns whether the line is dirty."""
         self.counts[core]["llc_hits" if line in self.llc else "llc_misses"] += 1
         if not self.inclusive_llc:
             return line in self.llc and self.llc.take(line)
@@ -252,7 +255,9 @@ class ReferenceModule:
         return False
 
     def _drop(self, line: int) -> tuple[bool, int]:
-        """Take the line from all L1s: whether one had stored to it, and how many had it."""
+        """Take the line from all L1s. Returns whether one had stored to it, and the number of
+        copies.
+        """
         copies = self._copies(-1, line)
         written = any(entry[1] == "M" for _, entry in copies)
         for _, entry in copies:
@@ -278,7 +283,7 @@ class ReferenceModule:
 
 
 def reference_tlb(l1: tuple[int, int], l2: tuple[int, int], pages: Iterable[int]) -> Counter[str]:
-    """Two levels of (sets, ways)."""
+    """Counts of two levels of (sets, ways)."""
     first, second = Lru(*l1), Lru(*l2)
     counts: Counter[str] = Counter()
     for page in pages:

@@ -1,4 +1,4 @@
-"""The growing step of RIPPER by trying every condition, for comparison with the native core."""
+"""The growing step of RIPPER that tries every condition, for comparison with the native core."""
 
 import math
 
@@ -19,7 +19,7 @@ def conditions(values: np.ndarray, nominal: list[bool]) -> list[tuple[int, str, 
 
 
 def holds(values: np.ndarray, condition: tuple[int, str, float]) -> np.ndarray:
-    """Rows of which the condition is true; of a missing value none is."""
+    """Rows for which the condition is true; it is never true for a missing value."""
     column, how, number = condition
     seen = values[:, column]
     return seen <= number if how == "<=" else seen > number if how == ">" else seen == number
@@ -32,7 +32,7 @@ def gain(
     least_weight: float,
     condition: tuple[int, str, float],
 ) -> float:
-    """Bits by Quinlan's FOIL; 0 where too little stays covered."""
+    """Gain in bits by Quinlan's FOIL; 0 where too little weight stays covered."""
     stays = holds(values, condition)
     right, wrong = weights[labels == 1].sum(), weights[labels == 0].sum()
     p, n = weights[stays & (labels == 1)].sum(), weights[stays & (labels == 0)].sum()

@@ -1,4 +1,4 @@
-"""Commands that refuse what they are given: one line, an exit code, and nothing changed."""
+"""Commands that refuse their input: one line, an exit code, and nothing changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def refused(folder: Path, *arguments: str | Path, code: int = 1) -> str:
-    """The one line that a command says; nothing in the folder has changed."""
+    """The one line that a command prints; nothing in the folder may change."""
     before = content(folder)
     done = subprocess.run(
         [sys.executable, "-m", "autofinity", *arguments],

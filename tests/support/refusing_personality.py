@@ -1,8 +1,8 @@
-"""Run a command that may not change its personality(2), as in Docker's default container.
+"""Run a command that must not change its personality(2), as in Docker's default container.
 
     python refusing_personality.py COMMAND ARGUMENT…
 
-Ends with 75 where the kernel lets nobody install such a filter.
+Ends with 75 where the kernel permits no such filter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _instruction(code: int, value: int, if_equal: int = 0, if_not: int = 0) -> b
 
 
 def refuse(number: int) -> bool:
-    """From now on, in this process and its children. False where that is not allowed."""
+    """Refuse it from now on, in this process and its children. False where that is not allowed."""
     code = ctypes.create_string_buffer(
         _instruction(_LOAD, _NUMBER_AT)
         + _instruction(_JUMP_IF_EQUAL, number, if_not=3)

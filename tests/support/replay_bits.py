@@ -1,4 +1,4 @@
-"""All that a replay counts, as bytes, where other processes can import it."""
+"""All counts of a replay, as bytes, in a module that other processes can import."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def prepared() -> core.Program:
 
 
 def bits(affinity: tuple[int, ...]) -> Bits:
-    """Everything that a replay of one program counts."""
+    """All counts of a replay of one program."""
     result = simulate(load_preset("opteron-6164he"), prepared(), cpus(*affinity))
     return result.roi_ns, result.totals.tobytes(), result.samples.tobytes()

@@ -17,7 +17,7 @@ EXISTS, WAITS = 1, 2
 
 @dataclass(frozen=True)
 class Part:
-    """What a window has of a stream: events of its file, and lines that it touched before, each
+    """A window's part of a stream: events of its file, and lines that it touched before, each
     (stamp, [(first line, lines, written)]), newest first.
     """
 
@@ -62,8 +62,9 @@ def sampled(
     windows: Sequence[Sequence[Part]],
     pages: Sequence[tuple[int, int, int]],
 ) -> list[bytes]:
-    """Of the files of a whole trace those of a sampled one, in the order of the fuzz target's
-    bundles: index, streams, snapshots, pages, windows. Every window has a part of each stream.
+    """Make the files of a sampled trace from those of a whole one, in the order of the fuzz
+    target's bundles: index, streams, snapshots, pages, windows. Every window has a part of each
+    stream.
     """
     index, *streams = files
     flags_at = struct.calcsize("<QII")

@@ -24,7 +24,7 @@ def cpus(*numbers: int) -> list[OsIndex]:
 
 
 def route_gbs(spec: MachineSpec, a_node: int, b_node: int) -> float:
-    """Of the narrowest link from one node to another; infinite when none has a limit."""
+    """Bandwidth of the narrowest link from one node to another; infinite when none has a limit."""
     route = spec.bandwidth.routes[a_node * spec.topology.n_nodes + b_node]
     return min(spec.bandwidth.links[link // 2].gbs or float("inf") for link in route)
 
@@ -36,14 +36,18 @@ def with_links_of(spec: MachineSpec, gbs: float) -> MachineSpec:
 
 
 def without_prefetch(spec: MachineSpec) -> MachineSpec:
-    """For programs that want to see each miss, as benchmarks do that turn the prefetchers off."""
+    """The machine without prefetchers, for programs that need to see each miss, like benchmarks
+    that turn prefetchers off.
+    """
     return replace(
         spec, core_classes=tuple(replace(kind, prefetch=None) for kind in spec.core_classes)
     )
 
 
 def cores_by_distance(spec: MachineSpec) -> dict[int, list[int]]:
-    """Distance class from the LLC domain of the first core → PUs, one an L2 but for its own."""
+    """Distance class from the LLC domain of the first core → PUs, one for each L2 except its
+    own.
+    """
     pus = {spec.l2_domains[pu.core]: pu for pu in reversed(spec.topology.pus)}
     first, *others = (pus[l2] for l2 in sorted(pus))
     found: dict[int, list[int]] = {}
@@ -53,7 +57,7 @@ def cores_by_distance(spec: MachineSpec) -> dict[int, list[int]]:
 
 
 def sharers_of_an_l2(spec: MachineSpec) -> list[int]:
-    """PUs of the first cores that share an L2, one a core; none where L2s are private."""
+    """PUs of the first cores that share an L2, one for each core; none where L2s are private."""
     first = {pu.core: int(pu.os_index) for pu in reversed(spec.topology.pus)}
     cores: dict[int, list[int]] = {}
     for core, l2 in enumerate(spec.l2_domains):
@@ -79,13 +83,13 @@ def shuffled_in_pages(lines: Sequence[int], seed: int = 1) -> list[int]:
 
 
 def chase(builder: TraceBuilder, stream: int, lines: Sequence[int]) -> None:
-    """Load every line; each load needs the one before."""
+    """Load every line; each load depends on the one before."""
     for line in lines:
         builder.access(stream, line, reads=1, flags=DEPENDENT)
 
 
 def load_all(builder: TraceBuilder, stream: int, lines: Sequence[int], gap: int = 4) -> None:
-    """Independent loads."""
+    """Load every line, independently."""
     for line in lines:
         builder.access(stream, line, reads=1, gap=gap)
 
@@ -96,7 +100,7 @@ def write_all(builder: TraceBuilder, stream: int, lines: Sequence[int], gap: int
 
 
 def first_touch(builder: TraceBuilder, stream: int, lines: Sequence[int]) -> None:
-    """One load a page."""
+    """Load one line of each page."""
     for line in lines[::LINES_PER_PAGE]:
         builder.access(stream, line, reads=1)
 
@@ -133,7 +137,7 @@ def false_sharing(threads: int, rounds: int, compacted: int) -> Trace:
 
 
 def ping_pong(threads: int, rounds: int, lines: int = 8) -> Trace:
-    """All threads update the same few lines, with work between."""
+    """All threads update the same few lines, with work between updates."""
     builder = TraceBuilder()
     for thread in range(threads):
         stream = builder.stream()
@@ -164,13 +168,13 @@ def run(spec: MachineSpec, trace: Trace, *numbers: int, skew_ns: float = 0.0) ->
 
 
 def counts(run: Simulation, event: str) -> list[int]:
-    """Of each thread until now."""
+    """Counts of each thread until now."""
     found: list[int] = run.totals()[:, event_names().index(event)].tolist()
     return found
 
 
 def kept(trace: Trace | TraceBuilder, folder: Path) -> str:
-    """Writes a trace into a folder of its own, and says where."""
+    """Write a trace into a folder of its own. Returns the folder."""
     folder.mkdir()
     trace.write(str(folder))
     return str(folder)

@@ -14,7 +14,7 @@ from autofinity.sim.spec import LINE_BYTES, CacheSpec, MachineSpec
 
 
 def run_stream(spec: MachineSpec, accesses: Sequence[tuple[int, bool]]) -> SimResult:
-    """One access an element: line from BASE, and whether it is a store."""
+    """Run one access for each element: line from BASE, and whether it is a store."""
     builder = TraceBuilder()
     stream = builder.stream()
     for line, store in accesses:

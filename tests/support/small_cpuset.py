@@ -1,4 +1,4 @@
-"""A cgroup whose processes may use some CPUs only, for tests that shrink it and let it grow."""
+"""A cgroup whose processes may use some CPUs only, for tests that shrink and enlarge it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _V1, _V2 = Path("/sys/fs/cgroup/cpuset"), Path("/sys/fs/cgroup")
 
 
 class SmallCpuset:
-    """A cgroup that is there."""
+    """An existing cgroup."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def allow(self, cpus: Iterable[int]) -> None:
-        """Its processes may use these from now on."""
+        """Allow its processes these CPUs from now on."""
         (self._folder / "cpuset.cpus").write_text(format_cpu_list(map(OsIndex, cpus)))
 
     def enter(self) -> None:
-        """For `preexec_fn`: this process, and what it starts."""
+        """For `preexec_fn`: put this process, and the processes that it starts, into the cgroup."""
         (self._folder / "cgroup.procs").write_text(str(os.getpid()))
 
 

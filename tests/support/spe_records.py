@@ -1,4 +1,6 @@
-"""Records of Arm's SPE as its hardware writes them, from the architecture's packet layout."""
+"""Records of Arm's SPE in the form that its hardware writes, from the architecture's packet
+layout.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def timestamp(ticks: int) -> bytes:
 
 
 def access(address: int, ticks: int, *, kind: int = LOAD, tag: int = 0) -> bytes:
-    """A whole record of 64 bytes, of an access by a program."""
+    """A whole record of 64 bytes, for an access by a program."""
     packets = (
         program_counter(0xAAAA_0000_1000),
         operation(kind),

@@ -1,11 +1,10 @@
-"""Programs whose threads are a line of text each, for tests of what threads do to each other.
+"""Programs with a line of text for each thread, for tests of effects between threads.
 
     written("lock 1, compute 30_000, unlock 1", "compute 10, barrier 7 2")
 
-`compute` is told its instructions; `share` takes a lock for reading; `wait` and `post` are told
-their token, `barrier` its number and its participants, `begin` and `end` the instance of a work
-unit and its number; `enter` and `leave` bound the region of interest. Each is one instruction, but
-for `compute`.
+`compute` takes its instructions; `share` takes a lock for reading; `wait` and `post` take a token,
+`barrier` its number and its participants, `begin` and `end` the instance of a work unit and its
+number; `enter` and `leave` bound the region of interest. Each is one instruction, except `compute`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ def written(*threads: str) -> TraceBuilder:
 
 
 def write(builder: TraceBuilder, stream: int, text: str) -> None:
-    """Appends what a text says to a stream."""
+    """Append the statements of a text to a stream."""
     verbs = {
         "begin": builder.unit_begin,
         "end": builder.unit_end,

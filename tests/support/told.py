@@ -1,4 +1,4 @@
-"""Who remembers what a workflow says on its way."""
+"""A reporter that remembers the reports of a workflow."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from autofinity.reporter import Progress
 
 
 class Told:
-    """A reporter, and what it was told."""
+    """A reporter, and the reports that it got."""
 
     def __init__(self) -> None:
         self.notices: list[str] = []
         self.work: list[tuple[str, int]] = []
-        """Titles and how many pieces there were to be."""
+        """Titles and announced numbers of pieces."""
         self.done: list[str] = []
-        """Labels of all pieces that were done."""
+        """Labels of all finished pieces."""
 
     @contextmanager
     def progress(self, title: str, total: int) -> Iterator[Progress]:

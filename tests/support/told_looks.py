@@ -1,4 +1,4 @@
-"""Looks and intervals as a test tells them, of two threads."""
+"""Looks and intervals of two threads, with values that a test chooses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def look(values: Mapping[str, float], elapsed_ns: int = LOOK_NS) -> Look:
 def at_phase(
     requests_pki: float, loads: float = 0.2, stores: float = 0.1, speed: float = 1e9
 ) -> dict[str, float]:
-    """Rates of a program that runs so many instructions a second, of these kinds."""
+    """Rates of a program with so many instructions a second, of these kinds."""
     return {
         "instructions": speed,
         "data_cache_loads": loads * speed,

@@ -1,4 +1,4 @@
-"""Writes a sysfs tree of a `Topology`, as the kernel would show that machine."""
+"""Write a sysfs tree of a `Topology`, in the form that the kernel would give that machine."""
 
 from __future__ import annotations
 

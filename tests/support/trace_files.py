@@ -13,7 +13,7 @@ SIZES = tuple(map(struct.calcsize, (STREAM_HEADER, CHUNK_HEADER, INDEX_HEADER, R
 
 
 def _crc_table() -> tuple[int, ...]:
-    """Bit by bit, from the definition of CRC-32C."""
+    """The table, bit by bit, from the definition of CRC-32C."""
     table = []
     for crc in range(256):
         for _ in range(8):
@@ -63,7 +63,9 @@ def forged(streams: list[tuple[int, list[tuple[int, bytes]]]], flags: int = 0) -
 
 
 def resealed(files: list[bytes]) -> list[bytes]:
-    """The same trace with right checksums and sizes, as far as damage leaves chunks to be told."""
+    """The same trace with right checksums and sizes, as far as chunks can still be found in the
+    damage.
+    """
     streams = []
     for content in files[1:]:
         parent = struct.unpack_from("<I", content.ljust(20, b"\0"), 16)[0]
@@ -82,7 +84,7 @@ def _chunks_of(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def write_files(folder: Path, files: list[bytes]) -> Path:
-    """Write them under their names; any older ones go."""
+    """Write the files under their names; older files are removed."""
     for old in folder.glob("*.aft"):
         old.unlink()
     for number, content in enumerate(files):

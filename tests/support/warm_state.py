@@ -1,8 +1,8 @@
-"""What a sampled capture would know of a run at an instant of its full replay, and how far the
-state that a window is warmed to agrees with the replay's own at that instant.
+"""The data that a sampled capture would have of a run at an instant of its full replay, and the
+agreement of a window's warmed state with the replay's state at that instant.
 
-The replay is stopped every so often: what a stream did between two stops has one stamp. So a
-snapshot here is as coarse as one of a capture, and its order that of simulated time.
+The replay is stopped at intervals: everything that a stream did between two stops has one stamp. So
+a snapshot here is as coarse as one of a capture, and its order is that of simulated time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autofinity.sim.spec import MachineSpec
 PAGE_LINES = 64
 ACCESS = 0
 INSTRUCTIONS = 20_000
-"""Of a stamp before the region."""
+"""Instructions of a stamp before the region."""
 
 OWNED = 3
 """The states O and M are dirty."""
@@ -38,10 +38,10 @@ class Touches:
     first: npt.NDArray[np.int64]
     last: npt.NDArray[np.int64]
     last_write: npt.NDArray[np.int64]
-    """-1: it has not written the line."""
+    """-1: the stream has not written the line."""
 
     def newest_first(self) -> list[LineRun]:
-        """A line that was read after its last write is there twice."""
+        """Runs of lines, newest first; a line that was read after its last write appears twice."""
         read = self.last > self.last_write
         wrote = self.last_write >= 0
         lines = np.concatenate([self.lines[read], self.lines[wrote]])
@@ -57,13 +57,13 @@ class Touches:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A full replay at an instant, and what its streams had touched by then."""
+    """A full replay at an instant, and the lines that its streams had touched by then."""
 
     replay: core.Simulation
     touches: Sequence[Touches]
 
     def window(self) -> core.Program:
-        """A window that begins there, in which nothing happens."""
+        """A window without events that begins at the instant."""
         builder = TraceBuilder()
         for _ in self.touches:
             builder.compute(builder.stream(), gap=1)
@@ -105,7 +105,9 @@ def instant_of(
 
 
 def touches_of(trace: Trace, stream: int, stops: npt.NDArray[np.int64]) -> Touches:
-    """What a stream has touched by the last of its `stops`, in instructions since it began."""
+    """The lines that a stream has touched by the last of its `stops`, in instructions since it
+    began.
+    """
     events = trace.events(stream)
     at = np.cumsum(events["gap"], dtype=np.int64)
     chosen = (events["kind"] == ACCESS) & (at <= stops[-1])
@@ -124,7 +126,7 @@ def touches_of(trace: Trace, stream: int, stops: npt.NDArray[np.int64]) -> Touch
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of the lines of some caches, in the full replay and in the warmed window."""
+    """Agreement for the lines of some caches, in the full replay and in the warmed window."""
 
     true: int
     warm: int
@@ -133,18 +135,18 @@ class Agreement:
 
     @property
     def resident(self) -> float:
-        """Share of lines that are there in both."""
+        """Share of lines that are present in both."""
         return self.both / max(self.true, self.warm, 1)
 
     @property
     def with_state(self) -> float:
-        """Share of lines that are there in both, in the same state."""
+        """Share of lines that are present in both, in the same state."""
         return self.same_state / max(self.true, self.warm, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """Those that threads have on some PUs."""
+    """The caches of the threads on some PUs."""
 
     cores_of_llc: Mapping[int, Sequence[int]]
 
@@ -156,7 +158,9 @@ class Caches:
         return cls({llc: sorted(cores) for llc, cores in found.items()})
 
     def agreement(self, true: core.Simulation, warm: core.Simulation) -> dict[str, Agreement]:
-        """By level; `llc domain`: what an LLC and its L2s have, and whether that is dirty."""
+        """Agreement by level; `llc domain`: lines of an LLC and its L2s, and whether they are
+        dirty.
+        """
         cores = [core for cores in self.cores_of_llc.values() for core in cores]
         levels: dict[str, Sequence[tuple[States, States]]] = {
             "l1": [(states(true, "l1", each), states(warm, "l1", each)) for each in cores],
@@ -180,7 +184,7 @@ def states(simulation: core.Simulation, cache: Cache, number: int) -> States:
 
 
 def dirty_lines(simulation: core.Simulation, llc: int, cores: Sequence[int]) -> States:
-    """Lines of an LLC and the L2s around it, and whether memory has not what they have."""
+    """Lines of an LLC and the L2s around it, and whether they are newer than memory."""
     found: States = {}
     for part in (states(simulation, "llc", llc), *(states(simulation, "l2", c) for c in cores)):
         for line, state in part.items():

@@ -1,4 +1,4 @@
-"""Compiles small programs for capture, runs them, reads their traces."""
+"""Compile small programs for capture, run them, read their traces."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from autofinity.capture.ways import ASSEMBLY_FLAGS, GCC_FLAGS, Counted, write_to
 
 UNDER = os.environ.get("AUTOFINITY_TEST_UNDER", "").split()
 """A command that runs the captured programs and ends with FOUND where it finds errors in them:
-scripts/check-native takes valgrind's memcheck."""
+scripts/check-native uses valgrind's memcheck."""
 FOUND = 99
 REFUSING = (
     sys.executable,
     str(Path(__file__).with_name("refusing_personality.py")),
 )
-"""Before a command: it may not undo address randomisation."""
+"""Prefix of a command that must not switch address randomisation off."""
 CAN_REFUSE = subprocess.run([*REFUSING, "true"], check=False).returncode == 0
 can_refuse = pytest.mark.skipif(
     not CAN_REFUSE, reason="this kernel lets nobody refuse personality(2)"
@@ -43,7 +43,7 @@ def compiler(kind: str) -> str | None:
 
 @dataclass(frozen=True)
 class Captured:
-    """A finished run: what it printed, and its trace."""
+    """A finished run: its output, and its trace."""
 
     code: int
     stdout: str
@@ -67,7 +67,7 @@ class Captured:
         return {}
 
     def raw(self, stream: int) -> Any:
-        """All events of the stream, as the trace has them."""
+        """All events of the stream, as in the trace."""
         if stream not in self._raw:
             self._raw[stream] = self.trace.events(stream)
         return self._raw[stream]
@@ -83,7 +83,7 @@ class Captured:
         return [(NAMES[e["kind"]], int(e["value"]), int(e["aux"])) for e in chosen]
 
     def values(self, stream: int, kind: str) -> list[int]:
-        """Values of the events of that kind, in order: of posts and awaits, their tokens."""
+        """Values of the events of that kind, in order: for posts and awaits, their tokens."""
         return [value for _, value, _ in self.events(stream, kind)]
 
     def units(self, task: int = 0) -> list[int]:
@@ -96,7 +96,7 @@ class Captured:
         return begun
 
     def counts(self, stream: int, address: int, size: int) -> tuple[int, int]:
-        """Loads and stores that the stream made in [address, address + size), whole lines."""
+        """Loads and stores of the stream in [address, address + size), whole lines."""
         events = self.raw(stream)
         lines = events["value"]
         chosen = events[
@@ -105,12 +105,12 @@ class Captured:
         return int(chosen["reads"].sum()), int(chosen["writes"].sum())
 
     def address(self, name: str) -> int:
-        """The program printed `name 0x…`."""
+        """The address that the program printed as `name 0x…`."""
         return int(self.stdout.split(f"{name} ")[1].split()[0], 16)
 
 
 class Workshop:
-    """Compiles each source once, and captures each run of it once."""
+    """Compile each source once, and capture each run of it once."""
 
     def __init__(self, folder: Path, counted: Counted = "accesses") -> None:
         self._folder = folder
@@ -155,8 +155,8 @@ class Workshop:
         replays: int = 3,
         again: int = 0,
     ) -> Captured:
-        """The capture of the program run with these arguments, by the command `under`. Its trace
-        replays under that many random schedules. Another `again` is another run.
+        """The capture of the program run with these arguments, by the command `under`. Its trace is
+        replayed under that many random schedules. A different `again` makes another run.
         """
         environment = env or {}
         what = source, arguments, flags, *environment.items(), *under, replays, again
@@ -169,7 +169,7 @@ class Workshop:
         return self._runs[what]
 
     def openmp(self, source: str, threads: int = 4, kind: str = "c", **more: str) -> Captured:
-        """A program of OpenMP that leaves with 0; `more` of the environment."""
+        """A program of OpenMP that must exit with 0; `more` are environment variables."""
         done = self.run(
             source,
             kind=kind,

@@ -1,1 +1,1 @@
-"""Instruments the assembly that GCC makes of a program: what is recorded is that program."""
+"""Instruments the assembly that GCC makes of a program, so that this very program is recorded."""

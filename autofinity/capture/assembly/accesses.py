@@ -1,4 +1,4 @@
-"""Which memory an instruction touches: where, how many bytes, and whether it reads or writes."""
+"""Memory accesses of an instruction: address, number of bytes, and whether it reads or writes."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _STRING = re.compile(r"^(movs|stos|scas|cmps|lods)([bwlq])$")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An operand in memory, taken apart."""
+    """An operand in memory, split into its parts."""
 
     segment: str
     symbol: str
     offset: int
     base: str
     index: str
-    """Name of the index register without `%`, of a general or a vector register."""
+    """Name of the index register (general or vector) without `%`."""
     scale: str
 
     @property
     def registers(self) -> int:
-        """Set of the registers it is made from."""
+        """Set of the registers that the address is made from."""
         return registers.named(f"%{self.base} %{self.index}")
 
     @property
@@ -48,7 +48,9 @@ class Address:
         return self.index.startswith(("xmm", "ymm", "zmm"))
 
     def text(self, moved: int = 0) -> str:
-        """As an operand where the stack pointer is `moved` bytes lower than at its instruction."""
+        """The operand's text for a place where the stack pointer is `moved` bytes lower than at its
+        instruction.
+        """
         offset = self.offset + (moved if self.base == "rsp" else 0)
         plus = f"{offset:+d}" if self.symbol and offset else ("" if self.symbol else str(offset))
         inner = f"%{self.base}" if self.base else ""
@@ -59,16 +61,16 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What one instruction does with one place in memory."""
+    """Access of one instruction to one place in memory."""
 
     address: Address
     size: int
     how: int
-    """`READ` and `WRITE`; `POINTER`: what is read may be an address."""
+    """`READ` and `WRITE`; `POINTER`: the value read may be an address."""
 
 
 def parse_address(operand: str) -> Address | None:
-    """The operand taken apart, or None for something that is none."""
+    """The parts of an operand, or None for an operand that is no address."""
     match = _ADDRESS.match(operand)
     if match is None:
         return None
@@ -83,7 +85,7 @@ def parse_address(operand: str) -> Address | None:
 
 
 def is_string_operation(s: Statement) -> bool:
-    """Whether it works through memory by `rsi`, `rdi` and `rcx`."""
+    """Whether the statement works through memory by `rsi`, `rdi` and `rcx`."""
     if s.kind is not Kind.INSTRUCTION or _STRING.match(s.mnemonic) is None:
         return False
     # movsd and its like move floating-point numbers; movsl and movsbl extend a sign.
@@ -94,12 +96,12 @@ def is_string_operation(s: Statement) -> bool:
 
 
 def string_bytes(s: Statement) -> int:
-    """Bytes that a string operation takes at a time."""
+    """Bytes that a string operation processes at a time."""
     return _SUFFIX_BYTES[s.mnemonic[-1]]
 
 
 def accesses_of(s: Statement) -> list[Access]:
-    """What an instruction touches, in order; string operations apart."""
+    """Accesses of an instruction, in order; without those of string operations."""
     if s.kind is not Kind.INSTRUCTION or _NO_ACCESS.match(s.mnemonic) or is_string_operation(s):
         return []
     found = [a for operand in s.operands if (a := _explicit(s, operand)) is not None]

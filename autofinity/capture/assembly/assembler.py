@@ -1,8 +1,8 @@
 """Stands in for `as` while a program is built for capture: GCC finds it by `-B`.
 
-It instruments what GCC hands over and passes it on to the real assembler; what is not GCC's own
-output with `-dP` (hand-written assembly) goes there as it is. Called with the real assembler's path
-and its arguments.
+The module instruments the assembly from GCC and passes it to the real assembler. Text that is not
+GCC's own output with `-dP` (hand-written assembly) is passed unchanged. The arguments are the real
+assembler's path and its arguments.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WITH_VALUE = ("-o", "-I", "--MD")
 
 
 def input_of(arguments: list[str]) -> int | None:
-    """Index of the one input file, or None where it is standard input."""
+    """Index of the one input file, or None for standard input."""
     found = [
         i
         for i, argument in enumerate(arguments)
@@ -32,7 +32,7 @@ def input_of(arguments: list[str]) -> int | None:
 
 
 def main(real: str, arguments: list[str]) -> int:
-    """Assemble; returns the real assembler's exit code."""
+    """Assemble; return the real assembler's exit code."""
     at = input_of(arguments)
     text = (
         Path(arguments[at]).read_text(errors="surrogateescape")

@@ -1,7 +1,7 @@
 """Instructions that order threads or touch memory in another way than loads and stores do.
 
-They are told to the runtime one by one: atomic and `volatile` accesses, fences and the flags beside
-them, string operations and gathers. The numbers are those of
+Each such instruction is reported to the runtime by itself: atomic and `volatile` accesses, fences
+and the flags beside them, string operations and gathers. The numbers are those of
 autofinity/native/capture/interpose/hooks.h.
 """
 
@@ -28,7 +28,7 @@ NONE, VOLATILE_READ, VOLATILE_WRITE, LOAD, STORE, CHANGE, EXCHANGE, COMPARE_EXCH
 )
 COPY, FILL, SCAN, COMPARE, GATHER, SCATTER = range(9, 15)
 ATOMIC = (STORE, CHANGE, EXCHANGE, COMPARE_EXCHANGE)
-"""Those that run while the runtime holds their address."""
+"""Events that run while the runtime holds their address."""
 _ACQUIRE_AND_RELEASE = 4
 _WINDOW = 40
 _GATHER = re.compile(r"^v(p?)(gather|scatter)([dq])(ps|pd|d|q)$")
@@ -37,7 +37,7 @@ _STRING = {"movs": COPY, "stos": FILL, "scas": SCAN, "lods": SCAN, "cmps": COMPA
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What the runtime is told of one instruction."""
+    """Report on one instruction to the runtime."""
 
     kind: int
     size: int = 0
@@ -48,14 +48,14 @@ class Event:
     lanes: int = 0
     index_bytes: int = 0
     address: Address | None = None
-    """Where; the place without its index for a gather; None where registers tell it."""
+    """Address; for a gather the address without its index; None where registers hold it."""
     index: str = ""
     mask: str = ""
     """Vector registers of a gather."""
 
 
 def events_of(statements: Sequence[Statement]) -> dict[int, Event]:
-    """Statement → its event, for those that have one."""
+    """Statement → its event, for the statements that have one."""
     found: dict[int, Event] = {}
     positions: dict[int, str] = {}
     for i, s in enumerate(statements):
@@ -76,7 +76,9 @@ def events_of(statements: Sequence[Statement]) -> dict[int, Event]:
 def _settle_blockage(
     at: int, s: Statement, found: dict[int, Event], positions: Mapping[int, str]
 ) -> None:
-    """A blockage belongs to the atomic that was made from the same position, or is a fence."""
+    """Assign a blockage to the atomic that was made from the same position; otherwise it is a
+    fence.
+    """
     place = rtl.position(s.rtl)
     near = [i for i in range(at - _WINDOW, at + _WINDOW) if positions.get(i) == place]
     before = [i for i in near if i < at]

@@ -1,12 +1,12 @@
-"""Plain variables that threads signal each other by, told by the fences beside them.
+"""Plain variables by which threads signal each other, recognised by the fences beside them.
 
     x = 1;                              while (!ready) {
     #pragma omp flush                   #pragma omp flush
     ready = 1;                          }
     #pragma omp flush                   use(x);
 
-Such a variable is no `volatile`, and it is one all the same: what is loaded and stored a few
-instructions before or after a fence is ordered as if it were. Loops that have no fence in them are
+Such a variable is not declared `volatile`, but acts as one: loads and stores a few instructions
+before or after a fence are ordered as if the variable were volatile. Loops without a fence are
 work, so the search does not enter them.
 """
 
@@ -20,14 +20,14 @@ from autofinity.capture.assembly.liveness import is_jump
 from autofinity.capture.assembly.statements import Kind, Statement
 
 _NEAR = 4
-"""Loads and stores on either side of a fence that may be of a flag."""
+"""Number of loads and stores on either side of a fence that may be of a flag."""
 _FAR = 64
-"""Statements that are looked at."""
+"""Number of statements that are examined."""
 _VECTOR = re.compile(r"%[xyz]mm")
 
 
 def flags_beside(statements: Sequence[Statement], fences: Sequence[int]) -> dict[int, Access]:
-    """Statement → its access, of those that load or store a flag beside one of the fences."""
+    """Statement → its access, for statements that load or store a flag beside one of the fences."""
     found: dict[int, Access] = {}
     labels = {s.mnemonic: i for i, s in enumerate(statements) if s.kind is Kind.LABEL}
     ends = _ends_of_loops(statements, labels)
@@ -64,7 +64,7 @@ def _target(s: Statement, labels: dict[str, int]) -> int | None:
 def _after(
     statements: Sequence[Statement], labels: dict[str, int], ends: dict[int, int], fence: int
 ) -> Iterator[int]:
-    """Statements that come after the fence, but for other loops and calls."""
+    """Statements that come after the fence, except other loops and calls."""
     at, followed = fence + 1, False
     for _ in range(_FAR):
         if at >= len(statements) or at == fence:
@@ -87,7 +87,7 @@ def _after(
 def _before(
     statements: Sequence[Statement], labels: dict[str, int], ends: dict[int, int], fence: int
 ) -> Iterator[int]:
-    """Statements that come before it in line."""
+    """Statements that come before the fence in line."""
     for at in range(fence - 1, max(-1, fence - 1 - _FAR), -1):
         s = statements[at]
         if s.kind is Kind.INLINE or s.mnemonic in ("call", "ret", "ud2", "jmp"):
@@ -99,7 +99,7 @@ def _before(
 
 
 def _of_a_flag(s: Statement) -> Access | None:
-    """A load or a store of a whole number that is not on the stack."""
+    """A load or a store of a whole number that is not on the stack; else None."""
     if s.kind is not Kind.INSTRUCTION or s.prefixes or is_string_operation(s):
         return None
     if s.mnemonic.startswith(("push", "pop", "call", "j", "lea", "xchg")):

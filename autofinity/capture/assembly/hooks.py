@@ -1,12 +1,12 @@
-"""The code that is put between a program's instructions, and the tables that it hands over.
+"""The code between a program's instructions, and the tables that it passes to the runtime.
 
     lea  8(%rdi,%rcx), %r11             an address that the block touches, kept in the thread's own
     mov  %r11, %fs:__af_seen@tpoff+8    memory; no flag changes, no stack is needed
     …
-    lea  .Lafd3(%rip), %rax             once a block: what was touched, and how many instructions
+    lea  .Lafd3(%rip), %rax             once a block: its accesses and its instructions
     call *__af_block@GOTPCREL(%rip)
 
-Registers that are needed are saved. The runtime's side is native/capture/interpose/hooks.c.
+Live registers are saved. The runtime's side is native/capture/interpose/hooks.c.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from autofinity.capture.assembly.events import NONE, Event
 from autofinity.capture.assembly.registers import FLAGS, bit, vector_registers
 
 SLOTS = 62
-"""Addresses a thread keeps until they are told."""
+"""Number of addresses that a thread keeps until they are reported."""
 _INDEX_AT, _MASK_AT, _SEEN_BYTES = 512, 576, 640
 _RED_ZONE = 128
 _SCRATCH = ("r11", "r10", "r9", "r8", "rdi", "rsi", "rcx", "rdx", "rax", "rbx", "rbp",
             "r12", "r13", "r14", "r15")  # fmt: skip
 _POINTER = 8
 _RUNTIMES = "__af_seen_shared@gottpoff(%rip)"
-"""Where in a thread's memory the runtime's own lies, which code of shared objects uses."""
+"""Place of the runtime's own data in a thread's memory, which code of shared objects uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Accesses of a block: `delta` bytes from a kept address, after so many of its instructions."""
+    """Accesses of a block: `delta` bytes from a kept address, after `offset` of its
+    instructions.
+    """
 
     slot: int
     delta: int
@@ -39,12 +41,13 @@ class Entry:
     loads: int
     stores: int
     pointer: bool = False
-    """What is loaded may be an address."""
+    """Whether the loaded value may be an address."""
     neutral: bool = False
-    """A word of the stack's own, or a constant: a loop that touches nothing else may be waiting."""
+    """Whether the access is to a word of the stack or a constant: a loop with no other access may
+    be waiting."""
 
     def words(self) -> str:
-        """As the table has it: i32, u16, four u8, u16."""
+        """The entry as in the table: i32, u16, four u8, u16."""
         flags = self.size.bit_length() - 1 + (_POINTER if self.pointer else 0)
         return (
             f"\t.long {self.delta}\n\t.value {self.offset}\n"
@@ -54,10 +57,11 @@ class Entry:
 
 @dataclass(slots=True)
 class Hooks:
-    """Makes the code for one file."""
+    """Generates the code for one file."""
 
     shared: bool
-    """The file is for a shared object: the thread's memory is found by the global offset table."""
+    """Whether the file is for a shared object: then the global offset table gives the thread's
+    memory."""
     widest: int = 16
     """Bytes of the widest vector register that the file names."""
     tables: list[str] = field(default_factory=list)
@@ -85,7 +89,7 @@ class Hooks:
         return [*prologue, found, f"\t{move}\t{register}, %fs:{at}(%{taken[0]})", *epilogue]
 
     def count(self, instructions: int, needed: int, red_zone: bool) -> list[str]:
-        """Code that only counts instructions, for a block that touches nothing."""
+        """Code that only counts instructions, for a block without accesses."""
         if not needed & FLAGS and not self.shared:
             return [f"\taddq\t${instructions}, %fs:__af_seen@tpoff"]
         taken, prologue, epilogue, _ = self._scratch(1 + self.shared, needed, red_zone)
@@ -110,7 +114,7 @@ class Hooks:
         event: Event | None = None,
         slot: int = 0,
     ) -> list[str]:
-        """Code that hands a block over."""
+        """Code that reports a block to the runtime."""
         label = self._table(entries, instructions, event or Event(NONE), slot)
         save = event is not None or bool(needed & bit("rax"))
         hook = "__af_block"
@@ -127,15 +131,16 @@ class Hooks:
         return _beyond_red_zone(lines, red_zone)
 
     def end_atomic(self, needed: int, red_zone: bool) -> list[str]:
-        """Code that goes behind an atomic instruction."""
+        """Code after an atomic instruction."""
         hook = "__af_event_end"
         lines, variety = self._keeping_vectors([f"\tcall\t*{hook}@GOTPCREL(%rip)"], needed)
         lines = [line.replace(f"{hook}@", f"{hook}{variety}@") for line in lines]
         return _beyond_red_zone(lines, red_zone)
 
     def _keeping_vectors(self, lines: list[str], needed: int) -> tuple[list[str], str]:
-        """The code, with the vector registers that are needed saved around it, and the variety of
-        hook: that which saves all, where they are too many.
+        """The code, with the live vector registers saved around it, and the variety of the hook.
+
+        With too many registers to save, the variety is the hook that saves all.
         """
         saved = [n for n in vector_registers(needed) if n < 16 or self.widest == 64]
         if saved and self.widest == 64:  # and the mask registers that come with them
@@ -151,7 +156,7 @@ class Hooks:
         return [down, *before, *lines, *after, up], ""
 
     def definitions(self) -> list[str]:
-        """What goes to the end of the file: the tables, and the thread's memory."""
+        """Lines for the end of the file: the tables, and the thread's memory."""
         tables = ["\t.section .rodata", "\t.align 8", *self.tables]
         if self.shared:
             return tables
@@ -191,7 +196,9 @@ class Hooks:
     def _scratch(
         self, count: int, needed: int, red_zone: bool
     ) -> tuple[list[str], list[str], list[str], int]:
-        """Registers to write, code before and after, and how far that moves the stack pointer."""
+        """Registers to write, code before and after, and the change of the stack pointer by that
+        code.
+        """
         free = [name for name in _SCRATCH if not needed & bit(name)][:count]
         saved = [name for name in _SCRATCH if name not in free][: count - len(free)]
         if not saved:
@@ -226,7 +233,7 @@ def _load_address(address: Address, register: str, spare: str, moved: int) -> li
     scale = address.scale or "1"
     inner = f"(%{register},%{other},{scale})" if other else f"(%{register})"
     outer = Address("", address.symbol, address.offset, "", "", "").text()
-    if register == other:  # it is needed for the address only: it is free from here on
+    if register == other:  # the register was live only for the address: it is free from here on
         return [
             f"\tleaq\t{address.text(moved)}, %{register}",
             f"\tmovq\t{begin}, %{spare}",

@@ -1,8 +1,8 @@
-"""Instruments a file of assembly: every block tells its accesses and its instructions.
+"""Instruments a file of assembly: every block reports its accesses and its instructions.
 
-A block is what runs from one label, jump or call to the next. Addresses are kept as they come, and
-told once, before the block's last instruction or wherever that costs least; two operands that
-differ in a constant only are kept once. The program's own instructions stay as they are.
+A block runs from one label, jump or call to the next. Addresses are kept as they come, and reported
+once, before the block's last instruction or wherever that costs least. Two operands that differ
+only in a constant are kept once. The program's own instructions stay unchanged.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _MOST_INSTRUCTIONS = 60_000
 
 
 def instrument(text: str, shared: bool = False) -> str:
-    """The file with the hooks in it. Raises `AssemblyError` for what is not understood.
+    """The file with the hooks in it. Raises `AssemblyError` for assembly that is not understood.
 
-    `shared`: it is compiled for a shared object (`-fPIC`).
+    `shared`: the file is compiled for a shared object (`-fPIC`).
     """
     statements = split_statements(text)
     flow = ControlFlow(statements)
@@ -69,17 +69,17 @@ class _File:
     needed: list[int]
     events: dict[int, Event]
     red_zones: list[bool]
-    """Whether something may be kept below the stack pointer, a statement each."""
+    """Whether something may be kept below the stack pointer, for each statement."""
     frames: list[bool]
-    """Whether `rbp` points into the stack, a statement each."""
+    """Whether `rbp` points into the stack, for each statement."""
     pinned: set[int]
-    """Statements that the linker wants to see right behind the one before."""
+    """Statements that the linker requires directly behind the one before."""
     defined: frozenset[str]
     """Labels of the file."""
     hooks: Hooks
 
     def library_cost(self, s: Statement) -> Cost:
-        """What a call of another object's function takes besides itself."""
+        """Cost of a call of another object's function, besides the call itself."""
         name, _, how = s.operands[0].partition("@")
         if how != "PLT" or name in self.defined:
             return Cost(0, 0, 0)
@@ -102,7 +102,7 @@ def _blocks(statements: list[Statement]) -> Iterator[tuple[int, int]]:
 
 
 def _red_zones(flow: ControlFlow) -> list[bool]:
-    """Functions that call nobody may use what is below the stack pointer."""
+    """Whether data below the stack pointer is in use: functions that call no other may use it."""
     calls: set[str] = set()
     mentions: set[str] = set()
     for s, function in zip(flow.statements, flow.function_of, strict=True):
@@ -127,7 +127,9 @@ def _frames(flow: ControlFlow) -> list[bool]:
 
 
 def _pinned(statements: list[Statement]) -> set[int]:
-    """The rest of what finds a thread's variable: the linker replaces it as a whole."""
+    """The remaining statements of a sequence that finds a thread's variable: the linker replaces
+    the sequence as a whole.
+    """
     found: set[int] = set()
     inside = False
     for i, s in enumerate(statements):
@@ -156,7 +158,7 @@ class _Block:
     slots: int = 0
     instructions: int = 0
     recorded_at: int = -1
-    """The last statement that addresses were kept before."""
+    """The last statement before which addresses were kept."""
     depth: int = 0
     """Bytes by which the stack has grown since the block began."""
 
@@ -186,7 +188,7 @@ class _Block:
         self._after(s)
 
     def _access(self, at: int, access: Access, loads: int = 0, stores: int = 0) -> None:
-        """`loads` and `stores`: how often, where it is not once."""
+        """Add an access; `loads` and `stores` are its numbers, where they are not one."""
         address = access.address
         key = (address.segment, address.symbol, address.base, address.index, address.scale)
         offset = address.offset - (self.depth if address.base == "rsp" else 0)
@@ -209,7 +211,7 @@ class _Block:
         )
 
     def _library(self, at: int, cost: Cost) -> None:
-        """What a library does meanwhile; where it loads and stores is taken to be on the stack."""
+        """Add the cost of a library call; its loads and stores are assumed to be on the stack."""
         self.instructions += cost.instructions
         if cost.loads or cost.stores:
             below = Address("", "", -16, "rsp", "", "")
@@ -224,7 +226,7 @@ class _Block:
         return self.slots - 1
 
     def _after(self, s: Statement) -> None:
-        """Addresses made of registers that the instruction writes are others from here on."""
+        """Forget kept addresses that are made of registers that the instruction writes."""
         written = registers.may_write(s)
         grown = _growth(s)
         if grown is not None:
@@ -248,7 +250,7 @@ class _Block:
                 s.before += self.file.hooks.keep_vector(register, is_mask, needed, red_zone)
         follows = at + 1 < len(self.file.needed)
         after = self.file.needed[at + 1] if follows else registers.ALL
-        if event.kind == LOAD:  # it is told what the program has seen
+        if event.kind == LOAD:  # its hook gets the loaded value
             s.after += self.file.hooks.tell(
                 self.entries, self.instructions, after, red_zone, event, slot
             )
@@ -261,7 +263,7 @@ class _Block:
         self._forget(at + 1)
 
     def _tell(self, first: int, last: int) -> None:
-        """Hand over what there is, before one of the statements from `first` to `last`."""
+        """Report all kept accesses, before one of the statements from `first` to `last`."""
         if self.instructions == 0:
             return
         file = self.file
@@ -303,12 +305,14 @@ def _is_neutral(address: Address, framed: bool) -> bool:
 def _can_be_kept(address: Address) -> bool:
     if address.segment == "gs" or address.is_gathered:
         return False
-    # Other relocations are for the linker's eyes only: it knows the instructions they may be in.
+    # Other relocations matter only to the linker, which knows the instructions they may be in.
     return "@" not in address.symbol or address.symbol.endswith(("@GOTPCREL", "@tpoff"))
 
 
 def _growth(s: Statement) -> int | None:
-    """Bytes that the instruction adds to the stack; None where it does not just do that."""
+    """Bytes that the instruction adds to the stack; None where it has another effect on the
+    stack.
+    """
     if s.mnemonic.startswith("push"):
         return 8
     if s.mnemonic in ("pop", "popq"):

@@ -1,9 +1,9 @@
-"""Which registers hold something that is needed, before each instruction of a file.
+"""Finds the live registers before each instruction of a file.
 
-A register that is not needed may be written by the instrumentation without being saved. Data flow
-over all statements, backwards, to the fixed point. Two things are not as the calling convention has
-them: GCC knows of a function of the same file which registers it leaves alone (`-fipa-ra`), so a
-function spoils for sure only what it writes itself.
+The instrumentation may write a register that is not live without saving it. The method is data flow
+over all statements, backwards, to the fixed point. One point differs from the calling convention:
+GCC knows which registers a function of the same file preserves (`-fipa-ra`), so a function
+certainly destroys only the registers that it writes itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autofinity.capture.assembly.statements import Kind, Statement
 
 
 class ControlFlow:
-    """Where a file's statements lead, and which functions it has."""
+    """Successors of a file's statements, and the functions of the file."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.statements = statements
@@ -30,7 +30,7 @@ class ControlFlow:
                 here = s.mnemonic
             self.function_of.append(here)
         self.spoiled = self._spoiled(functions)
-        """Function → registers that it writes for sure."""
+        """Function → registers that it certainly writes."""
         self._aliases = _aliases(statements)
         named = {self.target(s) for s in statements if s.mnemonic in ("call", "jmp")}
         self._called = named | {self._aliases.get(name, name) for name in named}
@@ -47,20 +47,20 @@ class ControlFlow:
         return spoiled
 
     def target(self, s: Statement) -> str:
-        """Symbol that a jump or call names, or the empty name where it is computed."""
+        """Symbol that a jump or call names, or the empty name where the target is computed."""
         operand = s.operands[0] if s.operands else ""
         return "" if operand.startswith("*") else operand.split("@")[0]
 
     def spoils(self, s: Statement) -> int:
-        """Registers that are no longer what they were after a call, for sure."""
+        """Registers that a call certainly changes."""
         name = self.target(s)
         name = self._aliases.get(name, name)
         return self.spoiled.get(name, SAVED_BY_CALLER)
 
     def spoiled_at_return(self, at: int) -> int:
-        """What nobody expects to survive the function that the statement is in."""
+        """Registers that no code expects to survive the function that the statement is in."""
         name = self.function_of[at]
-        # Only what calls it by name knows its code. Its cold part has a name of its own.
+        # Only callers by name know the function's code. Its cold part has a name of its own.
         if name and name.split(".cold")[0] not in self._called:
             return SAVED_BY_CALLER
         return self.spoiled.get(name, 0)
@@ -85,17 +85,17 @@ def _aliases(statements: Sequence[Statement]) -> dict[str, str]:
 
 
 def is_jump(s: Statement) -> bool:
-    """Whether the instruction jumps, be it on a condition."""
+    """Whether the instruction is a jump, conditional or not."""
     return s.kind is Kind.INSTRUCTION and s.mnemonic.startswith("j")
 
 
 def ends_flow(s: Statement) -> bool:
-    """Whether nothing follows the instruction in line."""
+    """Whether the next instruction in line never follows this one."""
     return s.kind is Kind.INSTRUCTION and s.mnemonic in ("jmp", "ret", "ud2", "hlt")
 
 
 def needed_before(flow: ControlFlow) -> list[int]:
-    """For each statement the set of what is needed before it."""
+    """Set of live registers before each statement."""
     count = len(flow.statements)
     effects = [_effect(flow, i) for i in range(count)]
     needed = [0] * (count + 1)
@@ -116,7 +116,7 @@ def needed_before(flow: ControlFlow) -> list[int]:
 
 
 def _effect(flow: ControlFlow, at: int) -> tuple[int, int, int, bool]:
-    """(read, not written, statement jumped to or -1, whether the next one follows)."""
+    """(read, not written, statement jumped to or -1, whether the next statement follows)."""
     s = flow.statements[at]
     if s.kind is Kind.INLINE:
         return ALL, ALL, -1, True

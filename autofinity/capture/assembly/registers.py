@@ -1,7 +1,7 @@
-"""Which registers an x86-64 instruction reads and writes, as sets of bits.
+"""Registers that an x86-64 instruction reads and writes, as sets of bits.
 
 A set is an integer: bit i is the i-th of `GENERAL`, then the arithmetic flags, then the vector
-registers. What is not known for sure is on the safe side: read, and not written.
+registers. Uncertain registers are on the safe side: read, and not written.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def vector_registers(registers: int) -> list[int]:
 
 
 def vectors_of_call(rtl: str) -> int:
-    """Vector registers that a call takes arguments in, by what GCC says of it."""
+    """Vector registers in which a call takes arguments, from GCC's RTL."""
     if "(use " not in rtl and "(nil)" not in rtl:
         return _ARGUMENT_VECTORS
     found = 0
@@ -172,13 +172,13 @@ def _writes_purely(s: Statement) -> bool:
         )
     if size >= 16:
         if s.mnemonic.startswith(("movs", "movq", "movd")) and is_register(s.operands[0]):
-            return False  # the rest of the destination stays as it was
+            return False  # the rest of the destination stays unchanged
         return bool(_PURE_VECTOR.match(s.mnemonic)) and len(s.operands) == 2
     return False
 
 
 def writes(s: Statement) -> int:
-    """Registers and flags that the statement writes whole, for sure. Calls: `liveness.py`."""
+    """Registers and flags that the statement certainly writes whole. Calls: `liveness.py`."""
     if s.kind is not Kind.INSTRUCTION:
         return 0
     name = s.mnemonic

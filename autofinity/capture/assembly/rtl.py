@@ -1,8 +1,8 @@
-"""What GCC's register transfer language says of an instruction's operand in memory.
+"""Facts about an instruction's operand in memory from GCC's register transfer language.
 
 Sources: GCC's print-rtl.cc: `(mem/v:SI ADDRESS [ALIAS EXPR S4 A32])`, where `/v` is volatile, and
 the alias set -1 is that of atomic built-ins (builtins.cc, get_builtin_sync_mem). Atomic
-instructions carry the C11 memory order as a constant; a load that acquires is followed by a memory
+instructions carry the C11 memory order as a constant; an acquiring load is followed by a memory
 blockage that was made from the same source position.
 """
 
@@ -25,16 +25,16 @@ ACQUIRE = 2
 
 @dataclass(frozen=True, slots=True)
 class MemoryFacts:
-    """Of an instruction's operand in memory."""
+    """Facts about an instruction's operand in memory."""
 
     size: int
-    """Bytes; 0 where it is not said."""
+    """Size in bytes; 0 where not given."""
     volatile: bool
     atomic: bool
 
 
 def memory_facts(rtl: str) -> MemoryFacts:
-    """Facts of the largest operand in memory that is named."""
+    """Facts about the largest operand in memory that is named."""
     size, is_volatile, is_atomic = 0, False, False
     for match in _MEM.finditer(rtl):
         flags, mode = match[1], match[2]

@@ -1,8 +1,9 @@
-"""GCC's assembly (`-S -dP`, AT&T syntax) as statements: labels, instructions, what is between.
+"""GCC's assembly (`-S -dP`, AT&T syntax) as statements: labels, instructions, and the lines
+between.
 
-With `-dP` GCC writes before each instruction what it was made from, in its register transfer
-language (RTL), as comments. That changes no code, and tells what machine code does not: which moves
-are atomic or volatile, and how large an operand is.
+With `-dP` GCC writes before each instruction its origin in the register transfer language (RTL), as
+comments. These change no code, and have facts that machine code lacks: which moves are atomic or
+volatile, and the size of each operand.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ class AssemblyError(AutofinityError):
 
 
 class Kind(Enum):
-    """What a statement is."""
+    """Kind of a statement."""
 
     LABEL = "label"
     INSTRUCTION = "instruction"
     INLINE = "inline"
-    """The text of an `asm` statement of the program, all lines of it."""
+    """The text of an `asm` statement of the program, all its lines."""
     BLOCKAGE = "blockage"
     """No code: the compiler may move no memory access over it (acquire and release)."""
     OTHER = "other"
@@ -46,9 +47,9 @@ class Statement:
     prefixes: tuple[str, ...] = ()
     operands: tuple[str, ...] = ()
     rtl: str = ""
-    """What GCC says that the instruction was made from; empty where it says nothing."""
+    """GCC's RTL that the instruction was made from; empty where there is none."""
     before: list[str] = field(default_factory=list)
-    """Lines that go before it, put there by the instrumentation."""
+    """Lines that the instrumentation puts before the statement."""
     after: list[str] = field(default_factory=list)
 
 

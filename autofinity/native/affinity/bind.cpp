@@ -24,8 +24,7 @@ namespace {
 
 using topology::Machine;
 
-// PUs of `available` by logical index; what the machine does not have is not counted. None: those
-// that are allowed.
+// PUs of `available` by logical index, without those that the machine lacks. None: the allowed PUs.
 std::vector<uint8_t> mask_of(const Machine& machine, nb::handle available) {
     if (available.is_none()) {
         return machine.allowed();
@@ -104,10 +103,10 @@ nb::tuple answer(const Machine& machine, const Level& level, const std::vector<i
     return nb::make_tuple(cpus, tuple_of(canonical), tuple_of(whole));
 }
 
-// The answer, or the number of available PUs where there are fewer than threads.
+// The answer, or the number of available PUs where they are fewer than the threads.
 nb::object best_match(const Machine& machine, int threads, bool spread_sockets, bool spread_llcs,
                       bool socket_first, nb::handle available) {
-    // The wish that comes first: to spread over cores, or to leave caches empty.
+    // The first wish: to spread over cores, or to leave caches empty.
     const bool spread = socket_first ? spread_sockets : spread_llcs;
     const Level level =
         make_level(machine, mask_of(machine, available), threads, Kinds::fastest_first,
@@ -127,7 +126,7 @@ nb::object place(const Machine& machine, const Occupancy& occupancy, nb::handle 
             threads += count;
         }
     }
-    // As a hint that spreads has it, where the class has a thread on every core.
+    // As for a hint that spreads, where the class has a thread on every core.
     for (const Siblings siblings : {Siblings::last, Siblings::together}) {
         const Level level =
             make_level(machine, mask_of(machine, available), threads, Kinds::alike, siblings);

@@ -1,5 +1,5 @@
-// All core sets of one given affinity: its sockets matched to the machine's, and the counts of a
-// socket to its domains.
+// All core sets of one given affinity: its sockets are matched to the machine's, and the counts of
+// a socket to its domains.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace autofinity::affinity {
 
 class ClassProblem final : public Problem {
   public:
-    // `occupancy`: counts of each used socket, lower SMT levels included. Counts and sockets that
-    // the level has no room for make `feasible()` say no.
+    // `occupancy`: counts of each used socket, lower SMT levels included. With counts or sockets
+    // that the level has no room for, `feasible()` is false.
     ClassProblem(const Level& level, std::vector<std::vector<int>> occupancy);
 
     void refresh(int socket, const Bounds& bounds) override;

@@ -69,8 +69,8 @@ int edit_distance(const Occupancy& a, const Occupancy& b) {
     for (const auto& socket : a) {
         threads = std::accumulate(socket.begin(), socket.end(), threads);
     }
-    // What stays where it is when socket i of `a` becomes socket j of `b`: Σ min over domains, and
-    // that is largest when both are paired in descending order.
+    // Threads that stay when socket i of `a` becomes socket j of `b`: Σ min over domains, which is
+    // largest when both are paired in descending order.
     std::vector<std::vector<int>> cost(sockets, std::vector<int>(sockets, 0));
     for (size_t i = 0; i < a.size(); ++i) {
         for (size_t j = 0; j < b.size(); ++j) {

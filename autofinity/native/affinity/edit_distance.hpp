@@ -1,4 +1,4 @@
-// How many threads must move to turn one affinity into another.
+// Number of threads that must move to turn one affinity into another.
 #pragma once
 
 #include <vector>

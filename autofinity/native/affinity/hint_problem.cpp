@@ -95,7 +95,7 @@ void HintProblem::solve() {
         }
     }
 
-    // Keep the optimal steps that lie on a path from the start.
+    // Keeps the optimal steps that lie on a path from the start.
     options_.resize(sockets);
     reach_.assign(static_cast<size_t>(sockets + 1) * words_, 0);
     reach_[static_cast<size_t>(sockets) * words_ + total / 64] = uint64_t{1} << (total % 64);
@@ -162,7 +162,7 @@ bool HintProblem::feasible() {
     return (reach_[0] & 1) != 0;
 }
 
-// Makes the row of a socket anew from the next one; whether it has changed.
+// Recomputes the row of a socket from the next one. Returns whether the row has changed.
 bool HintProblem::update_reach(int socket) {
     const uint64_t* next = reach_.data() + static_cast<size_t>(socket + 1) * words_;
     uint64_t* mine = reach_.data() + static_cast<size_t>(socket) * words_;

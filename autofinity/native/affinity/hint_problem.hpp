@@ -1,6 +1,6 @@
 // All core sets that match a hint best: the definition's three keys as a shortest path.
 //
-// The keys are, in the order P gives: sockets used (more first if S), Σc² over domains (smaller
+// The keys are, in the order given by P: sockets used (more first if S), Σc² over domains (smaller
 // first if L), then Σ(threads per socket)² (smaller first if S). All three are sums over sockets,
 // and two of them depend only on a socket's number of threads T, so a socket enters with its best
 // Σc² for each T, and the best machine-wide triple is a shortest path over (socket, threads placed
@@ -34,19 +34,19 @@ class HintProblem final : public Problem {
     int min_nodes() const override;
 
   private:
-    // One number of threads that some best set gives to a socket.
+    // A number of threads that some best set gives to a socket.
     struct Option {
         int threads;
         size_t from;  // its row of `from_`
         Shape shape;
         bool allowed = true;  // within the present bounds
     };
-    // Words of a row of `reach_` that can have bits.
+    // Range of words of a row of `reach_` that can have bits.
     struct Span {
         int first;
         int last;
     };
-    // Smallest and largest number of threads that can sit on the sockets before one.
+    // Smallest and largest number of threads that can sit on the sockets before a socket.
     struct Placed {
         int least;
         int most;

@@ -10,13 +10,13 @@ namespace autofinity::affinity {
 
 namespace {
 
-// Levels among what is available only.
+// Levels among the available PUs only.
 struct Ranks {
-    std::vector<int> of_pu;  // -1 where it is not available
+    std::vector<int> of_pu;  // -1 where the PU is not available
     std::vector<int> sizes;  // PUs of each level
 };
 
-// SMT rank among what is available, by PU; -1 where it is not.
+// SMT rank among the available PUs, by PU; -1 where a PU is not available.
 std::vector<int> smt_ranks(const topology::Machine& machine,
                            const std::vector<uint8_t>& available) {
     const auto& pus = machine.pus();
@@ -38,7 +38,7 @@ std::vector<int> smt_ranks(const topology::Machine& machine,
 Ranks ranks_of(const topology::Machine& machine, const std::vector<uint8_t>& available,
                Kinds kinds) {
     const std::vector<int> smt = smt_ranks(machine, available);
-    // By SMT rank and kind, the first of which is taken first.
+    // By SMT rank and kind, in the order in which PUs are taken.
     const auto place = [&](std::size_t i) {
         return std::pair(smt[i], kinds == Kinds::alike ? 0 : -machine.pus()[i].kind);
     };
@@ -72,7 +72,7 @@ bool of_one_kind(const topology::Machine& machine, const std::vector<uint8_t>& a
     return true;
 }
 
-// What is available, core by core in the order of their first PUs, of each the lower ranks first.
+// Available PUs, core by core in the order of their first PUs, in each core the lower ranks first.
 std::vector<int> core_by_core(const topology::Machine& machine, const std::vector<int>& smt) {
     std::map<int, int> first;  // by core: the place of its first PU
     std::vector<std::tuple<int, int, int>> order;
@@ -89,7 +89,7 @@ std::vector<int> core_by_core(const topology::Machine& machine, const std::vecto
     return found;
 }
 
-// Adds PUs to a level and finds the parts that they lie in, which are made where they are new.
+// Adds PUs to a level and finds the parts that hold them; new parts are made.
 class Filling {
   public:
     Filling(const topology::Machine& machine, Level& level)

@@ -1,9 +1,4 @@
-// What GETAFFINITY sees: one level of what is available on a machine.
-//
-//   socket ── domain (LLC) ── cell (part of a domain on one NUMA node) ── slot (PU)
-//
-// Slots of one cell differ only in their kind of core and their OS index, so a core set is a count
-// for each cell: the fastest, and of those the smallest OS indices, are always the best ones.
+// Input of GETAFFINITY: one level of the available PUs of a machine.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +32,11 @@ struct Socket {
     int capacity = 0;
 };
 
-// What one level offers. The first level is the first available PU of each core, the second the
-// second, and so on; all PUs of lower levels are taken before a higher one is used. Where kinds of
-// cores count, each of these is a level for each kind, the fastest first.
-// Sockets, domains and cells are numbered by their first slot, so that going through them in order
-// meets a nearly smallest list of slots first.
+// One level of PUs. The first level is the first available PU of each core, the second level the
+// second PU, and so on; all PUs of lower levels are taken before a higher one is used. Where kinds
+// of cores count, each of these is a level for each kind, the fastest first. Sockets, domains and
+// cells are numbered by their first slot, so that going through them in order meets a nearly
+// smallest list of slots first.
 struct Level {
     int threads = 0;          // to place on this level
     std::vector<int> below;   // PUs of lower levels, all taken
@@ -54,8 +49,9 @@ struct Level {
 };
 
 enum class Kinds { alike, fastest_first };
-// Of a core, where there are more threads than cores, or as many as the whole machine has: taken
-// when all cores have a thread, or together with the first, so that caches stay empty.
+// Use of the other PUs of a core with more threads than cores, or as many threads as the whole
+// machine has cores: they are taken when all cores have a thread, or together with the first, so
+// that caches stay empty.
 enum class Siblings { last, together };
 
 // The level on which the last of `threads` falls. `available[pu]` by logical index. When there are

@@ -47,8 +47,8 @@ int64_t NearNodes::lower_bound() const {
     if (more <= 0 || more > out.count) {
         return sum;
     }
-    // Each further node pays its way to all included ones and, at best, to its nearest others; the
-    // latter are counted from both ends, so everything is doubled here.
+    // Each further node adds its distance to all included ones and, at best, to its nearest others;
+    // the latter are counted from both ends, so everything is doubled here.
     std::array<int64_t, kExactNodes> costs;
     std::array<int64_t, kExactNodes> near;
     for (int i = 0; i < out.count; ++i) {
@@ -115,8 +115,8 @@ void NearNodes::find_twins() {
     }
 }
 
-// Of the nodes used, the one farthest from the others of which it is not known that it is needed;
-// -1 where there is none.
+// The used node that is farthest from the others, among those not yet known to be needed; -1 where
+// there is none.
 int NearNodes::farthest_undecided(const Nodes& used) const {
     int farthest = -1;
     int64_t most = -1;
@@ -136,7 +136,7 @@ int NearNodes::farthest_undecided(const Nodes& used) const {
     return farthest;
 }
 
-// Branch and bound, on a node that the present witness uses and may do without.
+// Branch and bound, on a node that the present witness uses and that may not be needed.
 bool NearNodes::find(int64_t target) {
     if (!set_.solve()) {
         return false;
@@ -159,7 +159,7 @@ bool NearNodes::find(int64_t target) {
         set_.include(worst, 1);
         tried.add(worst);
         if (!found && symmetric) {
-            // Without this node there is nothing, so there is nothing without its twins either.
+            // Without this node there is no set, so there is none without its twins either.
             if (twins_.empty()) {
                 find_twins();
             }
@@ -200,7 +200,7 @@ void NearNodes::choose_greedily() {
     const Level& level = set_.level();
     const int nodes = static_cast<int>(level.nodes.size());
     std::vector<int64_t> cost(nodes, 0);  // to the nodes included; in order of smallest OS index
-    // What fails beside some nodes fails beside more of them.
+    // A node that fails together with some nodes fails together with more of them.
     std::vector<uint8_t> failed(nodes, 0);
     std::vector<int> committed;
     int included = 0;
@@ -230,7 +230,7 @@ void NearNodes::choose_greedily() {
             }
         }
         if (added < 0) {
-            break;  // every acceptable set uses what is included and no more
+            break;  // every acceptable set uses the included nodes and no more
         }
         ++included;
         for (int i = 0; i < nodes; ++i) {

@@ -1,4 +1,4 @@
-// Which nodes a core set uses: the nearest to each other, exactly for few nodes and greedily for
+// Nodes that a core set uses: the nearest to each other, exactly for few nodes and greedily for
 // many.
 #pragma once
 
@@ -22,11 +22,11 @@ class NearNodes {
     int64_t used_distance() const;
     // Finds a witness whose nodes are no further apart than `target`.
     bool find(int64_t target);
-    // For more than `kExactNodes`: decides on the nodes, and leaves all others excluded.
+    // For more than `kExactNodes`: chooses the nodes, and excludes all others.
     void choose_greedily();
 
   private:
-    // A few nodes without allocation.
+    // A small set of nodes without allocation.
     struct Nodes {
         std::array<int, kExactNodes> at;
         int count = 0;

@@ -1,5 +1,5 @@
-// A core set that is being decided on: what is taken, what is closed, which nodes are in or out,
-// and one way to complete it, if there is one.
+// A core set during the search: taken slots, closed cells, included and excluded nodes, and one way
+// to complete it, if there is one.
 #pragma once
 
 #include <cstddef>
@@ -21,23 +21,23 @@ class PartialSet {
     // Cells of a machine node.
     const std::vector<int>& cells_of(int node) const { return cells_of_node_[node]; }
 
-    // Looks for a witness: an acceptable set that agrees with what is decided.
+    // Looks for a witness: an acceptable set that agrees with the decisions so far.
     bool solve();
     // The witness: slots of each cell.
     const std::vector<int>& held() const { return held_; }
     void set_held(const std::vector<int>& held) { held_ = held; }
     bool uses(int node) const;
 
-    // Slots of a cell, `by` more.
+    // Takes `by` more slots of a cell.
     void take(int cell, int by);
     int taken(int cell) const { return taken_[cell]; }
-    // No further slot of the cell.
+    // Allows no further slot of the cell.
     void close(int cell);
     bool open(int cell) const { return !closed_[cell] && !excluded_[level_.cells[cell].node]; }
-    // No further slot of the node, or as before.
+    // Allows no further slot of the node, or allows them again.
     void exclude(int node, bool on);
     bool excluded(int node) const { return excluded_[node] != 0; }
-    // One more reason (`by`: how many more) for which the node is used anyway.
+    // Adds `by` reasons for which the node is used anyway.
     void include(int node, int by) { included_[node] += by; }
     bool included(int node) const { return included_[node] > 0; }
     // Whether nothing has been decided about the node.

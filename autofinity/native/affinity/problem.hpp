@@ -1,4 +1,4 @@
-// What the search asks of a set of acceptable core sets: is there one within these bounds?
+// Interface of a set of acceptable core sets for the search: is there one within these bounds?
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class Problem {
     virtual void refresh(int socket, const Bounds& bounds) = 0;
     // Whether an acceptable set lies within the bounds last refreshed.
     virtual bool feasible() = 0;
-    // After `feasible()` said yes: one such set, as threads a domain. Domains with `preferred` set
-    // are used first where there is a choice, then those of smaller index.
+    // After `feasible()` was true: one such set, as threads for each domain. Domains with
+    // `preferred` set are used first where there is a choice, then those of smaller index.
     virtual void witness(const Bounds& bounds, const std::vector<uint8_t>& preferred,
                          std::vector<int>& threads) = 0;
     // A lower bound of the number of NUMA nodes that any acceptable set uses (without bounds).

@@ -7,8 +7,8 @@ namespace autofinity::affinity {
 
 namespace {
 
-// Slots in ascending order of OS index: taken if some acceptable set holds it beside those taken.
-// `solve` looks for one, and `set` has been solved that way.
+// Takes slots in ascending order of OS index, each if some acceptable set holds it together with
+// those taken. `solve` looks for such a set; `set` has been solved with `solve`.
 template <typename Solve>
 std::vector<int> smallest_list(PartialSet& set, const Solve& solve) {
     std::vector<int> chosen;
@@ -31,7 +31,7 @@ std::vector<int> smallest_list(PartialSet& set, const Solve& solve) {
             --rest;
             continue;
         }
-        // Later slots of the cell are no better: what they could do, this one could.
+        // Later slots of the cell are no better: this one could replace any of them.
         set.take(slot.cell, -1);
         set.close(slot.cell);
     }

@@ -9,7 +9,7 @@ namespace autofinity::affinity {
 
 namespace {
 
-// No domain is so large: the level of a filling that has no full domain.
+// No domain is so large: the level of a filling without a full domain.
 constexpr int kNone = std::numeric_limits<int>::max();
 
 }  // namespace
@@ -34,7 +34,7 @@ Shape SocketFilling::shape(int socket, int threads) const {
         int wider = static_cast<int>(capacities.size());
         int water = 0;
         while (rest > 0) {
-            // Raise the level until the smallest domain that is not yet full is.
+            // Raises the level until the smallest domain that is not yet full becomes full.
             const int room = (capacities[wider - 1] - water) * wider;
             if (rest < room) {
                 return {water + rest / wider, rest % wider, 0};
@@ -119,7 +119,8 @@ bool SocketFilling::fits(int socket, const Shape& best, const Bounds& bounds) co
 
 namespace {
 
-// The bounds of a concentrated socket in the terms that decide: which domains may hold what.
+// The bounds of a concentrated socket as the counts that decide: domains that must, may, or cannot
+// be full.
 struct Concentrated {
     int held = 0;      // of capacity `level`, must hold something
     int fillable = 0;  // of capacity `level`, may be full
@@ -217,7 +218,8 @@ void SocketFilling::fill_concentrated(int socket, const Shape& best, const Bound
     const auto& domains = level_.sockets[socket].domains;
     const Concentrated state(level_, domains, best.level, best.extra, bounds);
     const auto capacity = [&](int d) { return level_.domains[d].capacity; };
-    // Fills everything but the remainder, which goes to `rest_at`; false when it cannot.
+    // Fills everything except the remainder, which goes to `rest_at`; false when this is
+    // impossible.
     const auto fill_beside = [&](int rest_at) {
         int full = best.full;
         for (const int d : order_) {

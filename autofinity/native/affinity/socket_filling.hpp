@@ -29,13 +29,13 @@ class SocketFilling {
     // Capacities of the domains of a socket, descending.
     const std::vector<int>& capacities(int socket) const { return capacities_[socket]; }
     Shape shape(int socket, int threads) const;
-    // Σc².
+    // Σc² of the filling.
     int64_t squares(int socket, int threads) const;
-    // Domains that hold something.
+    // Number of domains that hold threads.
     int domains_used(int socket, int threads) const;
     // Whether some filling of the shape is within the bounds.
     bool fits(int socket, const Shape& best, const Bounds& bounds) const;
-    // Makes one that is, in `threads` of each domain; `preferred` domains first where there is a
+    // Makes such a filling, in `threads` of each domain; `preferred` domains first where there is a
     // choice.
     void fill(int socket, const Shape& best, const Bounds& bounds,
               const std::vector<uint8_t>& preferred, std::vector<int>& threads);

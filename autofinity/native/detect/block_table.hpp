@@ -24,8 +24,9 @@ class BlockTable {
           block_plus_one_(zeros<std::uint64_t>(entries)),
           last_(zeros<Thread>(std::size_t{entries} * sharers)) {}
 
-    // A thread was seen at a block (address / block size). Another block that hashes to the same
-    // entry is overwritten. The latest thread again neither shifts nor counts.
+    // Records that a thread was seen at a block (address / block size). Another block that hashes
+    // to the same entry is overwritten. When the latest thread is seen again, nothing shifts and
+    // nothing counts.
     void touch(std::uint64_t block, Thread thread, SharingCounts& counts) {
         const std::size_t at = index(block);
         const std::span<Thread> last(last_.get() + at * sharers_, sharers_);
@@ -38,7 +39,7 @@ class BlockTable {
         enter(last, thread);
     }
 
-    // Latest first; no_thread where there are fewer.
+    // The last threads, latest first; no_thread where there are fewer.
     std::vector<Thread> threads_at(std::uint64_t block) const {
         const std::size_t at = index(block);
         std::vector<Thread> found(sharers_, no_thread);
@@ -54,7 +55,7 @@ class BlockTable {
     template <typename T>
     using Array = std::unique_ptr<T[], Free>;
 
-    // Costs memory where it is touched only, which beside a running program matters.
+    // An array that takes memory only where it is touched, which matters beside a running program.
     template <typename T>
     static Array<T> zeros(std::size_t size) {
         Array<T> made(static_cast<T*>(std::calloc(size, sizeof(T))));

@@ -1,4 +1,4 @@
-// Whether a sharing matrix has changed enough for threads to be mapped anew: Cruz, Diener & Navaux
+// Whether a sharing matrix has changed enough for threads to be mapped again: Cruz, Diener & Navaux
 // 2014, section 5.1.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace autofinity::detect {
 
-// A thread's partner is the one it shares most with, the first of several; none without sharing.
+// A thread's partner is the thread that it shares most with, the first of several; none without
+// sharing.
 inline Thread partner_of(std::span<const double> row, std::size_t thread) {
     Thread partner = no_thread;
     double most = 0;
@@ -24,7 +25,7 @@ inline Thread partner_of(std::span<const double> row, std::size_t thread) {
 class CommunicationFilter {
   public:
     // Passes a matrix in which at least `threshold` threads have another partner than in the last
-    // one that it was shown.
+    // matrix that it got.
     CommunicationFilter(std::size_t threads, std::size_t threshold)
         : threshold_(threshold), partners_(threads, no_thread) {}
 

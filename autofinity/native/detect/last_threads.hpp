@@ -11,15 +11,15 @@ namespace autofinity::detect {
 
 inline constexpr std::uint32_t most_sharers = 8;
 
-// Puts the thread in front. One that was there already leaves its old place, otherwise the last one
-// leaves.
+// Puts the thread in front. A thread that was in the list leaves its old place, otherwise the last
+// one leaves.
 inline void enter(std::span<Thread> last, Thread thread) {
     const auto old = std::find(last.begin(), last.end(), thread);
     std::rotate(last.begin(), old == last.end() ? old - 1 : old, old == last.end() ? old : old + 1);
     last.front() = thread;
 }
 
-// Counts the thread once with each other one that is there.
+// Counts the thread once with each other thread of the list.
 inline void count_with(std::span<const Thread> last, Thread thread, SharingCounts& counts) {
     for (const Thread other : last) counts.count(thread, other);
 }

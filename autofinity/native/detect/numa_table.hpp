@@ -1,5 +1,5 @@
 // NUMA vectors: saturating counters of the accesses to each page from each node (kMAF'14 section
-// 3.2, kMAF'16 section 4.3.1), and which pages were seen lately.
+// 3.2, kMAF'16 section 4.3.1), and the pages that were seen recently.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace autofinity::detect {
 
 class NumaTable {
   public:
-    // At most `pages` pages are kept account of; counters stop at `most`.
+    // At most `pages` pages are recorded; counters stop at `most`.
     NumaTable(std::uint32_t nodes, std::uint32_t most,
               std::size_t pages = std::numeric_limits<std::size_t>::max())
         : nodes_(nodes), most_(most), pages_(pages) {}
@@ -38,13 +38,13 @@ class NumaTable {
         if (!index_.contains(page)) return;
         for (std::uint32_t& counter : vector_of(page)) counter /= 2;
     }
-    // Of a page that has been counted.
+    // Vector of a page that has been counted.
     std::span<std::uint32_t> vector_of(std::uint64_t page) {
         return {counters_.data() + index_.at(page) * nodes_, nodes_};
     }
     bool knows(std::uint64_t page) const { return index_.contains(page); }
-    // Pages that were counted since they were last taken, in the order of their first count then;
-    // the others stay where there are more than `most`.
+    // Takes the pages that were counted since they were last taken, in the order of their first
+    // count; with more than `most`, the others stay.
     std::vector<std::uint64_t> take_seen(
         std::size_t most = std::numeric_limits<std::size_t>::max()) {
         std::vector<std::uint64_t> taken = std::exchange(seen_, {});

@@ -13,7 +13,7 @@ namespace autofinity::detect {
 struct PageHistoryShape {
     std::uint32_t sharers = 2;          // threads of SV, 1 to most_sharers
     std::uint32_t most_counted = 15;    // where a NUMA counter saturates
-    std::uint32_t v_add = 2;            // what the own node's counter goes up by
+    std::uint32_t v_add = 2;            // increment of the own node's counter
     std::uint32_t numa_threshold = 10;  // NT
 };
 
@@ -26,8 +26,8 @@ class PageHistory {
           sharers_(pages * shape.sharers, no_thread),
           numa_(pages * nodes) {}
 
-    // `accesses` of a thread on `node` to a page, as its TLB entry counted them (AC) until it was
-    // evicted or the counter was full. Returns whether they reached the threshold.
+    // Updates a page by `accesses` of a thread on `node`, as its TLB entry counted them (AC) until
+    // it was evicted or the counter was full. Returns whether they reached the threshold.
     bool update(std::size_t page, Thread thread, std::uint32_t node, std::uint32_t accesses,
                 SharingCounts& counts);
     // Whether a page on `home` should move to `node`: NC[node] - NC[home] >= NT.
@@ -54,7 +54,7 @@ class PageHistory {
     std::vector<std::uint16_t> numa_;
 };
 
-// Equations 1 and 2, the second one written so that AC may be 0. It takes away (AT - AC) AC / AT,
+// Equations 1 and 2, the second one written so that AC may be 0. It subtracts (AT - AC) AC / AT,
 // which is at most a quarter of AT.
 inline std::uint32_t adjusted_threshold(std::uint32_t at, std::uint32_t ac) {
     const std::uint64_t t = at, c = ac;

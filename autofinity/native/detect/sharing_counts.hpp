@@ -1,4 +1,4 @@
-// How often each pair of threads was seen sharing.
+// Number of times that each pair of threads was seen sharing.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace autofinity::detect {
 
 using Thread = std::uint16_t;
-inline constexpr Thread no_thread = 0xFFFF;  // not one of those that are looked at
+inline constexpr Thread no_thread = 0xFFFF;  // a thread that is not watched
 
 class SharingCounts {
   public:
@@ -23,7 +23,7 @@ class SharingCounts {
         cells_[b * threads_ + a] += times;
     }
     const std::vector<std::uint64_t>& cells() const { return cells_; }
-    // The counts, which begin anew.
+    // Returns the counts, which restart at 0.
     std::vector<std::uint64_t> take() {
         return std::exchange(cells_, std::vector<std::uint64_t>(threads_ * threads_));
     }

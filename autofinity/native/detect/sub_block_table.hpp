@@ -1,5 +1,4 @@
-// The sub-block vectors of kMAF'14 (section 3.2, figure 5): exact, one for each block that was ever
-// touched.
+// The sub-block vectors of kMAF'14 (section 3.2, figure 5): exact, one for each touched block.
 #pragma once
 
 #include <array>
@@ -16,7 +15,7 @@ class SubBlockTable {
   public:
     explicit SubBlockTable(std::uint32_t sharers) : sharers_(sharers) {}
 
-    // The thread goes in front, then all pairs of the vector count.
+    // Puts the thread in front; then all pairs of the vector count.
     void touch(std::uint64_t block, Thread thread, SharingCounts& counts) {
         const auto [at, added] = last_.try_emplace(block);
         if (added) at->second.fill(no_thread);

@@ -1,4 +1,4 @@
-// Copies of TLBs in memory, and the pages that several of them have: Cruz, Diener & Navaux 2014,
+// Copies of TLBs in memory, and the pages that several of them hold: Cruz, Diener & Navaux 2014,
 // section 4.2 with its figure 4.
 #pragma once
 
@@ -26,11 +26,12 @@ class TlbMirrors {
         in_[core * sets_ + set].push_back(entry);
     }
     // Counts each pair of threads once for every page that is in the same set of the core's mirror
-    // and another's (or twice in its own). Returns how many entries of others were looked at.
+    // and of another mirror (or twice in its own). Returns the number of examined entries of
+    // others.
     std::size_t match(std::size_t core, SharingCounts& counts) const {
         return match_with(core, 0, counts);
     }
-    // Every pair of cores once.
+    // Matches every pair of cores once.
     std::size_t match_all(SharingCounts& counts) const {
         std::size_t looked_at = 0;
         for (std::size_t core = 0; core < cores_; ++core)
@@ -41,7 +42,7 @@ class TlbMirrors {
     std::size_t sets() const { return sets_; }
 
   private:
-    // With the cores from `first` on.
+    // Matches a core with the cores from `first` on.
     std::size_t match_with(std::size_t core, std::size_t first, SharingCounts& counts) const;
 
     std::size_t cores_, sets_;

@@ -1,11 +1,11 @@
-// What may be forbidden is tried in a child: a seccomp filter may answer a system call by ending
-// the process (what systemd's SystemCallFilter= does by default), and no process can ask
-// beforehand.
+// System calls that may be forbidden are tried in a child: a seccomp filter may answer a system
+// call by ending the process (as systemd's SystemCallFilter= does by default), and no process can
+// ask beforehand.
 //
 // The child has no exit signal, so the application-to-be gets no SIGCHLD, and we sleep until it has
-// ended (CLONE_VFORK, with memory of its own). What it has to tell goes through one shared page.
-// In the process that becomes the application stay: mmap, getpid, clone, wait4 and prctl, and of
-// these the last two only once a child has lived through them.
+// ended (CLONE_VFORK, with memory of its own). Its results go through one shared page. In the
+// process that becomes the application only these calls remain: mmap, getpid, clone, wait4 and
+// prctl, and the last two only after a child has survived them.
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static void leave_no_core(void) {
 }
 
 static void become_aside(void) {
-    // Ctrl-Z stops the application, not what it waits for.
+    // Ctrl-Z stops the application, not the child for which the application waits.
     static const int stopping[] = {SIGTSTP, SIGTTIN, SIGTTOU};
     for (size_t i = 0; i < sizeof stopping / sizeof stopping[0]; i++) signal(stopping[i], SIG_IGN);
     leave_no_core();
@@ -65,8 +65,8 @@ AsideEnd run_aside(void (*work)(void*), void* with, int* signal_number) {
         shared->finished = true;
         _exit(0);
     }
-    // Without wait4 it stays a zombie that no wait of the application's returns; when its end takes
-    // longer than our exec, the application gets a SIGCHLD.
+    // Without wait4 the child stays a zombie that no wait of the application's returns; when its
+    // end takes longer than our exec, the application gets a SIGCHLD.
     int status = 0;
     pid_t reaped = -1;
     while (shared->may_wait && (reaped = waitpid(child, &status, __WALL)) < 0 && errno == EINTR) {

@@ -5,8 +5,8 @@
 // that includes the kernel gives EACCES, so it is excluded; `inherit` reads as a sum over the
 // threads, so these are the run's totals, and the monitor opens per-thread events itself. The first
 // per-task event of the whole system waits for an RCU grace period (10-20 ms, then none for a
-// second): so nothing is opened here that could as well be read from /proc, which is where the
-// software events (CPU time, faults, context switches) come from.
+// second). So no event is opened here that can be read from /proc, as software events can (CPU
+// time, faults, context switches).
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -82,8 +82,8 @@ bool has_memory_pmu(const char* devices) {
 static bool two_core_kinds(void) { return access(DEVICES "/cpu_atom", F_OK) == 0; }
 
 int hardware_refusal(void) {
-    // An event that no kernel can grant: it asks for output to an AUX leader and has no leader.
-    // That is found out after the permissions and after the PMU, and before anything is set up.
+    // An event that no kernel can grant: it asks for output to an AUX leader and has no leader. The
+    // kernel checks this after the permissions and after the PMU, and before anything is set up.
     struct perf_event_attr attr = {
         .type = PERF_TYPE_HARDWARE,
         .size = sizeof attr,
@@ -108,8 +108,8 @@ void attach(pid_t pid, int refusal, Attached* out, Counters* counters) {
     out->hardware_errno = refusal ? refusal : open_group(HARDWARE, count, pid, counters);
     if (two_core_kinds()) detach(counters);  // no totals are better than those of half the cores
     out->software_errno = access("/proc/self/stat", R_OK) == 0 ? 0 : errno;
-    // Memory sampling tells who shares with whom; no policy is learned from it, so none decides by
-    // it.
+    // Memory sampling shows which threads share with which; no policy is learned from it, so none
+    // decides by it.
     if (!out->hardware_errno) {
         out->tier = TIER_HARDWARE;
     } else if (!out->software_errno) {

@@ -3,9 +3,9 @@
 //   autofinity-claims 2
 //   BOOT PID_NAMESPACE PID START_TICKS CPULIST
 //
-// The database has the claims themselves; this is a copy for us, who have no SQLite. A line of
-// another host, of a process that has ended, or whose pid is another one's by now, counts for
-// nothing.
+// The database has the claims themselves; this is a copy for the launcher, which has no SQLite.
+// Lines of another host, of a process that has ended, or with a pid that another process has now,
+// are ignored.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 
 enum { STAT_CHARS = 1024, START_FIELD = 22 };
 
-// Clock ticks that times since boot are ahead in this time namespace, as
-// `linux/time_namespace.py` has it.
+// Clock ticks by which times since boot are ahead in this time namespace, as in
+// `linux/time_namespace.py`.
 static long long shift_ticks(void) {
     struct stat ours, told;
     long long seconds = 0, nanoseconds = 0;
@@ -37,7 +37,8 @@ static long long shift_ticks(void) {
     return seconds * per_s + nanoseconds * per_s / 1000000000;
 }
 
-// When a process began, in clock ticks since boot in every time namespace; 0: there is none.
+// Start time of a process, in clock ticks since boot in every time namespace; 0: there is no such
+// process.
 static unsigned long long start_ticks(int pid) {
     char path[32], text[STAT_CHARS];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -51,7 +52,7 @@ static unsigned long long start_ticks(int pid) {
     return at ? strtoull(at + 1, NULL, 10) - (unsigned long long)shift_ticks() : 0;
 }
 
-// Where pids mean what ours do ("BOOT PID_NAMESPACE "), as `linux/identity.py` has it.
+// The host within which pids have our meaning ("BOOT PID_NAMESPACE "), as in `linux/identity.py`.
 static size_t this_host(char* out, size_t size) {
     char boot[64] = "";
     struct stat namespace = {0};

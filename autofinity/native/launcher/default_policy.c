@@ -1,6 +1,7 @@
-// Which policy a run asks: the user's word, else the user's own (`autofinity rebuild` writes it),
-// else the one that is shipped for this very machine, else the one for any. Another machine's is
-// never asked unless it is named. `autofinity.runtime.policies` looks in the same places.
+// Chooses the policy of a run: the one that the user names, else the user's own (`autofinity
+// rebuild` writes it), else the one that is shipped for this very machine, else the one for any
+// machine. The policy of another machine is never used unless it is named.
+// `autofinity.runtime.policies` looks in the same places.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static bool named_policy(const char* wish, const char* folder, char out[PATH_MAX
     struct stat info;
     bool there = stat(wish, &info) == 0;
     bool named = folder[0] && *wish != '.' && !strchr(wish, '/');
-    // A folder of results may be called as the machine is.
+    // A folder of results may have the name of the machine.
     if (!(there && !S_ISDIR(info.st_mode)) && named && readable(out, folder, wish, ".json")) {
         return true;
     }
@@ -77,8 +78,7 @@ static const char* cpu_of_line(char* line, char name[NAME_MAX + 1], const Shape*
     return fits ? line + used + 1 : NULL;
 }
 
-// The first line of the table for this CPU, and for this shape where one is given, whose policy is
-// shipped.
+// The first line of the table for this CPU, and for this shape if given, with a shipped policy.
 static bool find_machine(const char* folder, const char* cpu, const Shape* shape,
                          char out[PATH_MAX]) {
     char path[PATH_MAX], line[1024], name[NAME_MAX + 1];
@@ -87,7 +87,7 @@ static bool find_machine(const char* folder, const char* cpu, const Shape* shape
     while (table && !found && fgets(line, sizeof line, table)) {
         const char* model = cpu_of_line(line, name, shape);
         size_t length = model ? strlen(model) : 0;
-        // What the kernel tells may go on after a space ("AMD EPYC 9654 96-Core Processor").
+        // The kernel's name may continue after a space ("AMD EPYC 9654 96-Core Processor").
         found = model && strncmp(cpu, model, length) == 0 &&
                 (cpu[length] == '\0' || cpu[length] == ' ') && readable(out, folder, name, ".json");
     }
@@ -99,7 +99,7 @@ static bool machine_policy(const char* folder, char out[PATH_MAX]) {
     char cpu[MODEL_CHARS];
     Shape shape;
     cpu_model(cpu);
-    // The shape takes a read a core: only where the CPU is one of the table's.
+    // The shape takes a read for each core: only where the CPU is one of the table's.
     return find_machine(folder, cpu, NULL, out) && machine_shape(&shape) &&
            find_machine(folder, cpu, &shape, out);
 }

@@ -1,4 +1,4 @@
-// Hints: letters, which files keep, and names, which people say. Twin of
+// Hints: letters, which files keep, and names, which people use. Twin of
 // `autofinity/model/affinity.py`.
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,13 @@
 // The launcher: `autofinity run` becomes the application, every other command becomes Python.
 //
-//   main ─► options ─► aside: a child that may die of what is forbidden here
+//   main ─► options ─► aside: a child that may die of system calls that are forbidden here
 //            │           ├─► program (which file, its key)
-//            │           ├─► policy_file (digest, version)            all of it optional: whatever
-//            │           ├─► decisions (is the answer known already?)  fails here, the application
-//            runs │           ├─► python (who runs the monitor?) │           ├─► monitor (detached;
-//            attach opens its counters) │           └─► say (one line on stderr) └─► execvp
+//            │           ├─► policy_file (digest, version)            all of this is optional:
+//            │           ├─► decisions (is the answer known already?)  where it fails, the
+//            │           ├─► python (who runs the monitor?)            application runs
+//            │           ├─► monitor (detached; attach opens its counters)
+//            │           └─► say (one line on stderr)
+//            └─► execvp
 //
 // Rules of the room: no allocation that is not checked, every descriptor close-on-exec, nothing on
 // stdout, no signal disposition, environment variable or working directory of the application-to-be
@@ -25,11 +27,11 @@ typedef struct {
     const char* policy;     // as given, or NULL
     const char* db;         // as given, or NULL for the state folder
     const char* sample_s;   // as given, checked to be a positive number; NULL for the default
-    const char* every_s;    // as --sample-s; NULL: not in continuous mode
+    const char* every_s;    // as --sample-s; NULL: no continuous mode
     const char* bind;       // "llc" or "core"
-    const char* mechanism;  // who decides, one of mechanism_lists.h
-    const char* hint;       // that the user asks for, instead of any decision; or NULL
-    const char* fallback;   // hint where nothing can be measured, or there is no policy; or NULL
+    const char* mechanism;  // the mechanism that decides, one of mechanism_lists.h
+    const char* hint;       // asked for by the user, instead of any decision; or NULL
+    const char* fallback;   // hint used where nothing can be measured, or without a policy; or NULL
     int threads;            // 0: not given
     bool use_db, bind_threads, migrate_pages, arm, explain, quiet, auto_rebuild, dry_run;
     char** app;  // argv of the application, NULL-terminated
@@ -37,7 +39,7 @@ typedef struct {
 
 // Spread over sockets, spread over last-level caches, sockets first: capitals are true.
 // ---- hints --------------------------------------------------------------------------------------
-// Letters and name of each, in the documented order.
+// Letters and name of each hint, in the documented order.
 #define EACH_HINT(ROW)                     \
     ROW(SLP, "spread")                     \
     ROW(SLp, "own-caches-many-sockets")    \
@@ -50,12 +52,12 @@ typedef struct {
 #define HINT_IN_LIST(letters, name) name " (" #letters "), "
 #define HINTS "a name or its letters: " EACH_HINT(HINT_IN_LIST) "as `autofinity hints` has them"
 bool is_hint(const char* letters);
-// The letters of what a user wrote: these, or the name in any case. NULL: no hint.
+// The letters of a hint that a user wrote: as letters, or as a name in any case. NULL: no hint.
 const char* hint_letters(const char* text);
-// Name and letters, as people are shown a hint; valid until the next call.
+// Name and letters of a hint, as shown to people; valid until the next call.
 const char* hint_shown(const char* letters);
 
-// Whether the policy alone decides, not who shares with whom.
+// Whether the policy alone decides, without sharing between threads.
 bool policy_decides(const Options* options);
 
 // Parses what follows `run`. Returns -1 to go on, else the exit code (help: 0, usage error: 2).
@@ -63,26 +65,28 @@ int parse_options(int argc, char** argv, Options* out);
 
 // ---- aside --------------------------------------------------------------------------------------
 typedef enum { ASIDE_DONE, ASIDE_DIED, ASIDE_NONE } AsideEnd;  // NONE: no child could be made
-// Runs `work` in a child and sleeps until it has ended. The number of the signal it died of; 0: it
-// did not, or nobody could tell.
+// Runs `work` in a child and sleeps until the child has ended. `signal_number`: the signal that
+// killed the child; 0: none, or unknown.
 AsideEnd run_aside(void (*work)(void*), void* with, int* signal_number);
-// In a child: what it tries now, for the line that tells of its death; NULL: nothing remarkable.
+// In a child: names the step that it tries now, for the message about its death; NULL: no step
+// worth a message.
 void trying(const char* step);
-// Whether orphans of our children come to us (PID 1, a subreaper), which is asked where asking is
-// not forbidden.
+// Whether orphans of our children become our children (PID 1, a subreaper). The kernel is asked
+// only where asking is not forbidden.
 AsideEnd find_orphans_home(bool* here, int* signal_number);
-// Why there is no monitor, after an end other than ASIDE_DONE.
+// The reason why there is no monitor, after an end other than ASIDE_DONE.
 void explain_aside(AsideEnd end, int signal_number, char out[REASON_CHARS]);
 
 // ---- say ----------------------------------------------------------------------------------------
 // Writes one line to stderr, prefixed "autofinity: ". Never blocks, never raises a signal, never
 // uses stderr when it is closed or when something else may have taken its number.
 void say_init(bool quiet);
-// Names of programs and arguments may hold what a terminal obeys; nothing of it is left.
+// Removes everything from `text` that a terminal would obey: names of programs and arguments may
+// hold such characters.
 void make_plain(char* text, size_t bytes);
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
-// For a child whose like has died of what `say` takes: it may die, too, of what it writes to, or of
-// an alarm when that takes a second.
+// Prints from a child after another child has died of a system call that `say` makes: this child
+// may die, too, when it writes, or of an alarm when that takes a second.
 void say_bluntly(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // ---- sha256 -------------------------------------------------------------------------------------
@@ -102,20 +106,20 @@ typedef struct {
     char key[DIGEST_CHARS + 1];  // names this version of the program in the behaviour database
     bool privileged;             // setuid, setgid, file capabilities or unreadable: leave alone
 } Program;
-// Finds the file like execvp and makes its key. False: not found (exec will say so itself), or
-// there is no key, which has been said.
+// Finds the file as execvp does and makes its key. False: there is no such file (exec will print so
+// itself), or there is no key, which has been printed.
 bool find_program(char* const* argv, Program* out);
-// Whether execvp would find a file of that name, whether or not it may run.
+// Whether execvp would find a file of that name, executable or not.
 bool program_exists(const char* name);
 
-// Thread count that the environment promises (OMP_NUM_THREADS and its kin); 0: no promise.
+// Thread count that the environment sets (OMP_NUM_THREADS and the like); 0: none.
 int threads_from_environment(void);
 
 // ---- policy file --------------------------------------------------------------------------------
-// What the conditions of a policy's rules look at, as far as its counters tell.
+// The counters that a policy's conditions use.
 enum Asks { ASKS_NOTHING, ASKS_SOFTWARE, ASKS_HARDWARE };
-// Digest of the file's bytes, and what it asks for, after a check that it can be read and names a
-// version that we know. False: `reason` says what was got.
+// Digest of the file's bytes, and the counters that it asks for, after a check that the file can be
+// read and has a known version. False: `reason` names the fault.
 bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], enum Asks* asks,
                        char reason[REASON_CHARS]);
 
@@ -124,7 +128,7 @@ typedef struct {
     unsigned long words[CPU_LIMIT / (8 * sizeof(unsigned long))];
 } CpuSet;
 bool cpuset_has(const CpuSet* set, int cpu);
-bool cpuset_get(CpuSet* out);                   // what this process may use now
+bool cpuset_get(CpuSet* out);                   // CPUs that this process may use now
 bool cpuset_set(pid_t pid, const CpuSet* set);  // bind a process
 bool cpuset_parse(const char* list, CpuSet* out);
 int cpuset_count(const CpuSet* set);
@@ -140,28 +144,28 @@ enum { SYSFS_CHARS = 16384, MODEL_CHARS = 256 };
 const char* sysfs_root(void);
 // First line of a file of the tree; empty when it cannot be read.
 void sysfs_line(const char* name, char out[SYSFS_CHARS]);
-// The first CPU's name in /proc/cpuinfo (AUTOFINITY_CPUINFO), single-spaced, or what Arm has in its
-// place, "IMPLEMENTER PART"; empty where it says neither.
+// The first CPU's name in /proc/cpuinfo (AUTOFINITY_CPUINFO), single-spaced, or Arm's "IMPLEMENTER
+// PART" in its place; empty where the file has neither.
 void cpu_model(char out[MODEL_CHARS]);
 typedef struct {
     int sockets, nodes, llcs_per_socket, cores_per_llc;
 } Shape;
-// Of the whole machine; false: one part of it is not like another.
+// Shape of the whole machine; false: its parts are not alike.
 bool machine_shape(Shape* out);
-// Whether the CPUs of this set that run are of one last-level cache and one kind.
+// Whether all online CPUs of this set have one last-level cache and are of one kind.
 bool nothing_to_choose(const CpuSet* allowed);
-// Whether the kernel takes pages away now and then, so that they fault again.
+// Whether the kernel unmaps pages now and then, so that they fault again (NUMA hinting).
 bool hinting_is_on(void);
-// Names this kind of machine: hexadecimal digits, the same on all nodes that are built alike.
+// Key of this kind of machine: hexadecimal digits, the same on all nodes that are built alike.
 void machine_key(char out[MACHINE_CHARS + 1]);
 
 // ---- private files ------------------------------------------------------------------------------
-// Whether nobody else can have written a file, or put one into a folder; else the reason, after
-// the words `before`. What is not there, nobody has written.
+// Whether nobody else can have written a file, or put one into a folder; else the reason, after the
+// words `before`. A missing file counts as written by nobody.
 bool file_is_ours(const char* path, const char* before, char reason[REASON_CHARS]);
 bool folder_is_ours(const char* path, char reason[REASON_CHARS]);
-// A file of ours beside the database as text, to be freed; NULL when it is missing, does not begin
-// with `head`, or others could have chosen masks by it.
+// Reads a file of ours beside the database as text, to be freed. NULL when the file is missing,
+// does not begin with `head`, or other users could have chosen masks by it.
 char* read_private(const char* path, const char* head);
 
 // ---- state folder, decision cache ---------------------------------------------------------------
@@ -171,8 +175,8 @@ typedef struct {
     char claims[PATH_MAX];     // cores of other runs, beside it
 } State;
 void find_state(const Options* options, State* out);
-// A database that others can write, whose header is damaged, from a newer version or not writable:
-// false and the reason.
+// Returns false and the reason for a database that others can write, that is damaged in its header,
+// from a newer version or not writable.
 bool check_database(const State* state, char reason[REASON_CHARS]);
 
 typedef struct {
@@ -180,8 +184,8 @@ typedef struct {
     char list[4096];
     CpuSet set;
 } Known;
-// Looks the program up. Only a decision of this very policy on this kind of machine for the CPUs
-// allowed now counts.
+// Looks up the program's decision. Only a decision of this very policy on this kind of machine for
+// the CPUs allowed now counts.
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out);
 
@@ -191,26 +195,26 @@ bool claimed_by_others(const State* state, const CpuSet* set);
 // ---- Python -------------------------------------------------------------------------------------
 typedef struct {
     char interpreter[PATH_MAX];  // empty: none found
-    char script[PATH_MAX];       // `autofinity-cli` beside us; empty: not installed
+    char script[PATH_MAX];       // `autofinity-cli` in our own folder; empty: not installed
     char package[PATH_MAX];      // folder of the package; empty: not found, Python may know it
 } Python;
 void find_python(Python* out);
 enum { PYTHON_WORDS = 6 };
-// The words that make `module` of the package the program of our Python, NULL-terminated: isolated
-// from the variables and folders of the application, found by our own path.
+// The words of the command that runs `module` of the package in our Python, NULL-terminated:
+// isolated from the variables and folders of the application, found by our own path.
 void python_command(const Python* python, const char* module, bool compile,
                     const char* words[PYTHON_WORDS]);
-// Environment of Python: the application's, with what would steer the interpreter, its libraries or
-// its allocator set aside. `autofinity/own_python.py` gives it back.
+// Environment of Python: the application's, without the variables that would steer the interpreter,
+// its libraries or its allocator. `autofinity/own_python.py` restores them.
 char** python_environment(const Python* python, bool small);
 
 // ---- which policy -------------------------------------------------------------------------------
 typedef struct {
     char path[PATH_MAX];  // empty: there is none
-    const char* origin;   // who chose it, for people
+    const char* origin;   // source of the choice, for people
 } PolicyChoice;
-// The policy of a run whose user says `wish` (a file or the name of a shipped one; NULL: nothing).
-// False: what is named is nowhere, for the reason.
+// The policy of a run whose user asks for `wish` (a file or the name of a shipped policy; NULL:
+// nothing). False: there is no such policy; the reason names it.
 bool choose_policy(const char* wish, const Python* python, PolicyChoice* out,
                    char reason[REASON_CHARS]);
 
@@ -230,16 +234,16 @@ typedef struct {
     const char* names[MAX_EVENTS];
     int count;
 } Counters;
-// errno with which hardware counting is refused to everybody here; 0: it is worth trying. Costs
-// microseconds and sets nothing up.
+// errno with which the kernel refuses hardware counting to everybody here; 0: an attempt is worth
+// while. Costs microseconds and sets nothing up.
 int hardware_refusal(void);
-// Whether a PMU that samples memory is in this folder of PMUs.
+// Whether this folder of PMUs has one that samples memory.
 bool has_memory_pmu(const char* devices);
 // Opens counters on `pid` (inherited by its threads and children, enabled by its exec), unless
-// `refusal` says that this cannot be.
+// `refusal` says that this is impossible.
 void attach(pid_t pid, int refusal, Attached* out, Counters* counters);
 void detach(Counters* counters);
-// One clause for each step down, for the line on stderr.
+// One clause for each step down the ladder, for the line on stderr.
 void explain_ladder(const Attached* attached, char* out, size_t size);
 
 // ---- monitor ------------------------------------------------------------------------------------
@@ -249,16 +253,16 @@ typedef struct {
     const Python* python;
     const State* state;   // NULL: without a database
     const char* policy;   // absolute path; NULL: nothing is decided
-    const char* origin;   // who chose it
+    const char* origin;   // source of the choice
     const char* bound;    // CPU list bound before exec, or NULL
     const char* allowed;  // CPU list allowed before anything was bound
-    int threads;          // 0: watch
+    int threads;          // 0: unknown; the monitor watches
     pid_t application;    // the process that becomes it
-    bool adopts;          // it gets the orphans of its children
+    bool adopts;          // orphans of its children become its children
 } MonitorRequest;
-// Starts the monitor, from a child of the application's process. True: it runs, and `attached` says
-// what it can see (tier -1: it did not answer within its time). False: `reason` says why there is
-// none.
+// Starts the monitor, from a child of the application's process. True: the monitor runs, and
+// `attached` says what it can see (tier -1: no answer within its time). False: `reason` says why
+// there is no monitor.
 bool start_monitor(const MonitorRequest* request, Attached* attached, char reason[REASON_CHARS]);
 // Becomes Python, which prints what the run would do. Returns only when that is impossible.
 void become_dry_run(const MonitorRequest* request);

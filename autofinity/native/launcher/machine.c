@@ -1,6 +1,6 @@
-// Names the machine by what its core sets depend on: nodes of a cluster share home directories, and
-// what was decided on one kind of them means something else on another. `linux/machine_key.py`
-// makes the same key.
+// Names the machine by everything that its core sets depend on: nodes of a cluster share home
+// directories, and a decision made on one kind of node has another meaning on another kind.
+// `linux/machine_key.py` makes the same key.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@ static int become_python(char** argv) {
         memcpy(command + used, argv + 1, (size_t)argc * sizeof *argv);
         execve(command[0], (char* const*)command, python_environment(&python, false));
     }
-    if (python.script[0]) execv(python.script, argv);  // it knows how, perhaps
+    if (python.script[0]) execv(python.script, argv);  // it may know the command
     say_init(false);
     say("no Python to run this command: expected autofinity-cli or python3 beside this executable, "
         "or AUTOFINITY_PYTHON to name an interpreter; reinstall autofinity");
@@ -31,7 +31,7 @@ static const char* absolute(const char* path, char out[PATH_MAX]) {
     return path && *path && realpath(path, out) ? out : NULL;
 }
 
-// What there is to know before the application starts. Everything in it may be missing.
+// Everything to know before the application starts. Each part may be missing.
 typedef struct {
     Program program;
     State state;
@@ -42,20 +42,20 @@ typedef struct {
     const Options* options;
     pid_t application;
     bool adopts;
-    const char* wrong_fallback;  // what AUTOFINITY_FALLBACK says, where that is no hint
+    const char* wrong_fallback;  // value of AUTOFINITY_FALLBACK, where that is no hint
     bool one_cache;              // every hint gives threads the same CPUs
-    bool sharing_shows;          // page faults may tell who belongs together
-    const char* origin;          // who chose the policy
-    enum Asks asks;              // what it looks at
+    bool sharing_shows;          // page faults may show which threads belong together
+    const char* origin;          // source of the policy
+    enum Asks asks;              // counters that the policy uses
     char policy[PATH_MAX], digest[DIGEST_CHARS + 1], allowed_list[4096], reason[REASON_CHARS];
 } Plan;
 
-// False: the policy that was asked for is no policy; it has been said.
+// False: the policy that was asked for is no policy; the reason has been printed.
 static bool find_policy(const Options* options, Plan* plan) {
     static PolicyChoice chosen;
-    if (options->hint) return true;  // nobody is asked
+    if (options->hint) return true;  // no policy is needed
     bool found = choose_policy(options->policy, &plan->python, &chosen, plan->reason);
-    if (found && !chosen.path[0]) return true;  // tell_tier says so
+    if (found && !chosen.path[0]) return true;  // tell_tier prints this
     if (!found || !check_policy_file(chosen.path, plan->digest, &plan->asks, plan->reason)) {
         const char* wish = options->policy ? options->policy : getenv("AUTOFINITY_POLICY");
         say("the policy %s is not used: %s; the program runs as the system places it",
@@ -68,7 +68,7 @@ static bool find_policy(const Options* options, Plan* plan) {
     return true;
 }
 
-// Where threads go when nothing is decided, and the hint of the fallback.
+// Placement of threads when nothing is decided, and the hint of the fallback.
 #define UNDECIDED(fallback) \
     (fallback) ? "placed by the fallback, " : STAYS, (fallback) ? hint_shown(fallback) : ""
 static const char STAYS[] = "threads stay where the system puts them";
@@ -124,7 +124,7 @@ static void tell_tier(const Plan* plan) {
     }
 }
 
-// Sets everything up around the process that becomes the application, in a child of it. Nothing in
+// Prepares everything around the process that becomes the application, in a child of it. Nothing in
 // here may keep the application from running.
 static void prepare(void* what) {
     Plan* plan = what;
@@ -133,7 +133,7 @@ static void prepare(void* what) {
     if (plan->wrong_fallback) {
         say("AUTOFINITY_FALLBACK is not heeded: got '%s', expected " HINTS, plan->wrong_fallback);
     }
-    if (!find_program(options->app, &plan->program)) return;  // exec will say why
+    if (!find_program(options->app, &plan->program)) return;  // exec will print the reason
     if (plan->program.privileged) {
         say("%s is setuid, setgid, unreadable or has file capabilities: neither measured nor bound",
             plan->program.path);
@@ -162,8 +162,8 @@ static void prepare(void* what) {
     plan->one_cache = single && strcmp(options->bind, "llc") == 0;
     plan->sharing_shows = undecided && !single && hinting_is_on();
     int threads = options->threads ? options->threads : threads_from_environment();
-    // Only a promised thread count is bound before exec: a runtime that counts the CPUs it may use
-    // must not find fewer because of us.
+    // A thread count is bound before exec only when it is promised: a runtime that counts the CPUs
+    // it may use must not find fewer because of us.
     bool known = use_db && options->bind_threads && policy_decides(options) && threads > 0 &&
                  plan->digest[0] &&
                  find_decision(&plan->state, plan->program.key, threads, plan->digest,
@@ -203,7 +203,7 @@ static void prepare(void* what) {
             plan->policy[0] ? ", " : "", plan->policy[0] ? plan->origin : "",
             use_db ? plan->state.db : "not used", plan->python.interpreter);
     }
-    // Before exec, so that first touch is right.
+    // Bound before exec, so that first touch is right.
     if (known && cpuset_set(plan->application, &plan->known.set)) {
         say("known with %d threads: hint %s, bound to CPUs %s before start", threads,
             hint_shown(plan->known.hint), plan->known.list);
@@ -227,7 +227,7 @@ static void tell_bluntly(void* what) {
     if (!plan->options->quiet) say_bluntly("no monitor: %s", plan->reason);
 }
 
-// The application runs alone when this cannot be done.
+// Sets everything up; where that is impossible, the application runs alone.
 static void set_up(Plan* plan) {
     int killed_by;
     AsideEnd end = find_orphans_home(&plan->adopts, &killed_by);
@@ -236,7 +236,7 @@ static void set_up(Plan* plan) {
     explain_aside(end, killed_by, plan->reason);
     end = run_aside(tell_why_alone, plan, &killed_by);
     if (end == ASIDE_DIED) run_aside(tell_bluntly, plan, &killed_by);
-    if (end == ASIDE_NONE) tell_why_alone(plan);  // there is no other to tell it
+    if (end == ASIDE_NONE) tell_why_alone(plan);  // no child could do this
 }
 
 static int run(int argc, char** argv) {
@@ -260,7 +260,8 @@ static int run(int argc, char** argv) {
     set_up(&plan);
     execvp(options.app[0], options.app);
     int error = errno;
-    // A folder of PATH that may not be read makes a program that is nowhere "not permitted".
+    // A folder of PATH without read permission makes exec report "not permitted" for a program that
+    // exists nowhere.
     if (error == EACCES && !strchr(options.app[0], '/') && !program_exists(options.app[0])) {
         error = ENOENT;
     }

@@ -1,4 +1,4 @@
-// The monitor's native half: detached from the application so far that the application cannot tell.
+// The monitor's native half: so detached that the application cannot notice it.
 //
 //   launcher ──aside──► set-up ──fork──► monitor (in the set-up's session, adopted by init)
 //      │                   └─ where there is a PMU: waits at most 2 ms for "counters are open";
@@ -28,8 +28,8 @@
 
 #include "launcher.h"
 
-// 2 ms is ten times what attaching takes; a monitor that needs longer sits in an RCU grace period
-// of 10-20 ms, for which the application does not wait.
+// 2 ms is ten times the duration of attaching; a monitor that needs longer waits for an RCU grace
+// period of 10-20 ms, for which the application does not wait.
 enum { ATTACH_WAIT_MS = 2, PYTHON_DELAY_MS = 150 };
 
 static void close_between(unsigned first, unsigned last) {
@@ -58,8 +58,8 @@ static bool close_all_but(int* a, int* b) {
     return true;
 }
 
-// No signal disposition, limit, priority or folder of the application's steers the monitor, and it
-// is the first to go when memory is short.
+// Removes every signal disposition, limit, priority and folder of the application from the monitor,
+// and makes it the first to be killed when memory is short.
 static void become_background(void) {
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigset_t none;
@@ -73,14 +73,14 @@ static void become_background(void) {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
         ssize_t written = write(fd, "1000", 4);
-        (void)written;  // the worst is that it is not the first to go
+        (void)written;  // at worst it is not the first to be killed
         close(fd);
     }
 }
 
 static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD_CLOEXEC); }
 
-// Becomes Python with `module`, which is told everything by arguments. Returns when exec fails.
+// Becomes Python with `module`, which gets everything by arguments. Returns when exec fails.
 static void exec_python(const char* module, const MonitorRequest* request, int pidfd,
                         const Attached* attached, const Counters* counters) {
     char pid[16], descriptor[16], threads[16], opened[256] = "", ladder[REASON_CHARS];
@@ -159,7 +159,8 @@ static bool ended_within(int pidfd, int milliseconds) {
     return got != 0;
 }
 
-// `refusal` is why there are no hardware counters, and then `ready` is -1: nobody waits.
+// `refusal`: the reason why there are no hardware counters; then `ready` is -1, and no process
+// waits.
 static void native_half(const MonitorRequest* request, int pidfd, int ready, int refusal) {
     if (!close_all_but(&pidfd, &ready)) _exit(1);
     Attached attached;
@@ -167,8 +168,8 @@ static void native_half(const MonitorRequest* request, int pidfd, int ready, int
     attach(request->application, refusal, &attached, &counters);
     if (ready >= 0) {
         signal(SIGPIPE, SIG_IGN);  // the launcher may not have waited
-        // Nobody reads any more: the application started before its counters were open, and threads
-        // it has made since are not counted. No totals are better than wrong ones.
+        // The reader is gone: the application started before its counters were open, and threads it
+        // has made since are not counted. No totals are better than wrong ones.
         if (write(ready, &attached, sizeof attached) < 0) detach(&counters);
         close(ready);
     }
@@ -178,19 +179,19 @@ static void native_half(const MonitorRequest* request, int pidfd, int ready, int
     pid_t self = getpid();
     pid_t python = fork();
     if (python == 0) {
-        // Should the native half be killed, the application would adopt Python: so it goes too.
+        // If the native half were killed, the application would adopt Python: so Python ends, too.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self) _exit(0);
         become_monitor(request, pidfd, &attached, &counters);
     }
-    // Stays until the application ends, or it would be the application's zombie.
+    // Stays until the application ends, otherwise it would become the application's zombie.
     ended_within(pidfd, -1);
     while (python > 0 && waitpid(python, NULL, 0) < 0 && errno == EINTR) continue;
     _exit(0);
 }
 
-// What the monitor does when nobody waits for it any more, tried while somebody can tell: the same
-// system calls, with arguments that change nothing.
+// Tries the monitor's later work while the launcher can still report a failure: the same system
+// calls, with arguments that change nothing.
 static void try_what_a_monitor_takes(const Options* options) {
     trying("close_range");
     syscall(SYS_close_range, ~0u, ~0u, 0);
@@ -213,8 +214,8 @@ static void try_what_a_monitor_takes(const Options* options) {
     }
 }
 
-// The child of a child that ends at once, or, where that one's orphans come back to the
-// application, its sibling, without an exit signal as it has none.
+// Forks the child of a child that ends at once. Where orphans of that child come back to the
+// application, forks a sibling of it instead, without an exit signal, as it has none.
 static pid_t fork_away(bool adopts) {
     return adopts ? (pid_t)syscall(SYS_clone, (unsigned long)CLONE_PARENT, NULL, NULL, NULL, 0)
                   : fork();
@@ -232,7 +233,7 @@ bool start_monitor(const MonitorRequest* request, Attached* attached, char reaso
     trying("pidfd_open");
     int pidfd = (int)syscall(SYS_pidfd_open, request->application, 0);
     if (pidfd < 0) return failed("pidfd_open", reason);
-    if (getppid() != request->application) {  // and its number may be another one's by now
+    if (getppid() != request->application) {  // another process may have its number now
         errno = ESRCH;
         return failed("the program has ended", reason);
     }

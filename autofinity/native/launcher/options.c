@@ -108,7 +108,7 @@ static bool takes_value(const char* name, char** argv, int* at, const char** val
     return true;
 }
 
-// Matches `-t value` and `-tvalue`, as the other commands have it; as `takes_value` otherwise.
+// Matches `-t value` and `-tvalue`, as in the other commands; otherwise as `takes_value`.
 static bool takes_short_value(char letter, char** argv, int* at, const char** value) {
     if (argv[*at][1] != letter) return false;
     *value = argv[*at][2] ? argv[*at] + 2 : argv[*at + 1];

@@ -1,6 +1,6 @@
-// Is this file a policy? The monitor reads it, field by field; what is seen here, because nothing
-// is printed once the application runs, is that the file can be read and names a version that we
-// know.
+// Checks whether a file is a policy. The monitor reads it field by field. Since nothing is printed
+// after the application starts, the launcher checks here that the file can be read and has a known
+// version.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { LARGEST = 16 << 20, NEWEST_VERSION = 5 };
 
-// What follows a key and its colon; NULL: the word is no key here.
+// The value after a key and its colon; NULL: the word is no key here.
 static const char* value_after(const char* key_end) {
     static const char space[] = " \t\r\n";
     key_end += strspn(key_end, space);
@@ -79,7 +79,7 @@ static enum Asks what_it_asks(const char* text) {
 
 bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], enum Asks* asks,
                        char reason[REASON_CHARS]) {
-    // O_NONBLOCK: a FIFO in the file's place must not hold the application up.
+    // O_NONBLOCK: a FIFO in the file's place must not block the application.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat info;
     if (fd < 0 || fstat(fd, &info) != 0) {

@@ -1,5 +1,5 @@
-// Files that nobody but their user can have written: the behaviour database and what lies beside
-// it. Masks are set by what they say. `autofinity/private_file.py` has the same rules.
+// Files that only their user can have written: the behaviour database and the files beside it.
+// Masks are set by their content. `autofinity/private_file.py` has the same rules.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { LARGEST_BYTES = 8 << 20, MOST_LINKS = 40 };  // as many as Linux follows
 
-// A group with the number of its user is that user's own: many systems let it write.
+// A group with the number of its user is that user's own: many systems give it write permission.
 static bool writable_by_others(const struct stat* info) {
     return (info->st_mode & S_IWOTH) || ((info->st_mode & S_IWGRP) && info->st_gid != info->st_uid);
 }
@@ -40,7 +40,7 @@ bool file_is_ours(const char* path, const char* before, char reason[REASON_CHARS
     return lstat(path, &info) != 0 || !is_flawed(&info, before, reason);
 }
 
-// Takes the first name off `ahead`; an empty one at its end.
+// Removes the first name from `ahead`; an empty name at the end.
 static char* next_name(char** ahead) {
     char* name = *ahead + strspn(*ahead, "/");
     char* end = name + strcspn(name, "/");
@@ -49,7 +49,7 @@ static char* next_name(char** ahead) {
     return name;
 }
 
-// What a link at `here` says comes before what is `ahead`, and is inside `folder` or the root.
+// Puts the target of a link at `here` before the rest of `ahead`, inside `folder` or the root.
 static bool follow(const char* here, char folder[PATH_MAX], char** ahead, char buffer[PATH_MAX]) {
     char target[PATH_MAX], rest[PATH_MAX];
     ssize_t got = readlink(here, target, sizeof target - 1);
@@ -64,7 +64,7 @@ static bool follow(const char* here, char folder[PATH_MAX], char** ahead, char b
 
 typedef enum { THERE, MISSING, FOREIGN_LINK, UNKNOWN } Way;
 
-// `info`: of the last folder on the way to `path` that is there, or of a link of another user's.
+// `info`: of the last existing folder on the way to `path`, or of a link of another user's.
 static Way go(const char* path, struct stat* info) {
     char folder[PATH_MAX] = "", buffer[PATH_MAX], here[PATH_MAX];
     char* ahead = buffer;
@@ -101,7 +101,8 @@ bool folder_is_ours(const char* path, char reason[REASON_CHARS]) {
         return (info.st_uid == 0 && !writable_by_others(&info)) ||
                !is_foreign(&info, before, reason);
     }
-    // The monitor makes one that is missing; whoever uses one of which nothing is known says why.
+    // The monitor makes a missing file; later users report why a file of unknown state cannot be
+    // used.
     bool trusted = way == MISSING && (info.st_uid == geteuid() || info.st_uid == 0);
     if (way == UNKNOWN || trusted) return true;
     snprintf(reason, REASON_CHARS, "%sa %s it is another user's (uid %u)", before,
@@ -109,7 +110,7 @@ bool folder_is_ours(const char* path, char reason[REASON_CHARS]) {
     return false;
 }
 
-// The rest of a file, to be freed; NULL when it is longer than that or cannot be read.
+// The rest of a file, to be freed; NULL when it is longer than `most` or cannot be read.
 static char* read_rest(int fd, size_t most) {
     char* text = malloc(most + 1);
     size_t used = 0;

@@ -1,4 +1,4 @@
-// Which file exec will run, and the key that names this version of it.
+// Finds the file that exec will run, and makes the key that names this version of the file.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ static bool exists(const char* path, struct stat* info) {
 }
 
 static bool runnable(const char* path, struct stat* info) {
-    // access(2) itself knows no such errors: they are a seccomp filter's, and exec will tell.
+    // access(2) itself knows no such errors: they come from a seccomp filter, and exec will report
+    // them.
     return exists(path, info) && (access(path, X_OK) == 0 || errno == EPERM || errno == ENOSYS);
 }
 
@@ -26,7 +27,7 @@ static bool search(const char* name, char out[PATH_MAX], struct stat* info,
         return snprintf(out, PATH_MAX, "%s", name) < PATH_MAX && serves(out, info);
     }
     const char* path = getenv("PATH");
-    if (!path) path = "/bin:/usr/bin";  // what execvp takes then
+    if (!path) path = "/bin:/usr/bin";  // execvp's default
     while (true) {
         size_t length = strcspn(path, ":");
         int wanted = length ? snprintf(out, PATH_MAX, "%.*s/%s", (int)length, path, name)
@@ -79,14 +80,14 @@ bool find_program(char* const* argv, Program* out) {
         say("no monitor: the path of %s cannot be resolved: %s", found, strerror(errno));
         return false;
     }
-    // Only what would really change who the process is: root running a root-owned setuid file
-    // gains nothing. File capabilities make a program non-dumpable whoever runs it.
+    // Only files that would really change the user of the process: root running a root-owned setuid
+    // file gains nothing. File capabilities make a program non-dumpable whoever runs it.
     bool setuid = (info.st_mode & S_ISUID) && info.st_uid != geteuid();
     bool setgid = (info.st_mode & S_ISGID) && (info.st_mode & S_IXGRP) && info.st_gid != getegid();
     trying("getxattr");
     bool capable = getxattr(out->path, "security.capability", NULL, 0) > 0;
     trying("access");
-    // Who may run a program without reading it may not look into it either.
+    // A user who may run a program without reading it may not inspect it either.
     bool unreadable = access(out->path, R_OK) != 0;
     out->privileged = setuid || setgid || capable || unreadable;
 
@@ -107,8 +108,8 @@ bool find_program(char* const* argv, Program* out) {
     return true;
 }
 
-// One count, or one a nesting level, of which the product is what runs at once; 0: none that
-// counts.
+// One count, or one for each nesting level, whose product is the number that runs at once; 0: none
+// that counts.
 static long count_in(const char* text) {
     long product = 1;
     char* end = (char*)text;
@@ -132,7 +133,7 @@ int threads_from_environment(void) {
         const char* text = getenv(names[i]);
         long count = text ? count_in(text) : 0;
         if (!count) continue;
-        // OpenMP runs no more than that, whatever else is asked for.
+        // OpenMP runs no more than that limit, whatever else is asked for.
         const char* most = i == 0 ? getenv("OMP_THREAD_LIMIT") : NULL;
         long limit = most ? count_in(most) : 0;
         return (int)(limit && limit < count ? limit : count);

@@ -1,4 +1,4 @@
-// Which Python: the one whose environment this executable was installed into.
+// Finds the Python whose environment this executable was installed into.
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
@@ -66,8 +66,8 @@ static bool find_package_by(const char* folder, const char* lib, const char* ver
     return found;
 }
 
-// A Python environment, seen from the folder of the executable. It may be of several Pythons: the
-// interpreter's own version comes first.
+// Finds the package in a Python environment, seen from the folder of the executable. The
+// environment may serve several Pythons: the interpreter's own version comes first.
 static void find_package(const char* folder, Python* out) {
     static const char* const places[][2] = {
         {"../lib/", "/site-packages"},
@@ -89,7 +89,7 @@ static void find_interpreter(const char* folder, Python* out) {
     const char* wish = getenv("AUTOFINITY_PYTHON");
     if (wish && *wish) {
         if (executable(wish)) snprintf(out->interpreter, PATH_MAX, "%s", wish);
-        return;  // a wrong wish is said, not replaced by something else
+        return;  // a wrong wish is reported, not replaced
     }
     if (out->script[0] && interpreter_of(out->script, out->interpreter)) return;
     if (folder[0]) beside(folder, "python3", out->interpreter);
@@ -127,7 +127,7 @@ void python_command(const Python* python, const char* module, bool compile,
     words[n] = NULL;
 }
 
-// What belongs to the application and would steer or break our interpreter.
+// Whether a variable belongs to the application and would steer or break our interpreter.
 static bool steers(const char* variable) {
     static const char* const names[] = {
         "LD_LIBRARY_PATH=", "LD_PRELOAD=", "LD_AUDIT=", "GLIBC_TUNABLES=", "MALLOC_"};
@@ -137,8 +137,8 @@ static bool steers(const char* variable) {
     return false;
 }
 
-// The variable LD_LIBRARY_PATH of an interpreter whose own shared library is beside it; NULL: none
-// is.
+// The variable LD_LIBRARY_PATH of an interpreter with its own shared library beside it; NULL: it
+// has none.
 static char* own_libraries(const char* interpreter) {
     static const char* const names[] = {"lib", "lib64"};
     char prefix[PATH_MAX], pattern[PATH_MAX + 32], *entry = NULL;
@@ -176,6 +176,6 @@ char** python_environment(const Python* python, bool small) {
     copy[used++] = "AUTOFINITY_ISOLATED=1";
     char* libraries = own_libraries(python->interpreter);
     if (libraries) copy[used++] = libraries;
-    if (small) copy[used++] = "MALLOC_ARENA_MAX=1";  // one heap instead of one a thread
+    if (small) copy[used++] = "MALLOC_ARENA_MAX=1";  // one heap instead of one for each thread
     return copy;
 }

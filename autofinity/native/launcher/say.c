@@ -2,7 +2,7 @@
 //
 // A plain write could kill or stop us before the application exists: SIGPIPE (reader gone), SIGXFSZ
 // (file-size limit), SIGTTOU (background job on a `stty tostop` terminal), or block on a full pipe.
-// So: poll first, block the three signals for the length of the write, and take what came pending
+// So: poll first, block the three signals during the write, and take signals that became pending
 // because of it, so that the application inherits neither a changed mask nor a pending signal.
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static void write_unharmed(const char* text, size_t bytes) {
     struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT)) {
         ssize_t written = write(STDERR_FILENO, text, bytes);
-        (void)written;  // there is nobody left to tell
+        (void)written;  // there is no other way to report
     }
     static const int raised[] = {SIGPIPE, SIGXFSZ};
     sigset_t now_pending;
@@ -51,7 +51,7 @@ static void write_unharmed(const char* text, size_t bytes) {
 }
 
 // Code points that a terminal obeys, or that hide or reorder other text: controls, marks of
-// direction, separators, and what has no width.
+// direction, separators, and characters without width.
 static bool is_unsafe(uint32_t point) {
     static const uint32_t ranges[][2] = {
         {0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},
@@ -88,7 +88,8 @@ void make_plain(char* text, size_t bytes) {
         uint32_t point = 0;
         size_t wide = decode((const unsigned char*)text + i, bytes - i, &point);
         size_t taken = wide ? wide : 1;
-        // A byte that is no UTF-8 may be a control character where the terminal knows no UTF-8.
+        // A byte that is not UTF-8 may be a control character where the terminal does not use
+        // UTF-8.
         if (!wide || is_unsafe(point)) memset(text + i, '?', taken);
         i += taken;
     }

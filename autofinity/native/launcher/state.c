@@ -1,7 +1,7 @@
 // The state folder: where the behaviour database is, and the decisions made from it that are looked
 // up before exec (so that the first touch of a known program is already right).
 //
-// The decision cache is a text file that a monitor writes anew, by rename, after each decision:
+// The decision cache is a text file that a monitor rewrites, by rename, after each decision:
 //
 //   autofinity-decisions 2
 //   KEY THREADS POLICY_DIGEST llc|core MACHINE HINT ALLOWED_CPULIST MASK_CPULIST
@@ -68,7 +68,7 @@ static bool folder_writable(const char* path) {
     }
 }
 
-// Neither the database nor what SQLite keeps beside it is another's word.
+// Whether neither the database nor the files that SQLite keeps beside it can be another user's.
 static bool is_private(const State* state, char reason[REASON_CHARS]) {
     static const char* const suffixes[] = {"-journal", "-wal", "-shm"};
     char path[PATH_MAX], before[PATH_MAX];
@@ -151,7 +151,8 @@ bool find_decision(const State* state, const char* key, int threads, const char*
                 is_hint(out->hint) && cpuset_parse(was_allowed, &then) &&
                 cpuset_parse(out->list, &out->set) && cpuset_equal(&then, allowed) &&
                 cpuset_within(&out->set, allowed) &&
-                // Fewer CPUs than threads would make a runtime that counts them start fewer.
+                // With fewer CPUs than threads, a runtime that counts CPUs would start fewer
+                // threads.
                 cpuset_count(&out->set) >= threads;
     }
     free(text);

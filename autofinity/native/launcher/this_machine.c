@@ -1,6 +1,6 @@
-// What this machine is: the CPU's name, its shape where all parts of it are alike, and whether the
-// CPUs that a run may use leave anything to choose. `linux/cpu_model.py`, `policy/shipped.py` and
-// `runtime/evidence.py` say the same.
+// Facts of this machine: the CPU's name, its shape where all parts of it are alike, and whether the
+// CPUs that a run may use leave a choice. `linux/cpu_model.py`, `policy/shipped.py` and
+// `runtime/evidence.py` find the same.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void single_spaced(const char* from, char out[MODEL_CHARS]) {
     out[used] = '\0';
 }
 
-// The value of a line "NAME : VALUE"; NULL: the line is another one's.
+// The value of a line "NAME : VALUE"; NULL: the line has another name.
 static const char* value_of(const char* line, const char* name) {
     size_t length = strlen(name);
     if (strncmp(line, name, length) != 0) return NULL;
@@ -46,7 +46,7 @@ void cpu_model(char out[MODEL_CHARS]) {
     const char* path = getenv("AUTOFINITY_CPUINFO");
     int fd = open(path && *path ? path : "/proc/cpuinfo", O_RDONLY | O_CLOEXEC | O_NOCTTY);
     ssize_t got, used = 0;
-    // The kernel tells of a few CPUs at a time; of hundreds it takes milliseconds to tell.
+    // The kernel reports a few CPUs at a time; hundreds take milliseconds.
     while (fd >= 0 && used < FIRST_CPU_BYTES &&
            (got = read(fd, text + used, (size_t)(FIRST_CPU_BYTES - used))) > 0)
         used += got;
@@ -102,7 +102,7 @@ static void add(CpuSet* set, const CpuSet* others) {
     }
 }
 
-// CPU_LIMIT: there is none from `cpu` on.
+// The next CPU of the set from `cpu` on; CPU_LIMIT: there is none.
 static int next_cpu(const CpuSet* set, int cpu) {
     while (cpu < CPU_LIMIT) {
         unsigned long rest = set->words[cpu / WORD_BITS] >> (cpu % WORD_BITS);
@@ -121,7 +121,7 @@ static void only(CpuSet* out, int cpu) {
     add_cpu(out, cpu);
 }
 
-// CPUs that run, as far as `online` and their own files tell (`linux/online.py`).
+// CPUs that run, according to `online` and their own files (`linux/online.py`).
 static void running(const CpuSet* mask, CpuSet* out) {
     static CpuSet listed;
     const char* root = sysfs_root();
@@ -129,7 +129,7 @@ static void running(const CpuSet* mask, CpuSet* out) {
     if (!read_cpus("devices/system/cpu/online", &listed)) memset(&listed, 0, sizeof listed);
     memset(out, 0, sizeof *out);
     for (int cpu = next_cpu(&listed, 0); cpu < CPU_LIMIT; cpu = next_cpu(&listed, cpu + 1)) {
-        // What is listed and has no folder is another machine's, as a container may show it.
+        // A listed CPU without a folder is another machine's, as a container may show it.
         snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%d", root, cpu);
         if (access(path, F_OK) != 0) continue;
         add_cpu(out, cpu);
@@ -144,7 +144,7 @@ static void running(const CpuSet* mask, CpuSet* out) {
     }
 }
 
-// The CPUs that run under the outermost data or unified cache of a CPU; false: it has none.
+// The running CPUs under the outermost data or unified cache of a CPU; false: it has none.
 static bool last_level(int cpu, const CpuSet* online, CpuSet* out) {
     char file[64], name[128], type[SYSFS_CHARS];
     long outermost = -1;
@@ -216,7 +216,7 @@ bool machine_shape(Shape* out) {
         if (cpuset_has(&seen, cpu)) continue;
         if (!last_level(cpu, &online, &cache)) core_of(cpu, &online, &cache);
         int cores = cores_within(&cache, &online, &seen);
-        if (!cpuset_has(&seen, cpu)) return false;  // its own cache does not have it
+        if (!cpuset_has(&seen, cpu)) return false;  // the list of its own cache lacks it
         if (out->cores_per_llc && out->cores_per_llc != cores) return false;
         out->cores_per_llc = cores;
         long package = read_of_cpu(cpu, "topology/physical_package_id", -1);
@@ -245,7 +245,7 @@ static bool of_several_kinds(const CpuSet* cpus) {
                                         "devices/cpu_core/cpus"};
     static const struct {
         const char* file;
-        double same;  // of the largest, is no other kind
+        double same;  // least share of the largest for the same kind
     } speeds[] = {{"cpu_capacity", 1}, {"cpufreq/cpuinfo_max_freq", 0.9}};
     static CpuSet type;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {

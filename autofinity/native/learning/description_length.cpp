@@ -7,7 +7,7 @@ namespace autofinity::learning {
 
 namespace {
 
-// Bits to say which `some` of `all` rows, when `share` of them is expected.
+// Bits to encode which `some` of `all` rows, when a share of `share` is expected.
 double choice_bits(double all, double some, double share) {
     const double rest = std::max(all - some, 0.0);
     double bits = 0;
@@ -24,7 +24,7 @@ double rule_bits(double conditions, double possible) {
     const double share = actual_share(possible, conditions);
     const double which =
         share < 1 ? choice_bits(possible, std::min(conditions, possible), share) : 0;
-    // The universal code of the integers (Rissanen 1983), but for a constant.
+    // The universal code of the integers (Rissanen 1983), up to a constant.
     double number = 0;
     for (double bits = std::log2(conditions); bits > 0; bits = std::log2(bits)) number += bits;
     return 0.5 * (number + which);

@@ -20,17 +20,17 @@ class Growth::Best {
         : bits_before(std::log2(total.sum() / total.right)), least_weight(least) {}
 
     void consider(const Condition& condition, const Pair& stays) {
-        // Not even a pure condition could gain more: spares the logarithm.
+        // Not even a pure condition could gain more: this saves the logarithm.
         if (stays.right * bits_before <= found.gain) return;
         const double gain = gain_of(stays);
         if (gain > found.gain) found = {condition, gain};
     }
 
-    // Bits; none where too little stays.
+    // Gain in bits; none where too little weight stays.
     double gain_of(const Pair& stays) const {
         return stays.sum() < least_weight ? 0 : bound_of(stays);
     }
-    // Bits, whatever stays.
+    // Bound of the gain in bits, whatever stays.
     double bound_of(const Pair& stays) const {
         if (stays.right <= 0) return 0;
         return stays.right * (bits_before - std::log2(stays.sum() / stays.right));
@@ -57,7 +57,7 @@ Code middle(const std::vector<double>& values, Code low, Code high) {
     return static_cast<Code>(above - values.begin()) - 1;
 }
 
-// The weight of one code after the other, ascending, of what is covered.
+// The weight of one code after the other, ascending, of the covered rows.
 class ByCode {
   public:
     ByCode(std::span<const Place> places, const std::vector<bool>& covered_cells,
@@ -68,7 +68,7 @@ class ByCode {
 
     bool ended() const { return at == end; }
     Code code() const { return at->code; }
-    // Sum of the code that is next, which is passed.
+    // Sum of the next code; moves on to the code after it.
     Pair take() {
         Pair sum;
         for (const Code of = at->code; at != end && at->code == of; skip()) {
@@ -89,18 +89,19 @@ class ByCode {
     const std::vector<Pair>& weight;
 };
 
-// A column of numbers in whose order a condition is looked for.
+// A column of numbers in whose order a condition is searched.
 struct Ordered {
     int index;
     const Column& column;
-    Pair known;    // of what is covered, without missing values
+    Pair known;    // of the covered rows, without missing values
     double least;  // weight that has to stay covered
 };
 
-// Only an edge between codes can gain most where moving it either way costs: the code inside has
-// weight for the class, the code outside weight against it. Unless it cannot be moved: outside are
-// no more codes, or the code inside is needed for the least weight. The edges looked at are those
-// above the codes up to `last`; `below` is the weight of what is covered before the first code.
+// Only an edge between codes can gain most from which each move costs: the code inside has weight
+// for the class, the code outside weight against it. The exceptions are edges that cannot be moved:
+// there are no more codes outside, or the code inside is needed for the least weight. The edges
+// looked at are those above the codes up to `last`; `below` is the covered weight before the first
+// code.
 template <typename Best>
 void consider_edges(const Ordered& ordered, ByCode codes, Pair below, Code last, Best& best) {
     if (codes.ended()) return;
@@ -126,8 +127,9 @@ void consider_edges(const Ordered& ordered, ByCode codes, Pair below, Code last,
     }
 }
 
-// The same, but only in blocks of codes in which a condition could gain most. More than any edge of
-// a block gains what has all the block's weight for the class, but none of that against it.
+// The same, but only in blocks of codes in which a condition could gain most. A condition with all
+// the block's weight for the class, and none of its weight against the class, gains more than any
+// edge of the block.
 template <typename Codes, typename Best>
 void consider_blocks(const Ordered& ordered, std::span<const Pair> blocks, int shift,
                      const Codes& codes_from, Best& best) {
@@ -137,7 +139,7 @@ void consider_blocks(const Ordered& ordered, std::span<const Pair> blocks, int s
         upto += block;
         floor = std::max({floor, best.gain_of(upto), best.gain_of(ordered.known - upto)});
     }
-    floor -= floor * 1e-9 + no_gain;  // what rounding may do
+    floor -= floor * 1e-9 + no_gain;  // rounding may do this
     upto = {};
     for (std::size_t block = 0; block < blocks.size(); ++block) {
         const Pair before = upto;
@@ -185,7 +187,7 @@ void Growth::begin(const std::vector<Pair>& sample, const std::vector<Cell>& lef
 void Growth::mark() {
     covered.assign(problem.cells(), false);
     for (const Cell cell : cells) covered[cell] = true;
-    constexpr std::size_t part = 16;  // one of so many is sorted sooner than found among all
+    constexpr std::size_t part = 16;  // below one in so many, sorting is faster than searching
     if (few) {
         for (std::vector<Place>& places : kept) {
             std::erase_if(places, [&](Place place) { return !covered[place.cell]; });
@@ -203,7 +205,8 @@ void Growth::keep(std::size_t column) {
         const Code code = problem.codes[column][cell];
         if (code != missing) places.push_back({cell, code});
     }
-    // Sums of weights depend on their order in the last place: as in the column, by cell.
+    // Sums of weights depend on their order in the last digit: so the order is that of the column,
+    // by cell.
     std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
         return a.code != b.code ? a.code < b.code : a.cell < b.cell;
     });

@@ -23,7 +23,7 @@ std::vector<Place> sorted_by(const std::vector<Code>& codes, std::size_t count) 
     return sorted;
 }
 
-// Weights are counts of rows: 3 is three rows, and what is below 1 is one row that matters less.
+// Weights are counts of rows: 3 is three rows, and a weight below 1 is one row that counts less.
 std::int64_t units_of(double weight) {
     constexpr double most = 1e15;  // beyond it, doubles cannot count
     return std::max<std::int64_t>(1, std::llround(std::min(weight, most)));

@@ -1,4 +1,4 @@
-// One class against those that are left, over the cells that no earlier rule covers.
+// One class against the remaining classes, over the cells that no earlier rule covers.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace autofinity::learning {
 
-// How many rows the weight of a cell stands for, for and against: one at least, where there is any.
+// Number of rows that the weight of a cell stands for, for and against: at least one for any
+// weight.
 struct Units {
     std::int64_t right = 0;
     std::int64_t wrong = 0;
@@ -33,12 +34,12 @@ struct Problem {
     void keep(const Condition& condition, std::vector<Cell>& cells) const {
         keep_covered(condition, codes[condition.column], cells);
     }
-    // Those of some cells that the rule covers.
+    // The cells, among some, that the rule covers.
     std::vector<Cell> covered(const Rule& rule, std::vector<Cell> cells) const;
     Pair weight_of(const std::vector<Cell>& cells) const;
 };
 
-// `cells` are those of the table that are left; in the problem they are numbered from 0.
+// `cells` are the remaining cells of the table; in the problem they are numbered from 0.
 Problem make_problem(const Table& table, const std::vector<Cell>& cells, int label);
 
 }  // namespace autofinity::learning

@@ -17,7 +17,7 @@ std::size_t conditions_to_keep(const Problem& problem, const std::vector<Pair>& 
     std::size_t best = 0;
     const auto value = [&](std::size_t k) {
         if (worth == Worth::precision) return (covered[k].right + 1) / (covered[k].sum() + 2);
-        return covered[k].right - covered[k].wrong;  // right in all, but for a constant
+        return covered[k].right - covered[k].wrong;  // right in all, up to a constant
     };
     for (std::size_t k = 1; k <= rule.size(); ++k) {
         if (value(k) > value(best)) best = k;

@@ -1,4 +1,4 @@
-// Prune one rule: drop its last conditions, as many as are better dropped on rows it has not seen.
+// Prunes one rule: removes its last conditions, as many as improve it on rows that it has not seen.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 
 namespace autofinity::learning {
 
-// What pruning looks at: how sure the rule is where it fires, (p + 1) / (p + n + 2), which orders
-// as p / (p + n) does and is a half where nothing is covered; or how often all is right with it.
+// Measure for pruning: the precision of the rule where it fires, (p + 1) / (p + n + 2), which has
+// the same order as p / (p + n) and is a half where nothing is covered; or the accuracy of all
+// rules with it.
 enum class Worth : std::uint8_t { precision, accuracy };
 
-// How many of the first conditions of `rule` to keep: those worth most on `weight`, the fewest of
-// equally good ones. 0: always saying yes is as good.
+// Number of the first conditions of `rule` to keep: those with the largest worth on `weight`, the
+// fewest among equals. 0: a rule that always fires is as good.
 std::size_t conditions_to_keep(const Problem& problem, const std::vector<Pair>& weight,
                                std::vector<Cell> cells, const Rule& rule, Worth worth);
 

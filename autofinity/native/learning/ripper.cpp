@@ -33,7 +33,7 @@ class OneClass {
     }
 
   private:
-    // Adds rules until no row of the class is left, or it does not pay any more.
+    // Adds rules until no row of the class is left, or more rules do not pay.
     void cover() {
         double least = rules.bits();
         while (true) {
@@ -53,8 +53,9 @@ class OneClass {
         rules.drop_useless();
     }
 
-    // The rule, a replacement or a revision: whichever gives the shortest description. Both see
-    // only what the other rules leave, and are pruned for the fewest errors of the whole set.
+    // Keeps the rule, a replacement or a revision: the one with the shortest description. Both see
+    // only the rows that the other rules leave, and are pruned for the fewest errors of the whole
+    // set.
     void reconsider(std::size_t index) {
         settings.pause();
         const std::vector<Cell> left = rules.left(index);
@@ -92,8 +93,8 @@ class OneClass {
     Samples samples;
 };
 
-// Labels that occur, the rarest first; of equally frequent ones the larger label, which of two is
-// by custom the one that is asked for.
+// Labels that occur, the rarest first; among equally frequent ones the larger label first, which
+// for two labels is by custom the positive one.
 std::vector<int> rarest_first(const Table& table) {
     std::vector<double> weight(table.classes, 0.0);
     for (const ClassWeight& part : table.weights) weight[part.label] += part.weight;
@@ -106,7 +107,7 @@ std::vector<int> rarest_first(const Table& table) {
     return labels;
 }
 
-// Moves the cells that a rule covers out of `left`; returns what the classes weigh in them.
+// Moves the cells that a rule covers out of `left`. Returns the weights of the classes in them.
 std::vector<double> take_covered(const Table& table, const Rule& rule, std::vector<Cell>& left) {
     std::vector<double> weight(table.classes, 0.0);
     std::vector<Cell> covered = left;

@@ -19,15 +19,15 @@ namespace autofinity::learning {
 
 struct Settings {
     int passes = 2;           // k
-    double least_weight = 2;  // that a condition has to leave covered while a rule is grown
+    double least_weight = 2;  // least weight that a condition leaves covered while a rule is grown
     std::uint64_t seed = 1;
     std::function<void()> pause = [] {};  // called before each rule; may throw to stop
 };
 
 struct FoundRule {
     Rule conditions;             // none: the default, which is last
-    std::vector<double> weight;  // of each class among the rows where this is the first to fire
-    int label;                   // that it was grown for
+    std::vector<double> weight;  // by class, of the rows where this rule fires first
+    int label;                   // label that it was grown for
 };
 
 std::vector<FoundRule> ripper(const Table& table, const Settings& settings);

@@ -21,17 +21,18 @@ struct Condition {
     Relation relation = Relation::equal;
     Code code = missing;
 
-    // The codes that it holds for: from the least to the most.
+    // The codes for which the condition holds: from the least to the most.
     Code least() const { return relation == Relation::at_most ? 0 : code; }
     Code most() const {
         return relation == Relation::at_least ? std::numeric_limits<Code>::max() : code;
     }
 };
 
-// All conditions hold; in the order in which they were added.
+// A rule: all conditions must hold; in the order in which they were added.
 using Rule = std::vector<Condition>;
 
-// Drops the cells for which `holds` is false. Without a branch: which cells go is hard to foresee.
+// Removes the cells for which `holds` is false. Without a branch: removed cells are hard to
+// predict.
 template <typename Holds>
 void keep_where(std::vector<Cell>& cells, const Holds& holds) {
     std::size_t kept = 0;
@@ -42,7 +43,7 @@ void keep_where(std::vector<Cell>& cells, const Holds& holds) {
     cells.resize(kept);
 }
 
-// The cells of a column of codes for which the condition holds, of some.
+// Keeps, among some cells of a column of codes, those for which the condition holds.
 inline void keep_covered(const Condition& condition, const std::vector<Code>& codes,
                          std::vector<Cell>& cells) {
     const Code least = condition.least();
@@ -65,7 +66,7 @@ struct Pair {
         return *this;
     }
     Pair operator+(const Pair& other) const { return Pair(*this) += other; }
-    // Of a part; rounding leaves nothing negative.
+    // Difference to a part; rounding leaves nothing negative.
     Pair operator-(const Pair& part) const {
         return {std::max(right - part.right, 0.0), std::max(wrong - part.wrong, 0.0)};
     }

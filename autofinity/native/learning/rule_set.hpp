@@ -1,4 +1,5 @@
-// The rules of one class, what they cover, and the length of their description, kept up to date.
+// The rules of one class, the cells that they cover, and the length of their description, kept up
+// to date.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,19 @@ class RuleSet {
 
     void add(Rule rule);
     void replace(std::size_t index, Rule rule);
-    // The cells that no rule covers; with `without`, no other rule than that one.
+    // The cells that no rule covers; with `without`, that no other rule than that one covers.
     std::vector<Cell> left() const;
     std::vector<Cell> left(std::size_t without);
     // Description length, in bits; with `rule` instead of the one at `index`.
     double bits() const { return bits_of(theory, uncovered); }
     double bits_with(std::size_t index, const Rule& rule, const std::vector<Cell>& left) const;
-    // Drops rules that do not shorten the description, the last first.
+    // Removes rules that do not shorten the description, the last first.
     void drop_useless();
 
   private:
     struct Member {
         Rule conditions;
-        std::vector<Cell> cells;  // that it covers
+        std::vector<Cell> cells;  // cells that it covers
     };
 
     Member member(Rule rule) const;

@@ -8,8 +8,8 @@ namespace autofinity::learning {
 namespace {
 
 constexpr std::int64_t parts = 3;
-// So many rows are drawn one by one; of more, the number is drawn from the normal distribution of
-// the same mean and variance.
+// Up to so many rows are chosen one by one; for more, their number is a random sample of the normal
+// distribution with the same mean and variance.
 constexpr std::int64_t one_by_one = 32;
 
 struct Shares {
@@ -17,7 +17,7 @@ struct Shares {
     double pruning;
 };
 
-// Draws without replacement from what is left of one kind of rows.
+// Samples without replacement from the remaining rows of one kind.
 class Urn {
   public:
     Urn(std::int64_t rows, Draw& source) : all(rows), wanted(rows / parts), draw(source) {}

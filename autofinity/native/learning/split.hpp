@@ -1,4 +1,4 @@
-// The draw that decides on which rows a rule is grown and on which it is pruned.
+// Random split of the rows into those that a rule is grown on and those that it is pruned on.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +22,21 @@ class Draw {
         mixed ^= mixed >> 31;
         return static_cast<double>(mixed >> 11) * 0x1p-53;
     }
-    // How many of `drawn` rows, taken at random from `all`, are among certain `some` of them.
+    // Number of rows of a certain set of `some` among `drawn` random rows out of `all`.
     std::int64_t among(std::int64_t some, std::int64_t all, std::int64_t drawn);
 
   private:
     std::uint64_t state;
 };
 
-// Weights by cell, of those that were split; zero where a cell has no row in the sample.
+// Weights of the split cells, by cell; zero where a cell has no row in the sample.
 struct Samples {
     std::vector<Pair> growing;
     std::vector<Pair> pruning;
 };
 
-// Two thirds of the rows of the cells in `left` to grow on and one third to prune on, of the rows
-// for the class and of those against it alike. Rows of one cell may go to either.
+// Puts two thirds of the rows of the cells in `left` into the growing sample and one third into the
+// pruning sample, for rows for the class and against it alike. Rows of one cell may go to either.
 void split(const Problem& problem, const std::vector<Cell>& left, Draw& draw, Samples& samples);
 
 }  // namespace autofinity::learning

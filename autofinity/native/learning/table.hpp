@@ -1,5 +1,6 @@
-// The training rows with repetitions merged: distinct rows ("cells") and what each class weighs in
-// them. Cells are in lexicographic order, so that nothing learned depends on the order of the rows.
+// The training rows with repetitions merged: distinct rows ("cells") and the weight of each class
+// in them. Cells are in lexicographic order, so that the result of learning does not depend on the
+// order of the rows.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ struct Column {
 
     // The number that separates code and code + 1: at most it, or above it.
     double cut_above(Code code) const;
-    // Conditions that can be made of it.
+    // Number of conditions that can be made of the column.
     double possible() const;
 };
 

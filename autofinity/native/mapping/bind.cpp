@@ -27,7 +27,7 @@ namespace {
 
 using topology::Machine;
 
-// Sums of more, times distances, would not be finite.
+// Sums of larger values, times distances, would not be finite.
 constexpr double most_sharing = 1e250;
 
 // A number of Python's, from 0 to `most_sharing`.
@@ -109,7 +109,7 @@ nb::tuple os_of(const Machine& machine, const std::vector<int>& pu_of_thread) {
     return made;
 }
 
-// A grouper in Python. It sees only what is free, numbered anew.
+// A grouper in Python. It sees only the free parts, with new numbers.
 class InPython : public Grouper {
   public:
     explicit InPython(nb::callable group) : group_(std::move(group)) {}

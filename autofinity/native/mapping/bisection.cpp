@@ -13,9 +13,9 @@ namespace autofinity::mapping {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-// Up to this many threads each of them is a beginning; of more, five.
+// With up to this many threads each of them is a start; with more, five are.
 constexpr int all_beginnings = 8;
-// Exchanges in vain before a pass ends: these, and a share of the threads.
+// Exchanges without gain before a pass ends: these, and a share of the threads.
 constexpr int patience = 8;
 constexpr int patient_share = 16;
 
@@ -97,7 +97,7 @@ class Bisection {
         }
     }
 
-    // Improves a half that `with_first_` is of.
+    // Improves a half, the one for which `with_first_` was computed.
     void consider(std::vector<char> half) {
         while (pass(half)) {
         }
@@ -111,7 +111,7 @@ class Bisection {
         }
     }
 
-    // One pass of exchanges, each thread at most once, undone behind the best moment.
+    // One pass of exchanges, each thread at most once; exchanges after the best moment are undone.
     bool pass(std::vector<char>& half) {
         for (int i = 0; i < size_; ++i) {
             leaves_[i] = half[i] ? half_shared_[i] : -infinite;
@@ -140,8 +140,8 @@ class Bisection {
         return until > 0;
     }
 
-    // Exchanges the thread of the first half that gains most with the best for it. Half of what is
-    // gained.
+    // Exchanges the thread of the first half that gains most with its best partner. Returns half of
+    // the gain.
     double exchange_best() {
         for (int i = 0; i < size_; ++i) {
             key_[i] = leaves_[i] - with_first_[i];
@@ -172,14 +172,14 @@ class Bisection {
     int size_;
     int first_half_;
     const Matrix& weights_;
-    std::vector<double> half_shared_;  // half of what each thread shares with all others
+    std::vector<double> half_shared_;  // half of the sharing of each thread with all others
     double total_;
     std::vector<char> best_;
     double least_cut_ = 0;
     int last_grown_ = 0;
-    std::vector<double> with_first_;  // what each thread shares with the first half
-    // Half of what the cut loses by a thread that leaves or enters the first half, but for
-    // `with_first_`; -infinite where it may not.
+    std::vector<double> with_first_;  // sharing of each thread with the first half
+    // Half of the cut's gain when a thread leaves or enters the first half, without `with_first_`;
+    // -infinite where it may not.
     std::vector<double> leaves_;
     std::vector<double> enters_;
     std::vector<double> key_;

@@ -1,8 +1,8 @@
 // Mapping by recursive bisection: threads and seats are halved together, so that as little sharing
 // as possible crosses between the halves, until a part holds one thread.
 //
-// Each bisection grows one half from a thread and then exchanges threads in Kernighan and Lin's
-// way; several beginnings are tried, and the one that cuts least is kept.
+// Each bisection grows one half from a thread and then exchanges threads by Kernighan and Lin's
+// method; several starts are tried, and the one with the smallest cut is kept.
 #pragma once
 
 #include <vector>

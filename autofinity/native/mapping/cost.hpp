@@ -1,4 +1,4 @@
-// What a mapping costs: sharing times distance, over all pairs of threads.
+// Cost of a mapping: sharing times distance, over all pairs of threads.
 #pragma once
 
 #include <vector>

@@ -7,8 +7,8 @@ namespace autofinity::mapping {
 
 namespace {
 
-// What can still be chosen: elements by index, with what each shares with the group being made.
-// Chosen ones are removed, so that the sweeps grow shorter.
+// Elements that can still be chosen, by index, with their sharing with the group being made. Chosen
+// elements are removed, so that the sweeps become shorter.
 class Pool {
   public:
     Pool(const Matrix& weights, const std::vector<int>& shape, const std::vector<char>& free)
@@ -22,7 +22,8 @@ class Pool {
 
     void begin() { std::fill(shared_.begin(), shared_.end(), 0.0); }
 
-    // The needed element that shares most with the group, removed; its place in `needs` in `need`.
+    // Removes and returns the needed element that shares most with the group; its place in `needs`
+    // goes to `need`.
     int best(const std::vector<std::pair<int, int>>& needs, size_t& need) {
         size_t found = left_.size();
         for (size_t at = 0; at < left_.size(); ++at) {

@@ -1,5 +1,5 @@
-// EagerMap's way to group a level: begin with the first element that is free, and add the one that
-// shares most with the group so far until it is full. Ties go to the first.
+// EagerMap's method of grouping a level: begin with the first free element, and add the element
+// that shares most with the group so far until the group is full. Ties go to the first.
 #pragma once
 
 #include "mapping/grouping.hpp"

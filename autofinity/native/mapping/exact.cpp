@@ -44,7 +44,8 @@ class Search {
     }
 
   private:
-    // Next comes who shares most with those before; the first shares most with all.
+    // Orders threads: the next one shares most with those before it; the first one shares most with
+    // all.
     void order_threads() {
         std::vector<double> shared(size_, 0.0);
         std::vector<char> chosen(size_, 0);
@@ -69,7 +70,7 @@ class Search {
         }
     }
 
-    // Whether exchanging what two parts hold leaves all distances as they are.
+    // Whether exchanging the content of two parts leaves all distances unchanged.
     bool alike(const Part& a, const Part& b) const {
         if (a.layout != b.layout) {
             return false;
@@ -115,7 +116,7 @@ class Search {
         return std::find(first, first + part.seats, 1) == first + part.seats;
     }
 
-    // Seats of an empty part are looked at only if no empty part before it is alike.
+    // Seats of an empty part are candidates only if no empty part before it is alike.
     void candidates(size_t level, int part, std::vector<int>& found) const {
         const auto& parts = tree_.parts();
         const Part& here = parts[level][part];
@@ -137,9 +138,9 @@ class Search {
         }
     }
 
-    // Gilmore and Lawler's bound of what the threads from `depth` on add: each at best has the
-    // sharing with those that are placed, and half of its sharing with the rest at the least
-    // distances.
+    // Gilmore and Lawler's bound of the cost that the threads from `depth` on add: at best, each
+    // has the cost of its sharing with placed threads, and half of its sharing with the others at
+    // the least distances.
     double bound(int depth) {
         const int left = size_ - depth;
         std::vector<int> seats;

@@ -1,4 +1,4 @@
-// The cheapest mapping there is, by branch and bound: the yardstick of the others.
+// The cheapest mapping, by branch and bound: the baseline of the others.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace autofinity::mapping {
 
-// Logical PU of each thread, `known` if nothing is cheaper. Nothing when more than `most_steps`
-// placements of a thread would have to be looked at.
+// Logical PU of each thread, `known` if no mapping is cheaper. No result when more than
+// `most_steps` placements of a thread would have to be tried.
 std::optional<std::vector<int>> cheapest(const topology::Machine& machine, const Matrix& sharing,
                                          const SeatTree& tree, const std::vector<int>& known,
                                          int64_t most_steps);

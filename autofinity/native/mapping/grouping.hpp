@@ -1,8 +1,8 @@
 // Mapping level by level: threads are grouped for the innermost parts, groups of threads for the
-// parts around them, and so on; then the groups are handed down from the root.
+// parts around them, and so on; then the groups are assigned from the root down.
 //
-// How a level is grouped is the mapper's own affair (a `Grouper`). Weights between groups are sums
-// of the sharing of their members: equation 9 of Cruz et al., CCPE 2014, for groups of any size.
+// The mapper decides how a level is grouped (a `Grouper`). Weights between groups are sums of the
+// sharing of their members: equation 9 of Cruz et al., CCPE 2014, for groups of any size.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@
 
 namespace autofinity::mapping {
 
-// Groups to be made for parts of one shape: how many, and what each consists of.
+// Groups to be made for parts of one shape: their number, and the elements of each.
 struct Wanted {
     int groups = 0;
     std::vector<std::pair<int, int>> needs;  // (shape, elements of it), shapes ascending
@@ -29,7 +29,7 @@ class Grouper {
                                                 const Wanted& wanted) = 0;
 };
 
-// Logical PU of each thread. Throws `std::logic_error` when the grouper does not give what is
+// Logical PU of each thread. Throws `std::logic_error` when the grouper gives other groups than
 // wanted.
 std::vector<int> map_by_groups(const Matrix& sharing, const SeatTree& tree, Grouper& grouper);
 

@@ -1,12 +1,11 @@
-// The largest of some numbers, two at a time: what the improving mappers spend most of their time
-// on.
+// The largest of some numbers, two at a time: the improving mappers spend most of their time here.
 #pragma once
 
 #include <cstring>
 
 namespace autofinity::mapping {
 
-// Compiled to what the processor has; a plain loop over doubles is not, since NaNs forbid it.
+// Compiled to the processor's instructions; a plain loop over doubles is not, because of NaNs.
 using Lanes = double __attribute__((vector_size(16)));
 constexpr int lane_count = 2;
 

@@ -10,11 +10,11 @@
 
 namespace autofinity::mapping {
 
-// Logical PU of each thread, one a seat of the tree.
+// Logical PU of each thread, one for each seat of the tree.
 using Mapper = std::vector<int> (*)(const topology::Machine& machine, const Matrix& sharing,
                                     const SeatTree& tree);
 
-// Throws `std::invalid_argument` where there is none of that name.
+// Throws `std::invalid_argument` for an unknown name.
 Mapper mapper_of(std::string_view name);
 
 }  // namespace autofinity::mapping

@@ -17,7 +17,7 @@ class Matrix {
     const double* row(int i) const { return cells_.data() + static_cast<size_t>(i) * stride_; }
     double at(int i, int j) const { return row(i)[j]; }
 
-    // Of some elements, in this order.
+    // Matrix of some elements, in this order.
     Matrix among(const std::vector<int>& chosen) const {
         Matrix made(static_cast<int>(chosen.size()));
         for (int i = 0; i < made.size_; ++i) {
@@ -30,7 +30,7 @@ class Matrix {
         return made;
     }
 
-    // Block by block, since a column lies far apart in memory.
+    // Block by block, since the cells of a column are far apart in memory.
     bool is_symmetric() const {
         constexpr int block = 16;
         bool same = true;

@@ -17,10 +17,10 @@ namespace autofinity::mapping {
 
 namespace {
 
-// Rounding could let two mappings of equal cost follow each other for ever.
+// Because of rounding, two mappings of equal cost could otherwise alternate for ever.
 constexpr size_t most_rounds = 32;
-// Above this many threads only the cheaper beginning is mended, sweeps of exchanges end when one
-// saves less than this share of the cost, and nothing is disturbed.
+// Above this many threads only the cheaper start is improved, sweeps of exchanges end when one
+// saves less than this share of the cost, and there are no disturbances.
 constexpr int few_threads = 32;
 constexpr double worth_a_sweep = 1e-4;
 // Disturbances: at most so many, and fewer the more pairs of threads there are.
@@ -90,7 +90,7 @@ Sites sites_of(const topology::Machine& machine, const SeatTree& tree,
     return {machine, std::move(pu), std::move(kind)};
 }
 
-// Outermost first. A level whose parts have one child each is the next one over again.
+// Outermost level first. A level whose parts have one child each equals the next level.
 std::vector<Level> exchangeable(const topology::Machine& machine, const SeatTree& tree) {
     std::vector<Level> found;
     for (size_t level = 1; level < tree.parts().size(); ++level) {
@@ -147,7 +147,7 @@ class Refinement {
         return {std::move(thread_on), cost};
     }
 
-    // Exchanges on all levels in turn until none of them changes anything any more.
+    // Exchanges on all levels in turn until none of them changes anything.
     Found mended(std::vector<int> thread_on) const {
         Matrix between_seats = sharing_.among(thread_on);
         size_t unchanged = 0;
@@ -156,7 +156,7 @@ class Refinement {
             const Level& level = levels_[turn % levels_.size()];
             const bool worth_it = level.of_seats ? exchange_seats(level, between_seats, thread_on)
                                                  : exchange_parts(level, between_seats, thread_on);
-            // What has just been exchanged is as good as that can make it.
+            // Another try could not improve what has just been exchanged.
             unchanged = worth_it ? 1 : unchanged + 1;
         }
         return found(std::move(thread_on));
@@ -193,7 +193,7 @@ class Refinement {
         }
     }
 
-    // Disturbs the threads and mends them again some times.
+    // Disturbs the mapping and improves it again, several times.
     void disturb(Found& best) {
         const int times =
             std::min(most_disturbances, disturbed_pairs / (tree_.seats() * tree_.seats()));
@@ -206,7 +206,7 @@ class Refinement {
         }
     }
 
-    // Threads to where the swaps have taken them.
+    // Applies the swaps to the threads.
     void follow(const Swaps& swaps, std::vector<int>& thread_on) const {
         const std::vector<int> before = thread_on;
         for (int seat = 0; seat < tree_.seats(); ++seat) {

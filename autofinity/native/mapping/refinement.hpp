@@ -1,8 +1,8 @@
-// The best mapping we know how to find quickly: EagerMap's and that of recursive bisection, in
-// which what two parts of the machine hold (nodes, caches, cores, threads; the large parts first)
-// is exchanged until that is not worth while on any level. With few threads some are then brought
-// beside others that they share with, and what that makes worth while is exchanged, which leads out
-// of local optima.
+// The best mapping that we can find quickly. It starts from those of EagerMap and of recursive
+// bisection. The threads of two parts of the machine (nodes, caches, cores, threads; the large
+// parts first) are exchanged until that does not pay on any level. With few threads, some are then
+// moved beside others that they share with, and further exchanges that now pay are made, which
+// leads out of local optima.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace autofinity::mapping {
 
-// Logical PU of each thread. The same every time.
+// Logical PU of each thread. The result is always the same.
 std::vector<int> refined(const topology::Machine& machine, const Matrix& sharing,
                          const SeatTree& tree);
 

@@ -2,7 +2,7 @@
 
 namespace autofinity::mapping {
 
-// What a mapper gains below this share, of a cost or of all sharing, is rounding.
+// A gain below this share, of a cost or of all sharing, is rounding.
 inline constexpr double rounding = 1e-12;
 
 }  // namespace autofinity::mapping

@@ -1,9 +1,9 @@
-// The seats that threads are mapped to, as the tree of the machine's parts that hold them.
+// The seats that threads are mapped to, as a tree of the machine's parts.
 //
 // A seat is room for one thread on a PU; a PU may offer several. Parts whose subtrees hold the same
-// numbers of seats have the same shape, so that a group of threads made for one fits the other;
-// where they hold them in the same order too, also the same layout, and can change threads as they
-// are.
+// numbers of seats have the same shape, so that a group of threads made for one fits the other.
+// Where the seats are also in the same order, the parts have the same layout, and can exchange
+// their threads unchanged.
 #pragma once
 
 #include <vector>
@@ -22,10 +22,10 @@ struct Part {
 
 class SeatTree {
   public:
-    // `pus` are logical PU indices, one a seat.
+    // `pus` are logical PU indices, one for each seat.
     SeatTree(const topology::Machine& machine, std::vector<int> pus);
 
-    // Level 0 has the machine alone, the last one the seats, which are all alike.
+    // Level 0 is the machine alone, the last level the seats, which are all alike.
     const std::vector<std::vector<Part>>& parts() const { return parts_; }
     // PU of each seat, in hardware order.
     const std::vector<int>& pus() const { return pus_; }

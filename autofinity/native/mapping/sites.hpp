@@ -1,5 +1,5 @@
-// Sites: parts of the machine that each hold one element, a thread or a group of threads, and how
-// far these are from each other, in the form in which exchanges of elements are weighed quickly.
+// Sites: parts of the machine that each hold one element, a thread or a group of threads, and the
+// distances between them, in a form in which exchanges of elements are evaluated quickly.
 #pragma once
 
 #include <vector>
@@ -17,14 +17,15 @@ class Sites {
         int end;
         int cell;
     };
-    // Sites that share an L2, a core or a PU are nearer than their LLC domain's others.
+    // Sites that share an L2, a core or a PU are nearer to each other than to the others of their
+    // LLC domain.
     struct Closer {
         std::vector<int> sites;  // two or more
         double by;
     };
 
-    // `pu` is a PU of each site; elements are exchanged between sites of one `kind`. Quick where
-    // sites that share something follow each other.
+    // `pu` is a PU of each site; elements are exchanged between sites of one `kind`. Exchanges are
+    // quick where sites that share a part follow each other.
     Sites(const topology::Machine& machine, std::vector<int> pu, std::vector<int> kind);
 
     int size() const { return static_cast<int>(pu_.size()); }
@@ -35,9 +36,9 @@ class Sites {
     }
     const std::vector<Run>& runs() const { return runs_; }
     const std::vector<Closer>& closer() const { return closer_; }
-    // Sites in the L2 of a site, itself among them.
+    // Sites in the L2 of a site, including itself.
     const std::vector<int>& near(int site) const { return near_[l2_[site]]; }
-    // By how much a site in one L2 with another is farther from it than from others of their cell.
+    // Difference in distance between a site in another L2 of the cell and one in the same L2.
     double nearness(int site, int other) const {
         return machine_.distance(pu_[site], pu_[other]) - topology::same_llc;
     }

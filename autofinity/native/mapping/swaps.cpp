@@ -12,7 +12,7 @@ namespace autofinity::mapping {
 
 namespace {
 
-// A few suffice; rounding must not make it more and more.
+// A few sweeps suffice; rounding must not prolong them for ever.
 constexpr int most_sweeps = 1000;
 constexpr int exchanges_of_a_disturbance = 2;
 constexpr double never = -std::numeric_limits<double>::infinity();
@@ -34,8 +34,8 @@ Swaps::Swaps(const Sites& sites, Matrix& weights)
     }
 }
 
-// What every element shares with each cell, times the distances between the cells. Cells after each
-// other differ in few distances.
+// Sharing of every element with each cell, times the distances between the cells. Consecutive cells
+// differ in few distances.
 void Swaps::sum_costs() {
     const int size = sites_.size();
     const int cells = sites_.cells();
@@ -74,13 +74,13 @@ double Swaps::cost_of(int site) const {
     return sum;
 }
 
-// In `saved_`: what it saves to exchange the element of `site` with that of each other one.
+// Sets `saved_`: the saving of exchanging the element of `site` with each other one.
 void Swaps::weigh(int site) {
     const int size = sites_.size();
     const double* shares = weights_.row(site);
     const double* here = in_cell(sites_.cell(site));
-    // Both where they are, less each in the other's cell, as if alone in the other's L2. The
-    // distance between the two remains.
+    // Savings of both elements as if each were alone in the other's L2. The distance between the
+    // two remains.
     for (const Sites::Run& run : sites_.runs()) {
         const double fixed = now_[site] - in_cell(run.cell)[site];
         const double between =
@@ -89,8 +89,8 @@ void Swaps::weigh(int site) {
             saved_[i] = fixed + now_[i] - here[i] + between * shares[i];
         }
     }
-    // The element of `site` beside those that share an L2 with the other site, and the other
-    // element beside those that share one with `site`.
+    // The element of `site` with those that share an L2 with the other site, and the other element
+    // with those that share one with `site`.
     for (const Sites::Closer& closer : sites_.closer()) {
         double shared = 0;
         for (const int other : closer.sites) {
@@ -120,8 +120,8 @@ void Swaps::weigh(int site) {
     }
 }
 
-// With which site's element that of `site` is exchanged at the greatest saving; -1 where none is
-// worth while.
+// The site whose element is the best exchange for that of `site`; -1 where no exchange saves
+// anything.
 int Swaps::best_partner(int site) {
     weigh(site);
     const int best = first_largest(saved_.data(), sites_.size());
@@ -167,7 +167,7 @@ void Swaps::move_rows_and_columns(int a, int b) {
     }
 }
 
-// Exchanges each element once with the best partner, if there is one. What that saves.
+// Exchanges each element once with the best partner, if there is one. Returns the saving.
 double Swaps::sweep() {
     double saved = 0;
     for (int site = 0; site < sites_.size(); ++site) {
@@ -196,7 +196,8 @@ bool Swaps::run(double worth) {
     return saved > least;
 }
 
-// A site whose element shares with that of `site`, from a drawn one on; `site` where there is none.
+// A site whose element shares with that of `site`, searched from a random one on; `site` where
+// there is none.
 int Swaps::partner_of(int site, std::mt19937_64& draw) const {
     const int size = sites_.size();
     const int from = static_cast<int>(draw() % size);
@@ -209,7 +210,7 @@ int Swaps::partner_of(int site, std::mt19937_64& draw) const {
     return site;
 }
 
-// What it saves to bring elements that are drawn beside some that they share with.
+// Saving of moving random elements beside some that they share with.
 double Swaps::disturbed(std::mt19937_64& draw) {
     double saved = 0;
     for (int i = 0; i < exchanges_of_a_disturbance; ++i) {
@@ -226,7 +227,7 @@ double Swaps::disturbed(std::mt19937_64& draw) {
     return saved;
 }
 
-// What is saved by exchanges of elements that have been exchanged, as long as that is anything.
+// Saving of further exchanges of elements that have been exchanged, until there is none.
 double Swaps::mended() {
     double saved = 0;
     for (size_t i = 0; i < done_.size(); ++i) {

@@ -1,4 +1,4 @@
-// Exchanging two elements (threads, or groups of them) as long as that makes a mapping cheaper.
+// Exchanges two elements (threads, or groups of them) as long as that makes a mapping cheaper.
 #pragma once
 
 #include <random>
@@ -10,21 +10,22 @@
 
 namespace autofinity::mapping {
 
-// A sweep weighs all exchanges in O(n²): what an element would cost on a site is looked up in sums
-// over the cells, which an exchange brings up to date. All partners of an element are weighed
-// together, in loops over neighbours in memory; so elements are numbered by their sites, and an
-// exchange takes their rows and columns along.
+// A sweep evaluates all exchanges in O(n²): the cost of an element on a site is looked up in sums
+// over the cells, which each exchange updates. All partners of an element are evaluated together,
+// in loops over neighbours in memory; so elements are numbered by their sites, and an exchange
+// moves their rows and columns.
 class Swaps {
   public:
-    // `weights` is by site, and stays so.
+    // `weights` is by site, and is kept so.
     Swaps(const Sites& sites, Matrix& weights);
 
-    // Sweeps until one saves no more than `worth`, as a share of what the mapping costs. Whether
-    // all of them together saved more.
+    // Sweeps until a sweep saves no more than `worth`, as a share of the mapping's cost. Returns
+    // whether all sweeps together saved more.
     bool run(double worth);
 
-    // So many times brings some elements beside others, exchanges what that makes worth while, and
-    // takes all of it back unless that was cheaper. Whether it ever was. Expects two sites or more.
+    // Moves some elements beside others `times` times, makes the exchanges that then pay, and
+    // undoes all of it unless the result was cheaper. Returns whether it ever was. Expects two
+    // sites or more.
     bool disturb(int times, std::mt19937_64& draw);
 
     // Site before the exchanges of the element that is now on each site.
@@ -47,8 +48,8 @@ class Swaps {
     Matrix& weights_;
     std::vector<int> came_from_;
     std::vector<double> in_cell_;  // cell × site: cost of its element in the cell, alone in its L2
-    std::vector<double> now_;      // of the element on each site
-    double rounding_;              // exchanges that save less than this are
+    std::vector<double> now_;      // cost of the element on each site
+    double rounding_;              // exchanges that save less are rounding
     std::vector<double> saved_;    // by exchanging an element with that of each other site
     std::vector<double> moved_;    // what each shares more with one of two elements than the other
     std::vector<double> farther_;  // by cell

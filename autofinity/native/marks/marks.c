@@ -1,9 +1,9 @@
-// The region of interest of a program that runs on this machine, told to who profiles it.
+// Reports the region of interest of a program that runs on this machine to its profiler.
 //
-// The program's weak marks (training/include/autofinity_roi.h) find these. Each writes what it is
-// and the time into the pipe named in AUTOFINITY_MARKS; the beginning then waits for a byte from
-// the pipe in AUTOFINITY_GO, so that threads can be bound and counted before the work starts. A
-// program that nobody listens to runs on at once.
+// The program's weak marks (training/include/autofinity_roi.h) find these functions. Each writes
+// its kind and the time into the pipe named in AUTOFINITY_MARKS; the beginning then waits for a
+// byte from the pipe in AUTOFINITY_GO, so that threads can be bound and counted before the work
+// starts. Without a profiler the program runs on at once.
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 typedef struct {
-    int64_t kind;   // 1 it begins, 2 it ends
+    int64_t kind;   // 1: the region begins, 2: it ends
     int64_t at_ns;  // CLOCK_MONOTONIC
 } Mark;
 
@@ -39,7 +39,7 @@ __attribute__((visibility("default"))) void autofinity_roi_begin(void) {
 
 __attribute__((visibility("default"))) void autofinity_roi_end(void) { tell(2); }
 
-// PARSEC's hooks, and calls of those that a program brings along (linked with --wrap).
+// PARSEC's hooks, and calls of those that a program contains (linked with --wrap).
 #define HOOK(name, parameters, does) \
     __attribute__((visibility("default"))) void name parameters { does; }
 HOOK(__parsec_roi_begin, (void), autofinity_roi_begin())

@@ -67,7 +67,7 @@ Samples chase_ns(int cpu, const Chase& chase, int rounds) {
         for (int chain = 0; chain < chase.chains; ++chain)
             at.push_back(lines[lines.size() / static_cast<std::size_t>(chase.chains) *
                                static_cast<std::size_t>(chain)]);
-        // Warm up, and find how many steps a round has: once around or a few milliseconds.
+        // Warms up, and finds the number of steps of a round: once around or a few milliseconds.
         std::size_t steps = std::min<std::size_t>(lines.size(), 100'000);
         const double start = now_ns();
         follow_all(at, steps);

@@ -19,7 +19,8 @@ Samples clock_ghz(int cpu, int rounds) {
 #pragma GCC unroll 16
                 for (int k = 0; k < 16; ++k) {
                     sum += term;
-                    // Neither folded nor reordered; small constants some cores add for nothing.
+                    // Keeps the additions from being folded or reordered; some cores add small
+                    // constants without cost.
                     asm volatile("" : "+r"(sum), "+r"(term));
                 }
             }

@@ -10,7 +10,7 @@ namespace autofinity::measure {
 namespace {
 
 constexpr std::uint64_t trips = 2000;
-// Two threads that never run at the same time (one CPU behind both) must not hang us.
+// Two threads that never run at the same time (one CPU behind both) must not block the program.
 constexpr double longest_handover_ns = 2e9;
 
 // Takes the turns of one parity: swaps `mine` for `mine + 1` until `last`.
@@ -20,7 +20,7 @@ bool play(std::atomic<std::uint64_t>& ball, std::uint64_t mine, std::uint64_t la
     for (; mine < last; mine += 2) {
         std::uint64_t expected = mine;
         while (!ball.compare_exchange_strong(expected, mine + 1, std::memory_order_acq_rel)) {
-            // Beyond our turn: the other has failed and taken itself out.
+            // Beyond our turn: the other thread has failed and ended its part.
             if (expected > mine) return false;
             expected = mine;
             if (++tries % 4096 == 0 && now_ns() > give_up) return false;
@@ -43,7 +43,7 @@ Samples handover_ns(int cpu, int other_cpu, int rounds) {
             play(ball.value, 1, last);
         } catch (...) {
             failure = std::current_exception();
-            ball.value = last;  // nobody waits for us
+            ball.value = last;  // no thread waits for this one
         }
     });
     Samples samples;

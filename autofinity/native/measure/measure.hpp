@@ -1,4 +1,4 @@
-// What can be measured. Every function runs pinned threads of its own and gives one value a round,
+// Measurements. Every function runs pinned threads of its own and gives one value for each round,
 // so that the caller sees the spread; none takes much longer than its rounds need.
 #pragma once
 
@@ -21,7 +21,7 @@ struct Chase {
 };
 inline constexpr int most_chains = 32;
 
-// Nanoseconds a load.
+// Nanoseconds for each load.
 Samples chase_ns(int cpu, const Chase& chase, int rounds);
 
 // Gigahertz: a chain of dependent additions of registers, one a clock on every core we know.
@@ -36,8 +36,8 @@ Samples page_fault_ns(int cpu, int rounds);
 // Nanoseconds that a line takes from core to core: half a round trip of compare-and-swap.
 Samples handover_ns(int cpu, int other_cpu, int rounds);
 
-// Nanoseconds from one thread to another on one CPU when the first yields. Rounds in which nothing
-// could be seen (the other never ran) have no value; so below.
+// Nanoseconds from one thread to another on one CPU when the first yields. Rounds without an
+// observation (the other thread never ran) have no value; this holds for the functions below, too.
 Samples switch_ns(int cpu, int rounds);
 
 // Nanoseconds from a thread to another that it wakes through a pipe, and then waits for, on one

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t large_page_bytes = std::size_t{2} << 20;
 constexpr int most_nodes = 1024;
 
-// The two of <numaif.h>, which is not everywhere.
+// The two constants of <numaif.h>, which is not installed everywhere.
 constexpr int policy_bind = 2;
 constexpr unsigned strictly = 1;
 

@@ -1,4 +1,4 @@
-// Where a measurement runs and where its memory is.
+// CPU and memory of a measurement.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,8 @@
 
 namespace autofinity::measure {
 
-// A CPU or a node that may not be used, or memory that is not to be had. Says which and why.
+// A CPU or a node that may not be used, or memory that is not available. The message names it and
+// the reason.
 struct PlaceError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -18,8 +19,8 @@ enum class Pages { small, large };
 inline constexpr int any_node = -1;
 inline constexpr std::size_t line_bytes = 64;
 
-// Memory of one node (`any_node`: where it is touched first), all pages touched. Large pages are
-// asked for, not guaranteed.
+// Memory of one node (`any_node`: the node that touches it first), all pages touched. Large pages
+// are requested, not guaranteed.
 class Buffer {
   public:
     Buffer(std::size_t bytes, int node, Pages pages);
@@ -34,7 +35,7 @@ class Buffer {
     std::size_t bytes_;
 };
 
-// Ties the calling thread to one CPU.
+// Binds the calling thread to one CPU.
 void pin(int cpu);
 
 // Runs `work` in a thread of its own on `cpu`; its exception, if any, is thrown here.

@@ -20,7 +20,7 @@ std::uint64_t read_all(const std::byte* data, std::size_t bytes) {
     return sum;
 }
 
-// All threads meet; a thread that failed has taken itself out.
+// All threads meet here; a thread that failed has left.
 class Meeting {
   public:
     explicit Meeting(int threads) : threads_(threads) {}

@@ -15,7 +15,7 @@ namespace autofinity::measure {
 namespace {
 
 constexpr int turns = 1000;
-// Of a round: on a busy CPU a turn may have to wait for the slices of others.
+// Longest time of a round: on a busy CPU a turn may have to wait for the time slices of others.
 constexpr double longest_round_ns = 5e7;
 
 class Pipe {
@@ -47,8 +47,8 @@ class Pipe {
     std::array<int, 2> ends_{-1, -1};
 };
 
-// Medians of rounds of `turn`, which gives the nanoseconds of one, or nothing below zero. Single
-// turns in which another program ran say nothing, and on a busy machine a mean has many of them.
+// Medians of rounds of `turn`, which gives the nanoseconds of one, or nothing below zero. Turns in
+// which another program ran are useless, and on a busy machine a mean contains many of them.
 Samples medians(int rounds, const std::function<double()>& turn) {
     Samples samples;
     for (int round = 0; round < rounds; ++round) {

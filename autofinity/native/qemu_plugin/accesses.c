@@ -8,7 +8,7 @@
 // the instruction is translated, and a bit so that it is never 0.
 enum { NOT_ZERO = 1u << 30, AFTER = 0xffff, SHIFT_AT = 16 };
 
-// What QEMU's information on an access says, kept: to ask QEMU takes two calls.
+// Facts of QEMU's information on an access, kept, because asking QEMU takes two calls.
 enum { KINDS_BITS = 6, KNOWN = 1 << 16, STORE = 1 << 8, SHIFT = 0xff };
 static _Atomic uint64_t kinds[1 << KINDS_BITS];  // the information above, what it says below
 
@@ -16,7 +16,7 @@ static inline _Atomic uint64_t* kind_at(qemu_memory_info info) {
     return &kinds[info * 0x9e3779b1u >> (32 - KINDS_BITS)];
 }
 
-// 0: not known yet.
+// Facts of an access; 0: not known yet.
 static inline uint64_t known_kind(qemu_memory_info info) {
     const uint64_t kind = atomic_load_explicit(kind_at(info), memory_order_relaxed);
     return AF_LIKELY(kind >> 32 == info) ? kind : 0;
@@ -42,7 +42,7 @@ static inline void keep_part(vcpu* c, uint64_t end, bool store, uintptr_t instru
     c->store = store;
 }
 
-// An access that is not as nearly all are.
+// Records an access of a rare kind.
 static __attribute__((noinline)) void access_apart(vcpu* c, af_thread* t, uint64_t address,
                                                    uint64_t kind, uintptr_t instruction) {
     const bool store = (kind & STORE) != 0;
@@ -50,7 +50,7 @@ static __attribute__((noinline)) void access_apart(vcpu* c, af_thread* t, uint64
     const uintptr_t after = instruction & AFTER;
     t->now -= after;
     if (is_next_part(c, address, store, instruction)) {
-        if ((address & 63) == 0) {  // of a second line: one access to either
+        if ((address & 63) == 0) {  // reaches a second line: one access to each
             af_line(t, address, !store, store);
             t->budget--;
         }
@@ -63,7 +63,7 @@ static __attribute__((noinline)) void access_apart(vcpu* c, af_thread* t, uint64
     t->now += after;
 }
 
-// The rest of an access that is recorded already, where there is more to do than usual.
+// Finishes an access that is already recorded, where there is more work than usual.
 static __attribute__((noinline)) void recorded_apart(vcpu* c, af_thread* t, uint64_t address,
                                                      unsigned size, uintptr_t after, bool store) {
     t->now -= after;
@@ -72,8 +72,8 @@ static __attribute__((noinline)) void recorded_apart(vcpu* c, af_thread* t, uint
     t->now += after;
 }
 
-// Calls come last, if at all: no stack is needed for them then. `parts`: the access may be one part
-// of an instruction's.
+// Calls come last, if at all, so that they need no stack. `parts`: the access may be one part of an
+// instruction's.
 static inline __attribute__((always_inline)) void access_quick(vcpu* c, af_thread* t,
                                                                uint64_t address, uint64_t kind,
                                                                uintptr_t instruction, bool store,
@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) void access_quick(vcpu* c, af_threa
     const uintptr_t after = instruction & AFTER;
     const unsigned size = 1u << (kind & SHIFT);
     const bool next_part = parts && is_next_part(c, address, store, instruction);
-    if (next_part && (address & 63) != 0) {  // of a line that the part before it is recorded in
+    if (next_part && (address & 63) != 0) {  // of the line in which the part before it is recorded
         c->end = address + size;
         return;
     }
@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) void access_quick(vcpu* c, af_threa
         spinning_looked_elsewhere(&c->spin, t, address);
 }
 
-// Instructions whose only access is told by their bytes.
+// Instructions whose only access is known from their bytes.
 #define SCALAR(name, shift, is_store)                                                        \
     static void name(unsigned number, qemu_memory_info info, uint64_t address, void* data) { \
         (void)number, (void)info;                                                            \
@@ -143,8 +143,8 @@ static void on_access(unsigned number, qemu_memory_info info, uint64_t address, 
         load(c, t, address, kind, (uintptr_t)data);
 }
 
-// Sixteen bytes on a multiple of sixteen. QEMU makes two accesses of eight of them, as far as we
-// know: the second is of the line that the first is recorded in.
+// Sixteen bytes on a multiple of sixteen. QEMU makes two accesses of eight bytes, as far as we
+// know: the second is to the line of the first.
 #define VECTOR(name, is_store)                                                               \
     static void name(unsigned number, qemu_memory_info info, uint64_t address, void* data) { \
         if ((address & 8) != 0) return;                                                      \
@@ -160,7 +160,7 @@ static void on_access(unsigned number, qemu_memory_info info, uint64_t address, 
 VECTOR(on_load_vector, false)
 VECTOR(on_store_vector, true)
 
-// A locked instruction: its load and its store come one by one, or as one store.
+// A locked instruction: its load and its store come separately, or as one store.
 static void on_locked(unsigned number, qemu_memory_info info, uint64_t address, void* data) {
     (void)number;
     vcpu* const c = &vcpu_mine;
@@ -178,8 +178,7 @@ static void on_locked(unsigned number, qemu_memory_info info, uint64_t address, 
     c->part = 0;
 }
 
-// What it touches is of no use to anybody: a loop that looks at a flag with fences looks at nothing
-// else.
+// Its access is not recorded: a loop that polls a flag with fences accesses nothing else.
 static void on_fence(unsigned number, qemu_memory_info info, uint64_t address, void* data) {
     (void)number, (void)info, (void)address, (void)data;
 }

@@ -13,7 +13,7 @@ static bool is_prefix(uint8_t byte) {
            byte == 0x36 || byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65;
 }
 
-// Those of a repeated string instruction.
+// Codes of repeated string instructions.
 static bool is_string(uint8_t code) {
     return (code >= 0xa4 && code <= 0xa7) || (code >= 0xaa && code <= 0xaf) ||
            (code >= 0x6c && code <= 0x6f);
@@ -27,7 +27,7 @@ static uint8_t operand_shift(const prefixes* p, bool byte_form) {
     return byte_form ? 0 : p->wide ? 3 : p->narrow ? 1 : 2;
 }
 
-// Of one byte. Moves, and arithmetic that has its result in a register or nowhere.
+// Instructions of one byte: moves, and arithmetic with its result in a register or nowhere.
 static instruction_facts classify_short(const prefixes* p, uint8_t code) {
     const instruction_facts any = {0};
     const bool byte_form = (code & 1) == 0;
@@ -45,7 +45,7 @@ static bool is_vector_arithmetic(uint8_t code) {
     return code == 0x51 || code == 0x58 || code == 0x59 || (code >= 0x5c && code <= 0x5f);
 }
 
-// Of two bytes, the first of which is 0x0f.
+// Instructions of two bytes, the first of which is 0x0f.
 static instruction_facts classify_long(const prefixes* p, uint8_t code) {
     const instruction_facts any = {0};
     if (p->repeat == 0 && (code == 0xb6 || code == 0xbe)) return of_size(ACCESS_LOAD, 0);

@@ -48,11 +48,11 @@ static void on_own_access(unsigned number, qemu_memory_info info, uint64_t addre
 
 // ---------------------------------------------------------------------- while it is translated
 
-// No instruction may be without a callback of its own. Up to 7.2, QEMU tells what its helpers
-// access (locked instructions are helpers) to the callbacks of the last instruction that had any: a
-// return or an indirect jump ends its block before it takes its own back. Accesses of the runtime
-// were recorded so, and QEMU ended itself ("plugins/core.c: code should not be reached") where it
-// had freed those callbacks meanwhile, as it does when the first thread is made.
+// Every instruction needs a callback of its own. Up to 7.2, QEMU reports accesses of its helpers
+// (locked instructions are helpers) to the callbacks of the last instruction that had any: a return
+// or an indirect jump ends its block before it takes its own back. Accesses of the runtime were
+// recorded so, and QEMU ended itself ("plugins/core.c: code should not be reached") where it had
+// freed those callbacks meanwhile, as it does when the first thread is made.
 static void leave_alone(qemu_block* block) {
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++)
         qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_own_access,
@@ -84,7 +84,7 @@ static void on_translation(qemu_plugin_id id, qemu_block* block) {
 
 // ------------------------------------------------------------------------------- the beginning
 
-// Whether the guest's address is one of ours and what lies there is what we expect.
+// Whether the guest's address is one of ours and holds the expected content.
 static bool plausible(uint64_t address) {
     af_handshake copy;
     const struct iovec here = {&copy, sizeof copy}, there = {(void*)address, sizeof copy};
@@ -108,7 +108,7 @@ static void on_syscall(qemu_plugin_id id, unsigned vcpu_number, int64_t number, 
         runtime_text = handshake->text;
         runtime_end = handshake->text_end;
         handshake->accepted = 1;
-        // What was translated before must be translated again, with our calls in it.
+        // Earlier translations must be made again, with our calls in them.
         qemu_plugin_reset(id, listen_to);
     }
 }

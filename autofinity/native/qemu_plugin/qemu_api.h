@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The part of QEMU's plugin interface that we use, written down from its documentation: names,
-// types and numbers only. Version 1 of the interface is that of QEMU 6 to 8.
+// The part of QEMU's plugin interface that we use, written from its documentation: names, types and
+// numbers only. Version 1 of the interface is that of QEMU 6 to 8.
 #pragma once
 
 #include <stdbool.h>

@@ -11,28 +11,28 @@
 #include "capture/state/common.h"
 
 enum {
-    PATIENT_LOOKS = 16,  // at one address in a row that may still be ordinary code
+    PATIENT_LOOKS = 16,  // looks in a row at one address that may still be ordinary code
     PLACES = 64,
     REST_EVERY = 16,
     REST_LESS_AFTER = 4096,
     REST_LESS_EVERY = 1024,
     REST_US = 50,
-    STORE_COMES_WITHIN = 1000,  // rests: it was seen in memory, its record is a moment behind
+    STORE_COMES_WITHIN = 1000,  // rests: the store was seen in memory, and its record follows soon
 };
 
-// A word that some thread has waited at.
+// A word on which some thread has waited.
 typedef struct spinning_place {
     _Atomic uint64_t word;   // address / 8, or 0
     _Atomic uint64_t token;  // of the last store
     _Atomic(af_thread*) who;
-    _Atomic uint64_t value;  // that a locked instruction left
-    _Atomic int unseen;      // stores there do not come to us
+    _Atomic uint64_t value;  // left by a locked instruction
+    _Atomic int unseen;      // stores there are not reported to us
 } spinning_place;
 
 static spinning_place places[PLACES];
 _Atomic uint64_t spinning_watched;
 
-// Places are never given up: the first that is free ends the search.
+// Places are never freed: the first free one ends the search.
 static spinning_place* place_of(uint64_t address) {
     for (int i = 0; i < PLACES; i++) {
         const uint64_t word = atomic_load_explicit(&places[i].word, memory_order_acquire);
@@ -42,7 +42,7 @@ static spinning_place* place_of(uint64_t address) {
     return NULL;
 }
 
-// NULL when there are too many.
+// NULL when there are too many places.
 static spinning_place* watch(uint64_t address) {
     spinning_place* found = place_of(address);
     for (int i = 0; i < PLACES && found == NULL; i++) {
@@ -70,7 +70,7 @@ static void say_unseen(uint64_t address) {
     if (n > 0 && write(2, text, (size_t)n) < 0) return;
 }
 
-// The value has changed: its store is in memory, and its token is about to come.
+// The value has changed: its store is in memory, and its token follows soon.
 static void expect_store(spinning* s) {
     for (int i = 0; atomic_load(&s->place->token) == s->token; i++) {
         if (i == STORE_COMES_WITHIN) {
@@ -81,7 +81,7 @@ static void expect_store(spinning* s) {
     }
 }
 
-// What was kept back was a wait: it takes no instructions, and a replay waits for the store.
+// The kept loads were a wait: it takes no instructions, and a replay waits for the store.
 static void was_a_wait(spinning* s, af_thread* t) {
     af_unblock(t);
     af_count_spins(s->kept);
@@ -92,7 +92,7 @@ static void was_a_wait(spinning* s, af_thread* t) {
     if (token != s->token) af_await(t, token, atomic_load(&s->place->who));
 }
 
-// What was kept back was work: loads of one line, as many and as far apart as they were.
+// The kept loads were work: loads of one line, with their number and distances.
 static void was_work(spinning* s, af_thread* t) {
     af_unblock(t);
     const uint64_t until = t->now, kept = s->kept;
@@ -151,7 +151,7 @@ bool spinning_again(spinning* s, af_thread* t, unsigned size) {
 void spinning_stored(af_thread* t, uint64_t address, unsigned size, bool locked) {
     spinning_place* place = place_of(address);
     if (place == NULL) return;
-    // An attempt on a lock that is held writes what is there already.
+    // An attempt on a lock that is held writes the value that is already there.
     const uint64_t value = value_at(address, size);
     if (locked && atomic_load(&place->token) != 0 && value == atomic_load(&place->value)) return;
     const uint64_t token = af_token();

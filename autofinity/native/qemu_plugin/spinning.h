@@ -2,32 +2,32 @@
 //
 // Loops of an unmodified binary that wait by looking at one address again and again.
 //
-// Whether loads of one address with nothing in between are a wait or work (a constant that a loop
-// takes from memory) is only known in the end: it was a wait if another thread has written there
-// meanwhile. Until then the loads are kept back, and the address is watched: whoever stores to it
-// posts a token. A wait costs no instructions and ends by awaiting that token; what was work is
-// recorded after all.
+// Loads of one address with nothing in between are either a wait or work (a constant that a loop
+// takes from memory). This is only known at their end: they were a wait if another thread has
+// written there meanwhile. Until then the loads are kept back, and the address is watched: a thread
+// that stores to it posts a token. A wait costs no instructions and ends by awaiting that token;
+// loads that were work are then recorded.
 #pragma once
 
 #include "capture/record/accesses.h"
 
 struct spinning_place;
 
-// What is remembered of a thread; only the thread itself looks at it.
+// The state of a thread; only the thread itself uses it.
 typedef struct spinning {
     uint64_t address;  // of the last load, or locked instruction
-    const af_slot*
-        next;        // the thread's, just after it: they stay as they are as long as the thread
-    int32_t budget;  // records nothing
+    // The thread's own just after that load; both stay the same while the thread records nothing.
+    const af_slot* next;
+    int32_t budget;
     uint64_t value;
     uint32_t repeats;
     uint64_t kept;                 // loads kept back
-    uint64_t from;                 // instruction count where that began
-    struct spinning_place* place;  // the address, while loads are kept back
-    uint64_t token;                // of the last store there, as they began to be
+    uint64_t from;                 // instruction count at the first of them
+    struct spinning_place* place;  // record of the address, while loads are kept back
+    uint64_t token;                // of the last store there, when keeping back began
 } spinning;
 
-// Words of 8 bytes that some thread has waited at, as bits of a hash: stores there are looked up.
+// Words of 8 bytes on which some thread has waited, as bits of a hash: stores there are looked up.
 extern AF_HIDDEN _Atomic uint64_t spinning_watched;
 
 static inline uint64_t spinning_bit(uint64_t address) {
@@ -43,14 +43,14 @@ static inline void spinning_note_position(spinning* s, const af_thread* t) {
     s->budget = t->budget;
 }
 
-// The thread looks again at the address that it looked at last. True: the access is kept back.
+// The thread reads the address of its last read again. True: the access is kept back.
 AF_HIDDEN bool spinning_again(spinning* s, af_thread* t, unsigned size);
-// Something else comes after loads that were kept back.
+// Ends loads that were kept back: another access or event comes.
 AF_HIDDEN void spinning_ends(spinning* s, af_thread* t);
-// After the record of a store at a word that is watched, perhaps.
+// Called after a store to a word that may be watched was recorded.
 AF_HIDDEN void spinning_stored(af_thread* t, uint64_t address, unsigned size, bool locked);
 
-// Before an access is recorded; true: it is not to be.
+// Called before an access is recorded. True: the access is not to be recorded.
 static inline bool spinning_before(spinning* s, af_thread* t, uint64_t address, unsigned size,
                                    bool looks) {
     if (AF_UNLIKELY(address == s->address && looks)) return spinning_again(s, t, size);
@@ -58,7 +58,7 @@ static inline bool spinning_before(spinning* s, af_thread* t, uint64_t address, 
     return false;
 }
 
-// After a load of another address than the last was recorded.
+// Called after a load of another address than the last one was recorded.
 static inline void spinning_looked_elsewhere(spinning* s, const af_thread* t, uint64_t address) {
     s->repeats = 0;
     s->address = address;
@@ -71,7 +71,7 @@ static inline bool spinning_is_watched(uint64_t address) {
                        spinning_bit(address));
 }
 
-// After it was.
+// Called after the access was recorded.
 static inline void spinning_after(spinning* s, af_thread* t, uint64_t address, unsigned size,
                                   bool looks, bool stores) {
     if (looks && s->address == address)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is remembered of a vCPU, which is a thread of QEMU's.
+// The record of a vCPU, which is a thread of QEMU's.
 #pragma once
 
 #include "capture/state/thread.h"
@@ -9,17 +9,17 @@
 typedef struct vcpu {
     af_thread** self;    // never NULL
     uint64_t repeating;  // address of the string instruction that ended the last block, or 0
-    // The last access that may have parts, to tell those of a vector:
+    // The last access that may have parts, to recognise the parts of a vector:
     uintptr_t part;  // its instruction, or 0
     uint64_t end;
     bool store;
     spinning spin;
 } vcpu;
 
-// The calling thread's.
+// The record of the calling thread.
 extern AF_HIDDEN __thread vcpu vcpu_mine __attribute__((tls_model("initial-exec")));
 
-// Its record while its accesses count, or NULL.
+// The record of its thread while accesses count, or NULL.
 static inline af_thread* vcpu_recording(const vcpu* c) {
     af_thread* const t = *c->self;
     return t != NULL && !t->busy ? t : NULL;

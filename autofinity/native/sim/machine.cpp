@@ -53,7 +53,7 @@ void validate_l2s(const MachineModel& m) {
     }
 }
 
-// Nodes, links and what caches hold lines in.
+// Checks nodes, links and the states of lines in caches.
 void validate_memory(const MachineModel& m) {
     const std::uint32_t nodes = m.topology.nodes();
     need(array_fits(m.llc) && m.llc.ways > 0, "the LLC has no sets, no ways or more than 128 ways");

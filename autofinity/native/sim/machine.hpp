@@ -14,8 +14,8 @@
 
 namespace autofinity::sim {
 
-// Distance class of two LLC domains or two nodes: 0 the same, 1 the same package, 2 and up further:
-// of LLC domains other packages, of nodes also those of a package that are further.
+// Distance class of two LLC domains or two nodes: 0 the same, 1 the same package, 2 and up further.
+// For LLC domains these are other packages, for nodes also further nodes of a package.
 inline constexpr std::size_t max_distances = 6;
 using ByDistance = std::array<Ticks, max_distances>;
 
@@ -34,7 +34,7 @@ struct PrefetchShape {
     std::uint32_t in_flight = 1;  // lines on their way at once
 };
 
-// What a kind of core has to itself: caches, TLBs, prefetcher.
+// Private parts of a kind of core: caches, TLBs, prefetcher.
 struct PrivateSide {
     CacheShape l1, l2;          // an L2 of no ways: the core has none
     bool l2_exclusive = false;  // L1 and L2 hold different lines (AMD K10)
@@ -100,10 +100,10 @@ struct MachineModel {
     // Bandwidth: ticks that one line keeps the server busy; 0 is unlimited.
     std::vector<Ticks> memory_service;  // controllers of a node
     std::vector<Ticks> link_service;    // of a directed link
-    // Directed links that a line passes from node a to node b: those of `route_links` from
-    // `route_begin[a * nodes + b]` to the next.
+    // Directed links that a line passes from node a to node b: `route_links` from `route_begin[a *
+    // nodes + b]` to the next begin.
     std::vector<std::uint32_t> route_begin, route_links;
-    Ticks fabric_service = 0;        // into an LLC domain from all outside it
+    Ticks fabric_service = 0;        // into an LLC domain from all parts outside it
     Ticks fabric_write_service = 0;  // out of it
     Ticks llc_service = 0;           // from an LLC to the cores of its domain
 
@@ -116,13 +116,13 @@ struct MachineModel {
     Ticks balance = 0;    // between balancings of threads that are not bound
     Ticks cache_hot = 0;  // so long after it ran, a waiting thread is not pulled elsewhere
     Ticks daemon = 0;     // mean time between system threads on a PU; 0: none
-    Ticks shootdown = 0;  // of the core that moves a page: telling the others
-    Ticks interrupt = 0;  // of each core that had its translation: being told
+    Ticks shootdown = 0;  // of the core that moves a page: notifying the others
+    Ticks interrupt = 0;  // of each core that had its translation: the notification
 
     Ticks skew = 0;  // how far cores may run ahead of the slowest: an experiment
 };
 
-// Whether some core shares its L2 with another one.
+// Whether some core shares its L2 with another core.
 bool has_shared_l2(const MachineModel& machine);
 
 // Throws SimulationError for a machine that cannot be simulated. One that passed cannot make the

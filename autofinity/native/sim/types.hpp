@@ -1,4 +1,4 @@
-// The words that the parts of the simulator hand each other.
+// Basic types that the parts of the simulator exchange.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t clocks(Ticks ticks) { return ticks / ticks_per_cl
 // A cache line, by its dense number in the program. Line 0 is never used.
 using Line = std::uint32_t;
 
-// What a way of a set holds: line << 3 | state. 0 is an empty way.
+// Content of a way of a set: line << 3 | state. 0 is an empty way.
 using Word = std::uint32_t;
 
 enum State : Word { invalid = 0, shared = 1, exclusive = 2, owned = 3, modified = 4 };
@@ -33,9 +33,9 @@ inline constexpr Word states_to_write = 1u << exclusive | 1u << modified;
 inline constexpr Word states_to_read = states_to_write | 1u << shared | 1u << owned;
 inline constexpr bool is_dirty(Word state) { return state >= owned; }
 
-// What an access cost, and whether it was for a line already on its way to another core, which is
-// waited for. Anything else overlaps with what follows, lines that other cores must give up too:
-// loads have miss buffers for those as for memory, and stores wait in the store buffer.
+// Cost of an access, and whether its line was already on its way to another core, which is waited
+// for. All other waits overlap with later instructions, also those for lines that other cores must
+// release: loads have miss buffers for those as for memory, and stores wait in the store buffer.
 struct Served {
     Ticks ready;
     bool contended;
@@ -45,14 +45,14 @@ struct Served {
 // Cores that have caches in the simulation are numbered as they come into use: cached cores.
 using CachedCoreSet = std::vector<std::uint32_t>;  // in order
 
-// A core lost a line, or the right to write it: to another one, or for want of room.
+// A core lost a line, or the right to write it: to another core, or for lack of room.
 struct Lost {
     std::uint32_t cached_core;
     Line line;
     bool only_write;
 };
 
-// A page walk, and the unit that the last TLB gave up for it; 0: none.
+// A page walk, and the unit that the last TLB evicted for it; 0: none.
 struct Walk {
     bool happened = false;
     std::uint32_t evicted = 0;
@@ -60,12 +60,12 @@ struct Walk {
 
 // A page that has gone to another node.
 struct Moved {
-    Ticks cost = 0;             // of who moves it; 0: nothing moved
+    Ticks cost = 0;             // for the thread that moves it; 0: nothing moved
     Ticks first_line = 0;       // of that, until the first line was copied
     CachedCoreSet shot_down{};  // whose TLBs had it
 };
 
-// What the cores of an LLC have asked of it.
+// Requests of the cores of an LLC to it.
 struct LlcRequests {
     std::uint64_t reads = 0, modifies = 0;
 };
@@ -78,11 +78,11 @@ inline constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max(
 inline constexpr std::uint64_t no_instruction = std::numeric_limits<std::uint64_t>::max();
 
 enum class Status : std::uint8_t { running, ready, blocked, absent };
-// What a woken stream does first: take the lock's line, read the barrier's, look at its step
-// again, or look for something it can go on with.
+// First action of a woken stream: take the lock's line, read the barrier's, examine its step again,
+// or look for other work.
 enum class Resume : std::uint8_t { nothing, take_lock, leave_barrier, retry, choose };
-// What a suspended position goes on after: the post of a token, the release of a barrier, or (its
-// stream's own code) the chunks of a loop.
+// Event after which a suspended position goes on: the post of a token, the release of a barrier, or
+// (its stream's own code) the chunks of a loop.
 enum class Until : std::uint8_t { posted, released, units_done };
 
 }  // namespace autofinity::sim

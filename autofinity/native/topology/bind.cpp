@@ -19,10 +19,10 @@ namespace autofinity::topology {
 
 namespace {
 
-// A PU as Python hands it over, in the order of the fields of `Pu`.
+// A PU as Python passes it, in the order of the fields of `Pu`.
 using Row = std::tuple<std::int64_t, int, int, int, int, int, int, int>;
 
-// The machine and what it was made of, for pickle.
+// The machine and the values it was made of, for pickle.
 nb::tuple reduced(const Machine& machine) {
     std::vector<Row> rows;
     std::vector<std::int64_t> allowed;

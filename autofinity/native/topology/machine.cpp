@@ -25,7 +25,7 @@ std::vector<std::int64_t> checked(std::vector<std::int64_t> slit, std::size_t no
 }
 
 std::vector<Pu> checked(std::vector<Pu> pus, std::size_t nodes) {
-    // Of parts that hold a PU there are no more than PUs.
+    // There are no more parts with a PU than PUs.
     const std::size_t count = pus.size();
     for (const Pu& pu : pus) {
         need(among(pu.core, count) && among(pu.l2, count) && among(pu.llc, count) &&

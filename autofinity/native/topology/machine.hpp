@@ -1,8 +1,8 @@
-// The machine: which parts each PU lies in, and how far PUs and nodes are from each other.
+// The machine: the parts that each PU lies in, and the distances between PUs and between nodes.
 //
 //   socket ── NUMA node ── LLC domain ── L2 ── core ── PU       (or the node within the LLC domain)
 //
-// All numbers are logical and dense, but for the kernel's numbers of PUs.
+// All numbers are logical and dense, except the kernel's numbers of PUs.
 #pragma once
 
 #include <array>
@@ -23,8 +23,7 @@ inline constexpr int levels = 6;
 class Machine {
   public:
     // `pus` in logical order. `slit` row by row, `nodes` × `nodes`. `allowed`: OS indices of PUs
-    // that a placement may use; others than the machine's are ignored. Throws
-    // std::invalid_argument.
+    // that a placement may use; indices of unknown PUs are ignored. Throws std::invalid_argument.
     Machine(std::vector<Pu> pus, std::vector<std::int64_t> slit, int nodes,
             const std::vector<std::int64_t>& allowed);
 
@@ -44,21 +43,21 @@ class Machine {
     std::uint32_t llcs() const { return static_cast<std::uint32_t>(socket_of_llc_.size()); }
     const std::vector<int>& socket_of_llc() const { return socket_of_llc_; }
 
-    // The parts of each core, those of its first PU; flat, since the simulator asks at every step.
+    // Core of each PU; flat, since the simulator looks it up at every step.
     const std::vector<std::uint32_t>& core_of_pu() const { return core_of_pu_; }
     const std::vector<std::uint32_t>& l2_of_core() const { return l2_of_core_; }
     const std::vector<std::uint32_t>& llc_of_core() const { return llc_of_core_; }
     const std::vector<std::uint32_t>& node_of_core() const { return node_of_core_; }
 
     const std::vector<std::int64_t>& slit() const { return slit_; }
-    // Distance there and back: a SLIT need not be symmetric.
+    // Distance in both directions: a SLIT need not be symmetric.
     std::int64_t round_trip(int node, int other) const {
         return slit_[static_cast<std::size_t>(node) * nodes_ + other] +
                slit_[static_cast<std::size_t>(other) * nodes_ + node];
     }
 
     const Places& places() const { return places_; }
-    // Of two PUs by logical index, in SLIT's unit; see `Places` for the scale.
+    // Distance of two PUs by logical index, in SLIT's unit; see `Places` for the scale.
     double distance(int a, int b) const {
         const Pu& p = pus_[a];
         const Pu& q = pus_[b];

@@ -5,7 +5,7 @@
 
 namespace autofinity::topology {
 
-// Logical numbers, but for `os`, the kernel's.
+// Logical numbers, except `os`, the kernel's.
 struct Pu {
     std::int64_t os;
     int smt_rank;
@@ -14,7 +14,7 @@ struct Pu {
     int llc;
     int socket;
     int node;
-    int kind = 0;  // of core: larger is faster
+    int kind = 0;  // kind of core: larger is faster
 };
 
 }  // namespace autofinity::topology

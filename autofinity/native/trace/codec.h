@@ -1,7 +1,7 @@
 // The payload of a chunk: events as columns of bytes, each column packed by itself (huffman.h).
 //
 //   control  0nnnnnnn   n+1 accesses, each exactly as predicted (model.h)
-//            10llss00   one access: `ss` says how its shape, `ll` how its line is told
+//            10llss00   one access: `ss` is the encoding of its shape, `ll` that of its line
 //            110ekkkk   an event of kind k; e: the rarer fields follow
 //   gap, span, reads, writes    of shapes that were not predicted; flags are bytes after writes
 //   near, far                   lines that were not predicted: distance to the line before, or to
@@ -9,11 +9,11 @@
 //   other                       fields of events that are no accesses
 //
 // Numbers are varints, low bits first. Their first bytes are in one column, their second bytes in
-// another, and what follows is in one column for all: where a byte stands says what it may be.
+// another, and all further bytes in one common column: the place of a byte limits its values.
 //
-// Nothing here allocates or fails: the encoder holds AF_COLUMN_BYTES a column, which is room for
-// AF_ROOM_EVENTS events as long as af_encoder_full() says no; the decoder says where input is
-// wrong.
+// No function here allocates or fails: the encoder holds AF_COLUMN_BYTES for each column, which is
+// room for AF_ROOM_EVENTS events as long as af_encoder_full() is false; the decoder returns the
+// place of wrong input.
 #pragma once
 
 #include "format.h"
@@ -22,7 +22,7 @@
 
 enum {
     AF_CONTROL,
-    // Of numbers: the column of their first bytes, and behind it that of their second ones.
+    // Columns of numbers: one for their first bytes, and the next one for their second bytes.
     AF_GAPS,
     AF_SPANS = AF_GAPS + 2,
     AF_READS = AF_SPANS + 2,
@@ -55,7 +55,7 @@ static inline void af_encoder_reset(af_encoder* e) {
     for (int i = 0; i < AF_COLUMNS; i++) e->end[i] = e->column[i];
 }
 
-// Whether the chunk is to be sealed now: there may not be room for AF_ROOM_EVENTS more events.
+// Whether the chunk must be sealed now: it may lack room for AF_ROOM_EVENTS more events.
 static inline int af_encoder_full(const af_encoder* e) {
     size_t bytes = 0;
     for (int i = 0; i < AF_COLUMNS; i++) bytes += (size_t)(e->end[i] - e->column[i]);
@@ -68,12 +68,12 @@ static inline void af_put_long(af_encoder* e, int column, uint64_t value) {
     e->end[AF_REST] = af_put_varint(e->end[AF_REST], value >> 14);
 }
 
-// Most numbers take one byte or two, and which is as hard to foresee as the accesses: no branch.
+// Most numbers take one or two bytes, and which is as hard to predict as the accesses: no branch.
 static inline void af_put(af_encoder* e, int column, uint64_t value) {
     if (__builtin_expect(value < 1u << 14, 1)) {
         const unsigned more = value >= 0x80;
         *e->end[column]++ = (uint8_t)(value | more << 7);
-        *e->end[column + 1] = (uint8_t)(value >> 7);  // of the next number, unless there is more
+        *e->end[column + 1] = (uint8_t)(value >> 7);  // overwritten next, unless there is more
         e->end[column + 1] += more;
     } else {
         af_put_long(e, column, value);
@@ -97,7 +97,7 @@ static inline void af_flush_run(af_encoder* e) {
     e->run = 0;
 }
 
-// How an access is told whose shape or line is not as predicted.
+// Encodes an access whose shape or line is not as predicted.
 static inline void af_tell(af_encoder* e, unsigned line_mode, unsigned shape_mode) {
     af_flush_run(e);
     af_put_byte(e, AF_CONTROL, 0x80 | line_mode << 4 | shape_mode << 2);
@@ -112,8 +112,8 @@ static inline void af_tell_shape(af_encoder* e, uint64_t timing, uint32_t counts
     if (flags != 0) af_put_byte(e, AF_WRITES, flags);
 }
 
-// One access, not counted as an event of the chunk yet. `last` is the model's own, or a copy that
-// a loop over many accesses keeps, in registers where this is inlined.
+// Encodes one access, not yet counted as an event of the chunk. `last` is the model's own, or a
+// copy that a loop over many accesses keeps, in registers where this function is inlined.
 static inline __attribute__((always_inline)) void af_encode_access(af_encoder* e, af_history* last,
                                                                    uint64_t line, uint64_t timing,
                                                                    uint32_t counts) {
@@ -123,7 +123,7 @@ static inline __attribute__((always_inline)) void af_encode_access(af_encoder* e
     uint64_t* const delta = af_delta_after(m, last);
     const uint64_t from_last = line - last->line, from_delta = from_last - *delta;
     const int known = af_is_shape(expected, timing, counts);
-    // Not loaded as a whole: both halves may just have been stored.
+    // The shape is not loaded as a whole: both halves may just have been stored.
     const af_shape shape =
         known ? (af_shape){timing, expected->counts} : af_shape_of(timing, counts);
     const uint64_t shapes = af_shapes_with(last, shape);
@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void af_encode_access(af_encoder* e
     *delta = from_last;
     af_learn_local(local, line);
     af_go_on(last, shapes, line);
-    // Before it is told: what is expected next is near by then.
+    // Prefetched before the encoding, so that the next prediction is in the cache by then.
     __builtin_prefetch(af_delta_after(m, last));
     __builtin_prefetch(af_shape3_after(m, last));
     if (from_delta == 0) {
@@ -183,7 +183,7 @@ static inline void af_encode(af_encoder* e, const af_event* event) {
     }
 }
 
-// Writes the payload at `out`, where there are AF_PAYLOAD_BYTES, and returns its end.
+// Writes the payload at `out`, which has AF_PAYLOAD_BYTES, and returns its end.
 static inline uint8_t* af_pack(af_encoder* e, uint8_t* out) {
     af_flush_run(e);
     for (int i = 0; i < AF_COLUMNS; i++)
@@ -206,7 +206,7 @@ static inline int af_get_byte(af_decoder* d, int column, uint8_t* value) {
     return 1;
 }
 
-// The next number of a column; 0 when it has no more or the number is above `most`.
+// Reads the next number of a column; 0 when there is none or the number is above `most`.
 static inline int af_get(af_decoder* d, int column, uint64_t most, uint64_t* value) {
     uint8_t byte;
     if (!af_get_byte(d, column, &byte)) return 0;
@@ -237,7 +237,7 @@ static inline void af_fill_access(af_event* event, uint64_t line, af_shape shape
     event->reserved = 0;
 }
 
-// As the encoder learns, when all was as expected.
+// Learns as the encoder does when all was as predicted.
 static inline void af_decode_run(af_model* m, af_event* out, uint32_t run) {
     af_history last = m->last;
     for (; run > 0; run--) {
@@ -310,8 +310,8 @@ static inline int af_decode_other(af_decoder* d, unsigned control, af_event* out
     return af_get_byte(d, AF_OTHER, &out->flags);
 }
 
-// Decodes a chunk's payload into exactly `events` events. Returns NULL when all is well, otherwise
-// the place in the payload up to which it was: the end where the columns unpack but do not hold
+// Decodes a chunk's payload into exactly `events` events. Returns NULL on success, otherwise the
+// place in the payload up to which it was valid: the end where the columns unpack but do not hold
 // these events.
 static inline const uint8_t* af_decode(af_decoder* d, const uint8_t* p, const uint8_t* end,
                                        af_event* out, uint32_t events) {

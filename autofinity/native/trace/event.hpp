@@ -1,5 +1,5 @@
-// One decoded trace event: what the reader hands to the simulator, and what hand-made traces in
-// tests are built of. The encoding on disk is a matter of codec.h and never leaks past the reader.
+// One decoded trace event, which the reader passes to the simulator, and which hand-made traces in
+// tests are built of. The encoding on disk is defined in codec.h and never leaks past the reader.
 //
 //   stream 0   ──[access][access][lock 7][access][unlock 7]──…   one stream per thread,
 //   stream 1   ──[await 1][access][access][barrier 3/0]──────…   events in program order
@@ -21,30 +21,26 @@ enum class Kind : std::uint8_t {
     access = 0,
     // Mutual exclusion: value = object, aux = 0, or lock_shared for a reader of a read-write lock,
     // which excludes writers only. Order between threads is free in replay, unless a lock is
-    // followed directly by an `await` of an earlier unlock's token: then the lock is only to be
-    // taken
-    // once that token is posted (writers of a read-write lock may have several awaits). The lock
-    // word's own line is an access event of its own: atomic, after `lock`, and before the `post`
-    // that precedes `unlock`. Barriers, conditions and semaphores of POSIX likewise.
+    // followed directly by an `await` of an earlier unlock's token: then the lock must be taken
+    // only once that token is posted (writers of a read-write lock may have several awaits). The
+    // lock word's own line is an access event of its own: atomic, after `lock`, and before the
+    // `post` that precedes `unlock`. Barriers, conditions and semaphores of POSIX likewise.
     lock = 1,
     unlock = 2,
     // value = object, aux = threads that take part. The n-th arrival of a stream at the object
-    // belongs to its n-th generation; nobody leaves before `aux` streams have arrived.
+    // belongs to its n-th generation; no stream leaves before `aux` streams have arrived.
     barrier = 3,
     // Happens-before edges: value = token, unique in the trace. An await ends once the post with
-    // the
-    // same token has been replayed. Thread creation, join, signal → wait, post → wait, release →
-    // the
-    // acquire that saw it are all expressed so.
+    // the same token has been replayed. Thread creation, join, signal → wait, post → wait, and
+    // release → the acquire that saw it are all expressed so.
     post = 4,
     await = 5,
-    // Work handed out dynamically (dynamic and guided loops, tasks). value = loop instance << 20 |
-    // unit. All events up to unit_end may be replayed by any stream of the loop instance: whichever
-    // is free first in simulated time takes the next unit in order. aux = 0: a chunk or a section;
-    // 1: a task. Tasks are numbered by creation and begin with an await of their creation; they lie
-    // inside the unit (or the wait) during which their thread ran them, so they nest. Replaying
-    // them
-    // in place, where they were captured, is always possible.
+    // Work assigned dynamically (dynamic and guided loops, tasks). value = loop instance << 20 |
+    // unit. All events up to unit_end may be replayed by any stream of the loop instance: the first
+    // stream that is free in simulated time takes the next unit in order. aux = 0: a chunk or a
+    // section; 1: a task. Tasks are numbered by creation and begin with an await of their creation;
+    // they lie inside the unit (or the wait) during which their thread ran them, so they nest.
+    // Replaying them in place, where they were captured, is always possible.
     unit_begin = 6,
     unit_end = 7,
     // Region of interest of the program (not of a thread). roi_end: value = its number, from 1.
@@ -55,7 +51,7 @@ enum class Kind : std::uint8_t {
     thread_end = 11,
     // Instructions without memory accesses that are worth an event of their own (gap overflow).
     compute = 12,
-    // Useful work done, as told by autofinity_heartbeat(): value = units.
+    // Useful work done, as reported by autofinity_heartbeat(): value = units.
     heartbeat = 13,
 };
 

@@ -54,7 +54,7 @@ typedef struct af_chunk_header {
     uint32_t crc;  // of the four fields before it and the payload
 } af_chunk_header;
 
-// What the capture knew at the end. Followed by `streams` records and a CRC-32C of all before it.
+// Facts that the capture knew at the end. `streams` records and a CRC-32C of all before it follow.
 typedef struct af_index_header {
     uint64_t magic;
     uint32_t version;
@@ -63,7 +63,7 @@ typedef struct af_index_header {
     uint32_t reserved;
     uint64_t wall_ns;     // of the captured program, start of the runtime to its end
     uint64_t cpu_ns;      // user + system, all threads
-    uint64_t roi_begins;  // how often the region of interest began
+    uint64_t roi_begins;  // number of times that the region of interest began
     uint64_t spins;       // polls that were recognised as waiting and left out
 } af_index_header;
 

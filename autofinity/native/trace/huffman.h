@@ -3,8 +3,8 @@
 //   varint n | 0 | n bytes as they are
 //   varint n | 1 | 128 bytes: code lengths of 256 byte values, 4 bits each | varint b | b bytes
 //
-// Codes are canonical, at most AF_CODE_BITS long, written from the low bit of each byte up. Nothing
-// for n = 0 but the varint. Whichever form is shorter is taken.
+// Codes are canonical, at most AF_CODE_BITS long, written from the low bit of each byte up. For n =
+// 0 there is only the varint. The shorter form is used.
 #pragma once
 
 #include <stddef.h>
@@ -133,8 +133,8 @@ static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t 
     uint64_t symbol[256];
     for (int i = 0; i < 256; i++)
         symbol[i] = length[i] == 0 ? 0 : (uint64_t)code[i] << (64 - length[i]) | length[i];
-    // Bits come in at the top. Below those that count are lengths on their way out: where four
-    // codes follow what is left of a byte, nine bits are no part of them.
+    // Bits come in at the top. Below the valid bits are lengths on their way out: where four codes
+    // follow the rest of a byte, nine bits are not part of them.
     uint64_t pending = 0, have = 0;
     size_t at = 0;
     for (; at + 4 <= n; at += 4) {
@@ -160,8 +160,8 @@ static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t 
     return out;
 }
 
-// Unpacks a column of at most `room` bytes to `to`. Returns the end of what was read and sets `*n`,
-// or NULL when the input is wrong.
+// Unpacks a column of at most `room` bytes to `to`. Returns the end of the bytes read and sets
+// `*n`, or NULL when the input is wrong.
 static inline const uint8_t* af_unpack_column(const uint8_t* p, const uint8_t* end, uint8_t* to,
                                               size_t room, size_t* n) {
     uint64_t size, bytes;
@@ -185,7 +185,8 @@ static inline const uint8_t* af_unpack_column(const uint8_t* p, const uint8_t* e
     if (!af_codes(length, code) || !(p = af_get_varint(p, end, &bytes)) ||
         bytes > (size_t)(end - p))
         return NULL;
-    // By the next AF_CODE_BITS bits: value, and length above it; 0 where no code begins like this.
+    // By the next AF_CODE_BITS bits: value, and length above it; 0 where no code begins with these
+    // bits.
     uint16_t table[1u << AF_CODE_BITS];
     memset(table, 0, sizeof table);
     for (uint32_t i = 0; i < 256; i++)

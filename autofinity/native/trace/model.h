@@ -1,8 +1,8 @@
-// What encoder and decoder both expect of the next access.
+// Prediction of the next access, common to encoder and decoder.
 //
-// "Shape" is everything of an access but its line: gap, span, reads, writes, flags. Shapes and
-// lines are predicted from what came before (finite-context tables, as VPC-like trace compressors
-// have them): the shapes of the last events stand in for the program counter that is not recorded.
+// "Shape" is everything of an access except its line: gap, span, reads, writes, flags. Shapes and
+// lines are predicted from earlier ones (finite-context tables, as in VPC-like trace compressors):
+// the shapes of the last events replace the program counter, which is not recorded.
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #define AF_SHAPE_BITS 10
 #define AF_SHAPE1_BITS 8
 
-// Everything of an access but its line, packed so that two of them compare in two words.
+// Everything of an access except its line, packed so that two shapes compare in two words.
 typedef struct af_shape {
     uint64_t timing;  // gap | span << 32 | flags << 48
     uint64_t counts;  // reads | writes << 16, and above them a hash of it all
@@ -23,12 +23,12 @@ typedef struct af_local {
     uint64_t stride;
 } af_local;
 
-// What came last. Places in the tables are hashes of the last few deltas or shapes, which lie in
-// one word, AF_STEP bits from each other: what came before the last three has left it.
+// The latest events. Places in the tables are hashes of the last few deltas or shapes, which lie in
+// one word, AF_STEP bits from each other: anything before the last three has left the word.
 typedef struct af_history {
     uint64_t line;  // of the last access
     uint64_t deltas, shapes;
-    uint64_t delta_place, shape_place;  // of what is expected next, in bytes
+    uint64_t delta_place, shape_place;  // places of the next prediction, in bytes
 } af_history;
 
 // State that encoder and decoder carry through a chunk; zeroed at its start.
@@ -58,7 +58,7 @@ static inline int af_is_shape(const af_shape* shape, uint64_t timing, uint32_t c
     return shape->timing == timing && (uint32_t)shape->counts == counts;
 }
 
-// Where the model keeps what it expects after `last`.
+// Place of the model's prediction after `last`.
 static inline uint64_t* af_delta_after(af_model* m, const af_history* last) {
     return (uint64_t*)((char*)m->far_delta + last->delta_place);
 }
@@ -68,17 +68,17 @@ static inline af_shape* af_shape3_after(af_model* m, const af_history* last) {
 }
 
 static inline af_shape* af_shape1_after(af_model* m, const af_history* last) {
-    // The highest bits that are the last shape's alone.
+    // The highest bits, which belong to the last shape alone.
     return (af_shape*)((char*)m->shape1 +
                        af_offset(last->shapes << (64 - AF_STEP), AF_SHAPE1_BITS));
 }
 
-// What the history of shapes is once one with this hash has come.
+// The history of shapes after one with this hash.
 static inline uint64_t af_shapes_with(const af_history* last, af_shape shape) {
     return (last->shapes << AF_STEP) + (shape.counts >> 32);
 }
 
-// By the last two of them.
+// Place by the last two shapes.
 static inline af_local* af_local_of(af_model* m, uint64_t shapes) {
     return (af_local*)((char*)m->local +
                        af_offset(shapes * (AF_MIX << (64 - 2 * AF_STEP)), AF_LOCAL_BITS));

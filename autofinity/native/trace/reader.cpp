@@ -15,7 +15,7 @@ std::vector<Event> read_stream(const std::string& directory, std::uint32_t numbe
         file.fail(std::min<std::uint64_t>(file.size, record.bytes),
                   "the file has " + std::to_string(file.size) + " bytes, the index promises " +
                       std::to_string(record.bytes));
-    // First the frame: nothing is allocated before it is known to be sound.
+    // The frame comes first: nothing is allocated before the frame is known to be sound.
     const Chunks chunks = find_chunks(file, sizeof(af_stream_header), 0);
     if (chunks.starts.size() != record.chunks || chunks.events != record.events ||
         chunks.crc != record.crc)
@@ -31,7 +31,7 @@ void settle_roi(Trace& trace) {
         for (const Event& event : stream.events)
             if (event.kind == Kind::roi_end) last = std::max(last, event.value);
     for (Stream& stream : trace.streams) {
-        std::uint32_t carried = 0;  // gap of what was dropped, so that time is not lost
+        std::uint32_t carried = 0;  // gap of dropped events, so that time is not lost
         std::erase_if(stream.events, [&](Event& event) {
             if (event.kind == Kind::roi_end && event.value != last) {
                 carried += event.gap;

@@ -70,7 +70,7 @@ File slurp_part(const std::string& path, std::uint64_t begin, std::uint64_t byte
     return descriptor.part(begin, bytes);
 }
 
-// All kinds of file have it right after their magic.
+// All kinds of file have the version right after their magic.
 constexpr std::size_t version_offset = offsetof(af_index_header, version);
 static_assert(version_offset == offsetof(af_stream_header, version));
 

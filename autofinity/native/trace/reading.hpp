@@ -1,5 +1,5 @@
-// What readers of whole and of sampled traces share. They believe nothing: every count is checked
-// against the bytes that are there before anything is allocated by it, every checksum before
+// Common parts of the readers of whole and of sampled traces. They trust nothing: every count is
+// checked against the available bytes before anything is allocated by it, every checksum before
 // anything is decoded.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace autofinity::trace {
 
-// `offset` in the file.
+// `offset` is that in the file.
 [[noreturn]] void fail(const std::string& file, std::uint64_t offset, const std::string& reason);
 
 // A file, or a part of it.
@@ -54,7 +54,7 @@ struct Index {
 Index read_index(const std::string& directory);
 std::vector<StreamTotals> totals_of(const Index& index);
 
-// Chunks of a stream that follow each other, sound in themselves.
+// Consecutive chunks of a stream, each valid in itself.
 struct Chunks {
     std::vector<std::size_t> starts;
     std::uint64_t events = 0;
@@ -62,7 +62,7 @@ struct Chunks {
 };
 
 void check_stream_header(const File& file, std::uint32_t number, std::uint32_t parent);
-// Those from `at` to the end of the file, or of the part; the first has the number `first`.
+// Chunks from `at` to the end of the file, or of the part; the first has the number `first`.
 Chunks find_chunks(const File& file, std::size_t at, std::uint32_t first);
 std::vector<Event> decode_chunks(const File& file, const Chunks& chunks);
 

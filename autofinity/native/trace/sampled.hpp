@@ -1,4 +1,4 @@
-// A sampled trace in memory: windows of a long run, and what is needed to begin at one.
+// A sampled trace in memory: windows of a long run, and the state to begin at each.
 //
 //     run     ─────[■]──────────[■]──────────[■]────────   work of all threads in the region
 //     window       └ a cut through all threads at one moment, and another some work later
@@ -33,7 +33,7 @@ struct LineRun {
 
 struct WindowStream {
     bool exists = false;  // it had begun and not ended when the window was opened
-    bool waits = false;   // what it would do after the window waits for another stream
+    bool waits = false;   // its next action after the window waits for another stream
     std::uint64_t instructions_begin = 0, instructions_end = 0;  // since its own beginning
     std::uint64_t accesses_begin = 0, accesses_end = 0;
 };
@@ -45,16 +45,16 @@ struct Window {
     std::vector<WindowStream> streams;
 };
 
-// All threads of the largest team had come to one point; the first is the region's begin, the last
-// its end.
+// A moment when all threads of the largest team had come to one point; the first is the region's
+// begin, the last its end.
 struct Meeting {
     std::uint64_t work;
     std::uint64_t met;                        // meetings up to this one
     std::vector<std::uint64_t> instructions;  // of each stream
 };
 
-// What all streams did in an interval of the region's work: touches of lines by how long ago the
-// stream had touched the line before, in doubling steps of the coarse clock; the last: never.
+// Activity of all streams in an interval of the region's work: touches of lines by the time since
+// the stream had touched the line before, in doubling steps of the coarse clock; the last: never.
 struct Interval {
     std::array<std::uint64_t, 16> touches;
     std::uint64_t writes;  // of the touches
@@ -76,9 +76,9 @@ struct SampledTrace {
     std::vector<PageRun> pages;       // in order of first touch
 };
 
-// What a window's replay begins with, newest lines first, and what its streams then do, as it was
-// recorded: events whose other half lies outside of the window included (whole_window.hpp mends
-// that).
+// The lines with which a window's replay begins, newest first, and the events of its streams, as
+// recorded: events whose other half lies outside of the window included (whole_window.hpp repairs
+// these).
 struct WindowEvents {
     std::vector<std::vector<LineRun>> warm;  // of each stream
     Trace events;
@@ -87,14 +87,15 @@ struct WindowEvents {
 // Whether the directory holds a sampled trace.
 bool is_sampled(const std::string& directory);
 
-// Everything but windows' events and snapshots. Throws TraceError with file, offset and reason.
+// Reads everything except windows' events and snapshots. Throws TraceError with file, offset and
+// reason.
 std::shared_ptr<SampledTrace> read_sampled(const std::string& directory);
 
-// All events of the run but accesses; a `compute` whose value is not 0 tells how far the region's
-// work had got. Null where the capture kept none. Throws TraceError with file, offset and reason.
+// Reads all events of the run except accesses; a `compute` whose value is not 0 gives the region's
+// work so far. Null where the capture kept none. Throws TraceError with file, offset and reason.
 std::shared_ptr<Trace> read_skeleton(const SampledTrace& trace);
 
-// One window. Throws TraceError with file, offset and reason.
+// Reads one window. Throws TraceError with file, offset and reason.
 WindowEvents read_window(const SampledTrace& trace, std::size_t window);
 
 }  // namespace autofinity::trace

@@ -1,11 +1,11 @@
-// A sampled trace on disk: what the capture runtime (C) writes and the reader (C++) reads.
+// A sampled trace on disk: the capture runtime (C) writes it and the reader (C++) reads it.
 //
 //   index.aft         as of a whole trace; totals are of the whole run, though little is recorded
-//   stream-0000.aft   header | chunks of window 0 | chunks of window 1 | …     only windows are
-//   kept warm-0000.afw       header | snapshot of window 0 | snapshot of window 1 | … of each
-//   stream pages.afp         header | first touches of pages, in order | crc windows.afs header |
-//   windows | meetings | intervals | crc            written last but index skeleton/         a
-//   whole trace of all events but accesses, where threads do not wait for each
+//   stream-0000.aft   header | chunks of window 0 | chunks of window 1 | …        only windows
+//   warm-0000.afw     header | snapshot of window 0 | snapshot of window 1 | …    of each stream
+//   pages.afp         header | first touches of pages, in order | crc
+//   windows.afs       header | windows | meetings | intervals | crc      written last but the index
+//   skeleton/         a whole trace of all events but accesses, where threads do not wait for each
 //                     other at every turn. compute: its value is 0, or the region's work so far
 //   meta.json         as of a whole trace, and how it was sampled
 //
@@ -43,9 +43,10 @@ typedef struct af_windows_header {
     uint32_t flags;  // AF_WINDOWS_*
 } af_windows_header;
 
-// What all threads did in an interval of the region's work: touches of lines by how long ago the
-// thread had touched the line before (0: at the same stamp; i: 2^(i-1) to 2^i - 1 stamps; the last
-// one: longer ago, or never), those that were writes, instructions, and by whom.
+// Activity of all threads in an interval of the region's work: touches of lines by the time since
+// the thread had touched the line before (0: at the same stamp; i: 2^(i-1) to 2^i - 1 stamps; the
+// last one: longer ago, or never), the number of writes among them, instructions, and the active
+// threads.
 typedef struct af_interval {
     uint64_t touches[AF_TOUCHES];
     uint64_t writes;
@@ -61,8 +62,8 @@ typedef struct af_window {
     uint64_t pages;                 // runs in pages.afp that were touched until then
 } af_window;
 
-// The thread exists (its snapshot is there), has events, or waits at the end of the window: what it
-// would do next waits for another thread.
+// The thread exists (its snapshot is there), has events, or waits at the end of the window: its
+// next action waits for another thread.
 #define AF_WINDOW_EXISTS 1u
 #define AF_WINDOW_WAITS 2u
 
@@ -77,9 +78,9 @@ typedef struct af_window_stream {
     uint32_t flags;                // AF_WINDOW_*
 } af_window_stream;
 
-// All threads of the largest team had come to one point. Followed by `streams` uint64_t: the
-// instructions of each thread then. The first one is the begin of the region, the last one its end.
-// Of many, evenly spread ones are kept.
+// A moment when all threads of the largest team had come to one point. `streams` uint64_t follow:
+// the instructions of each thread at that moment. The first record is the begin of the region, the
+// last one its end. Of many records, evenly spread ones are kept.
 typedef struct af_meeting_record {
     uint64_t work;
     uint64_t met;  // meetings up to this one

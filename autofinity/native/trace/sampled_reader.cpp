@@ -1,4 +1,4 @@
-// Reads a sampled trace: what it holds at once, windows one by one.
+// Reads a sampled trace: its common parts at once, windows one by one.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -205,9 +205,9 @@ std::vector<LineRun> read_snapshot(const std::string& directory, std::uint32_t s
     return result;
 }
 
-// The region's marks are the whole run's.
+// Drops the region's marks: they are those of the whole run.
 void drop_marks(std::vector<Event>& events) {
-    std::uint64_t carried = 0;  // gap of what was dropped, so that time is not lost
+    std::uint64_t carried = 0;  // gap of dropped events, so that time is not lost
     std::erase_if(events, [&](Event& event) {
         if (event.kind == Kind::roi_begin || event.kind == Kind::roi_end) {
             carried += event.gap;

@@ -1,5 +1,5 @@
-// A whole captured program in memory: one vector of events per stream plus what the capture knew.
-// Immutable once built, so that any number of simulations may read it at the same time.
+// A whole captured program in memory: one vector of events for each stream, and the capture's
+// totals. Immutable once built, so that any number of simulations may read it at the same time.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class TraceError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What the capture counted for a stream; zero where a trace was hand-made.
+// Counts of the capture for a stream; zero in a hand-made trace.
 struct StreamTotals {
     std::uint64_t accesses = 0;
     std::uint64_t instructions = 0;
@@ -44,7 +44,7 @@ using TracePtr = std::shared_ptr<const Trace>;
 // anything is truncated, altered or from a newer version: never a silent result.
 std::shared_ptr<Trace> read_trace(const std::string& directory);
 
-// What the index alone tells, without decoding any stream.
+// Facts from the index alone, without decoding any stream.
 struct TraceSummary {
     struct StreamSummary {
         std::uint32_t parent;

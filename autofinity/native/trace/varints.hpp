@@ -10,7 +10,7 @@ namespace autofinity::trace {
 
 class Varints {
   public:
-    // Those in [at, end) of the file.
+    // Reads the numbers in [at, end) of the file.
     Varints(const File& file, std::size_t at, std::size_t end) : file_(file), at_(at), end_(end) {}
 
     std::uint64_t number() {
@@ -30,10 +30,10 @@ class Varints {
         return value;
     }
 
-    // As the difference that it is to be added as.
+    // The next number as a signed difference.
     std::uint64_t signed_number() { return af_unzigzag(number()); }
 
-    // Of entries that have at least `bytes` bytes each, all of them still to come.
+    // Number of the following entries, which have at least `bytes` bytes each.
     std::uint64_t count(std::size_t bytes) {
         const std::uint64_t value = number();
         if (value > (end_ - at_) / bytes) fail("more entries are promised than there are bytes");

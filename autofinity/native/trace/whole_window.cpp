@@ -17,7 +17,7 @@ Event mark(Kind kind, std::uint64_t value, std::uint16_t aux = 0) {
     return Event{value, 0, 0, aux, 0, 0, kind, 0, 0};
 }
 
-// What is to be done to a stream besides its events: first and last ones that the cut took away.
+// Repairs of a stream besides its events: first and last events that the cut removed.
 struct Added {
     std::vector<Event> first, last;
 };
@@ -70,7 +70,7 @@ class StreamMender {
         else
             open_.push_back(at);
     }
-    // Units nest: one that began within this one and did not end is none.
+    // Units nest: a unit that began within this one and did not end is dropped.
     void end_unit(std::size_t at) {
         if (!is_open(events_[at])) return become_compute(events_[at]);
         for (std::size_t i = open_.size(); i-- > 0;) {
@@ -116,7 +116,7 @@ Values tokens_posted(const Trace& trace) {
     return posted;
 }
 
-// Several threads that held one lock when the window began were readers.
+// Threads that held one lock together when the window began were readers.
 void share_locks(std::vector<Added>& added) {
     std::unordered_map<std::uint64_t, std::uint32_t> holders;
     for (const Added& each : added) {

@@ -1,8 +1,8 @@
-// A window of a sampled trace, made one that can be replayed by itself.
+// Makes a window of a sampled trace one that can be replayed by itself.
 //
-// A cut through all threads leaves halves: awaits whose post lay before, sections of locks and work
-// units of which only the end is there, or only the beginning, and barriers at which some threads
-// had arrived already. In a whole window
+// A cut through all threads leaves halves: awaits whose post was before, sections of locks and work
+// units with only an end, or only a beginning, and barriers at which some threads had already
+// arrived. In a whole window
 //
 //  · each awaited token is posted, each lock and unit that begins ends;
 //  · a thread that had arrived at a barrier when the window began arrives there first; other
@@ -11,8 +11,8 @@
 //    thread that was captured with them;
 //  · the region of interest has no marks: all of the window is of it.
 //
-// Where something is taken away its instructions stay, as an event that computes. Replayed, a
-// whole window comes to the end of all its streams.
+// The instructions of removed events stay, as an event that computes. The replay of a whole window
+// comes to the end of all its streams.
 #pragma once
 
 #include "trace/trace.hpp"

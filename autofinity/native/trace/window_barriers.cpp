@@ -11,23 +11,23 @@ namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-// An event that others wait for, or that waits for them. `number`: of its token or barrier.
+// An event for which others wait, or that waits for others. `number`: of its token or barrier.
 struct Point {
     std::size_t event;
     Kind kind;
     std::uint32_t number;
 };
 
-// A barrier object, for so many threads: a team of another size is another barrier.
+// A barrier object for so many threads: a team of another size has another barrier.
 struct Barrier {
     std::uint64_t object;
     std::uint16_t participants;
     bool noted_before = true;             // arrivals are noted before the thread waits
     std::vector<std::uint32_t> arrivals;  // of each stream
-    std::vector<bool> first, last;        // the stream begins, ends with an arrival
+    std::vector<bool> first, last;        // whether the stream begins or ends with an arrival
 };
 
-// What streams do to each other.
+// Order between the events of streams.
 struct Order {
     std::vector<std::vector<Point>> points;  // of each stream
     std::vector<Barrier> barriers;
@@ -72,7 +72,7 @@ Order order_of(const Trace& window) {
     return order;
 }
 
-// Of each stream the barrier that it had arrived at when the window began, or none.
+// For each stream, the barrier at which it had arrived when the window began, or none.
 using Early = std::vector<std::uint32_t>;
 
 Early early_of(const Order& order, const Trace& window) {
@@ -95,7 +95,7 @@ Early early_of(const Order& order, const Trace& window) {
             const auto first = std::find_if(points.begin(), points.end(), [](const Point& point) {
                 return point.kind == Kind::barrier;
             });
-            // It waited at one barrier only, and was there.
+            // The stream waited at one barrier only, and had arrived there.
             if (first->number == number &&
                 window.streams[s].events.front().kind != Kind::thread_begin)
                 early[s] = number;
@@ -104,22 +104,22 @@ Early early_of(const Order& order, const Trace& window) {
     return early;
 }
 
-// An arrival of a stream, and what becomes of it.
+// An arrival of a stream, and its treatment.
 struct Arrival {
     std::size_t event;  // none: an early one
     std::uint32_t barrier;
-    std::uint32_t generation;        // of all barriers
-    std::uint16_t participants = 0;  // 0: it waits for nobody
+    std::uint32_t generation;        // among all generations of barriers
+    std::uint16_t participants = 0;  // 0: it waits for no other
 };
 
 struct Outcome {
     std::vector<std::vector<Arrival>> arrivals;              // of each stream
-    std::vector<std::pair<std::uint32_t, std::size_t>> cut;  // awaits that nothing ends
-    std::vector<bool> split;    // of each barrier: its generations are barriers of their own
-    std::uint64_t missing = 0;  // arrivals that nobody is to wait for
+    std::vector<std::pair<std::uint32_t, std::size_t>> cut;  // awaits without an end in the window
+    std::vector<bool> split;    // for each barrier: whether its generations are separate barriers
+    std::uint64_t missing = 0;  // arrivals for which no thread is to wait
 };
 
-// Lets all streams go on to their ends.
+// Runs all streams on to their ends.
 class Untimed {
   public:
     Untimed(const Order& order, const Trace& window, const Early& early)
@@ -139,7 +139,8 @@ class Untimed {
             for (std::uint32_t s = 0; s < early.size(); ++s)
                 if (early[s] == number) ++at_[number].left[s];
             for (const std::uint32_t left : at_[number].left) at_[number].coming += left != 0;
-            // Who belongs together is not said where more come than it is for, or in several sizes.
+            // It is unknown which arrivals belong together where more come than the barrier's size,
+            // or several sizes.
             const auto [other, added] = first_of.try_emplace(barrier.object, number);
             if (!added) outcome_.split[number] = outcome_.split[other->second] = true;
             if (at_[number].coming > barrier.participants) outcome_.split[number] = true;
@@ -164,8 +165,8 @@ class Untimed {
 
   private:
     struct State {
-        std::vector<std::uint32_t> left;     // arrivals of each stream that are to come
-        std::uint32_t coming = 0;            // streams that have some
+        std::vector<std::uint32_t> left;     // future arrivals of each stream
+        std::uint32_t coming = 0;            // number of streams with future arrivals
         std::vector<std::uint32_t> waiting;  // streams
     };
 
@@ -197,7 +198,7 @@ class Untimed {
             release(number);
     }
 
-    // Of the stream's events, whether some come after those taken.
+    // Whether events of the stream follow those taken.
     bool has_more(std::uint32_t s) const {
         const std::size_t event = outcome_.arrivals[s].back().event;
         return event == std::numeric_limits<std::size_t>::max() ||
@@ -221,7 +222,7 @@ class Untimed {
         ++generation_;
     }
 
-    // All streams that are not at their ends wait. Returns whether there are any.
+    // All streams that are not at their ends wait: lets some go on. Returns whether there are any.
     bool let_some_go() {
         std::uint32_t best = none, fewest = none;
         for (std::uint32_t number = 0; number < at_.size(); ++number) {
@@ -262,7 +263,7 @@ class Untimed {
 };
 
 void apply(const Order& order, const Outcome& outcome, Trace& window) {
-    // Objects that no capture names.
+    // Objects with numbers that no capture uses.
     const auto object_of = [&](const Arrival& arrival) {
         return outcome.split[arrival.barrier] ? ~std::uint64_t{arrival.generation}
                                               : order.barriers[arrival.barrier].object;

@@ -1,9 +1,10 @@
-// What gcc, g++, gfortran and clang emit with -fsanitize=thread for loads and stores.
+// The functions that gcc, g++, gfortran and clang call under -fsanitize=thread for loads and
+// stores.
 #include "capture/interpose/second_lines.h"
 #include "capture/interpose/volatiles.h"
 #include "capture/threads/streams.h"
 
-// The paths that few accesses take are calls at the very end: the others need no stack for them.
+// Rare paths are calls at the very end: then the common ones need no stack.
 static __attribute__((noinline)) void touch_first(void* address, unsigned size, bool write) {
     af_thread* t = af_attach();
     if (t != NULL) af_access_unaligned(t, (uintptr_t)address, size, write);
@@ -59,7 +60,7 @@ static inline void load8(void* address, bool aligned) {
     }
 }
 
-// Structures: as many accesses as 8-byte words, line by line.
+// Structures: one access for each 8-byte word, line by line.
 static inline void range(void* address, size_t size, bool write) {
     af_thread* t = af_self;
     if (AF_UNLIKELY(t == NULL) && (t = af_attach()) == NULL) return;

@@ -1,17 +1,18 @@
-// What is recorded after an atomic operation: the access, what it waits for, what it lets go on.
+// The records after an atomic operation: the access, the await of an earlier write, and the post
+// that lets other threads go on.
 #pragma once
 
 #include "capture/order/writes.h"
 #include "capture/pace/polling.h"
 #include "capture/record/accesses.h"
 
-// The last few addresses that were loaded relaxed: what an acquire fence may have to await. The low
-// bit tells bytes and half words.
+// The last few addresses that were loaded relaxed: an acquire fence may have to await writes to
+// them. The low bit marks bytes and half words.
 static inline void remember_relaxed(af_thread* t, const volatile void* p, int bits) {
     t->relaxed[t->relaxed_n++ % AF_RELAXED] = (uintptr_t)p << 1 | (bits < 32);
 }
 
-// A relaxed load awaits nothing unless it ends a wait, so it does without the address's word.
+// A relaxed load awaits nothing unless it ends a wait, so it does not need the address's word.
 static inline void after_relaxed_load(af_thread* t, const volatile void* p, int bits,
                                       uint64_t value) {
     bool woke;

@@ -1,9 +1,9 @@
-// What else the compiler's own runtime offers and a program may have been linked against: here it
-// only has to exist. Arguments are ignored, which the C calling convention allows.
+// Other functions of the compiler's own runtime that a program may have been linked against: here
+// they only have to exist. Arguments are ignored, which the C calling convention allows.
 //
-// Among it the beginning, __tsan_init: it comes from the program's preinit array, before the C
-// library knows the environment. Our own constructor, which runs before any of the program's, is
-// the beginning.
+// One of them is __tsan_init, which the program's preinit array calls before the C library knows
+// the environment. The recording begins later, in our own constructor, which runs before any of the
+// program's.
 #include "capture/state/thread.h"
 
 // A program linked against the compiler's runtime takes `atexit` from there, not from the C

@@ -5,7 +5,7 @@
 // sees one awaits it. The order of read-modify-writes among themselves stays free.
 //
 // A thread that loads the same values over and over, with nothing else in between, is waiting: from
-// the fourth time on it records nothing, gives up its time slice, and is charged no instructions.
+// the fourth time on it records nothing, yields its time slice, and is charged no instructions.
 // When the value changes, one await of the write that changed it is recorded.
 #include "capture/interpose/atomics.h"
 
@@ -14,8 +14,8 @@
 
 typedef unsigned __int128 u128;
 
-// With `t` NULL (quiet, or not recording) the operation is only carried out, under the lock too:
-// for 128 bits it is what makes it atomic.
+// With `t` NULL (quiet, or not recording) the operation is only carried out, but also under the
+// lock: 128-bit operations are atomic only because of the lock.
 #define BEGIN(bits)                                  \
     af_thread* const t = af_here();                  \
     _Atomic uint64_t* const word = word_of(p, bits); \
@@ -35,8 +35,8 @@ typedef unsigned __int128 u128;
         return old;                                                                       \
     }
 
-// Code that is not instrumented may use the same address without our lock: real atomic instructions
-// where the width allows, in a loop for the ones the hardware does not have.
+// Code that is not instrumented may use the same address without our lock: so these are real atomic
+// instructions where the width allows, in a loop for operations that the hardware lacks.
 #define ATOMICS(bits, type)                                                                     \
     AF_API type __tsan_atomic##bits##_load(const volatile type* p, int order) {                 \
         af_thread* const t = af_here();                                                         \
@@ -194,7 +194,8 @@ void af_fence(af_thread* t, int order) {
     }
     for (uint32_t i = 0; i < AF_RELAXED; i++) t->relaxed[i] = 0;
 }
-// What comes right after it may be a flag (access.c); instrumented assembly tells those itself.
+// The access right after a fence may be to a flag (access.c); instrumented assembly reports such
+// accesses itself.
 AF_API void __tsan_atomic_thread_fence(int order) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     af_thread* t = af_here();

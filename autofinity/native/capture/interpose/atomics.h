@@ -1,7 +1,7 @@
-// Fences, as instrumented code of either kind tells them.
+// Fences, as both kinds of instrumented code report them.
 #pragma once
 
 #include "capture/state/thread.h"
 
-// A fence of the program, once it is carried out.
+// Records a fence of the program after it is carried out.
 AF_HIDDEN void af_fence(af_thread* t, int order);

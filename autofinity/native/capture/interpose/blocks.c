@@ -1,6 +1,7 @@
-// Blocks of instrumented assembly: what each touched, and how many instructions it has. The hooks
-// that call this keep all registers of the program; vector registers they keep only where it has to
-// do more than to fill slots, so this file may not use them.
+// Records blocks of instrumented assembly: the lines that each touched, and its number of
+// instructions. The hooks that call this file save all registers of the program, but vector
+// registers only where more than filling slots is needed, so this file must not use vector
+// registers.
 #ifdef __x86_64__
 #include "capture/interpose/blocks.h"
 
@@ -8,7 +9,7 @@
 #include "capture/record/accesses.h"
 #include "capture/state/common.h"
 
-// Accesses to one line; there is room for a slot.
+// Records accesses to one line; there is room for a slot.
 static inline void join_or_open(af_thread* t, uint64_t now, uintptr_t address, unsigned reads,
                                 unsigned writes) {
     af_open_line* const o = af_open_at(t, address);
@@ -23,9 +24,9 @@ static inline void join_or_open(af_thread* t, uint64_t now, uintptr_t address, u
     af_note_chase(t, af_open_run(t, o, now, address, reads, writes), address, pointer);
 }
 
-// A loop that waits may call functions and spill registers: that is no progress, and once it is
-// sure that it waits, no work either. What polls a volatile may record nothing in between
-// (volatiles.c).
+// Whether the block polls. A loop that waits may call functions and spill registers: that is no
+// progress, and once the wait is certain, no work either. A loop that polls a volatile may record
+// nothing in between (volatiles.c).
 static inline bool polls(const af_thread* t, const af_block_table* block) {
     return AF_UNLIKELY(t->window_n > 0) && block->neutral && af_position(t) == t->window_seq;
 }

@@ -1,8 +1,8 @@
 // Threads, mutexes and conditions of C11.
 //
-// In glibc they are those of POSIX by another name: the same objects, of the same layout, whose
-// functions call each other where nobody can stand in between. So do ours, with the results named
-// as C names them.
+// In glibc these are the functions of POSIX under other names: the same objects, of the same
+// layout, and calls between them that cannot be interposed. The functions here call ours for POSIX,
+// and return the results of C11.
 #include <threads.h>
 
 #include "capture/interpose/interpose.h"

@@ -1,10 +1,10 @@
 // Conditions of POSIX threads.
 //
-// Which signal wakes which waiter is not told. A waiter that wakes takes the oldest signal since it
-// began to wait that no other has taken (a broadcast is for all), so every edge points forward in
-// the time of the capture and no cycle can arise. Whoever is woken by a broadcast counts from then
-// on, not when it runs again: others would come to the next wait before it has left this one, and
-// it would take their mutex after them.
+// The system does not show which signal wakes which waiter. A waiter that wakes takes the oldest
+// signal since the begin of its wait that no other waiter has taken (a broadcast is for all), so
+// every edge points forward in the time of the capture and no cycle can arise. A thread woken by a
+// broadcast counts for fairness from then on, not when it runs again: otherwise other threads would
+// reach the next wait before it has left this one, and it would take their mutex after them.
 #include "capture/interpose/interpose.h"
 #include "capture/order/awaiting.h"
 #include "capture/order/exclusion.h"

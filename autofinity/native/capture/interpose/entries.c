@@ -1,11 +1,11 @@
-// The functions that instrumented assembly calls. They keep all registers; what is in them is
-// looked up by af_saved where an event needs it. A tool that counts without recording has them,
-// too, with functions of its own behind them (scripts/tools/counted).
+// The functions that instrumented assembly calls. They save all registers; events that need the
+// content of a register read it from af_saved. A tool that counts without recording has these
+// functions, too, with its own functions behind them (scripts/tools/counted).
 #ifdef __x86_64__
 #include "capture/interpose/hooks.h"
 
-// Registers that a C function may spoil, in the order of af_saved. The one in which the table
-// comes, rax, the caller has saved, where it is needed.
+// Registers that a C function may change, in the order of af_saved. The caller has saved rax, which
+// holds the table, where that is needed.
 #define PUSH "push %rcx; push %rdx; push %rsi; push %rdi; push %r8; push %r9; push %r10; push %r11;"
 #define POP "pop %r11; pop %r10; pop %r9; pop %r8; pop %rdi; pop %rsi; pop %rdx; pop %rcx;"
 // Flags by way of rax: much quicker than by pushf and popf.

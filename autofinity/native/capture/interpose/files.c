@@ -1,5 +1,5 @@
-// Locks of the C library's files, as programs take them by name. What its own functions take of
-// them inside is not seen.
+// Locks of the C library's files, as programs take them by name. Locks that the library's own
+// functions take inside are not seen.
 #include <stdio.h>
 
 #include "capture/interpose/interpose.h"

@@ -1,4 +1,4 @@
-// Main begins on a ground of its own, however deep the stack is when it does: that depends on the
+// Begins main at a fixed stack address, whatever the depth of the stack, which depends on the
 // environment and the arguments (process/addresses.c).
 #include <alloca.h>
 
@@ -10,13 +10,13 @@ typedef int libc_start(main_function* begin, int count, char** arguments, void (
                        void (*fini)(void), void (*loader_fini)(void), void* stack_end);
 
 static main_function* program_main;
-static uintptr_t ground;  // or 0: as deep as it is
+static uintptr_t ground;  // or 0: the stack's own depth
 
 static int main_on_ground(int count, char** arguments, char** environment) {
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     char* const down = alloca(here > ground && ground != 0 ? here - ground : 0);
     const int code = program_main(count, arguments, environment);
-    __asm__ volatile("" ::"r"(down) : "memory");  // what was allocated is in use until here
+    __asm__ volatile("" ::"r"(down) : "memory");  // memory from alloca is in use until here
     return code;
 }
 

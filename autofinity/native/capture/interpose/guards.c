@@ -1,5 +1,6 @@
-// Variables of C++ functions that are made when the first thread comes by: the guard functions of
-// the Itanium C++ ABI (3.3.3). A thread that finds one made does not call them.
+// Static variables of C++ functions that the first thread to reach them initialises: the guard
+// functions of the Itanium C++ ABI (3.3.3). A thread that finds such a variable initialised does
+// not call them.
 #include <stdint.h>
 
 #include "capture/interpose/interpose.h"

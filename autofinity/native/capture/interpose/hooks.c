@@ -1,5 +1,5 @@
-// What the functions that instrumented assembly calls (entries.c) do where more than slots is to be
-// filled.
+// The C functions behind those that instrumented assembly calls (entries.c), for cases that need
+// more than filling slots.
 #ifdef __x86_64__
 #include "capture/interpose/hooks.h"
 
@@ -11,7 +11,7 @@
 #include "capture/interpose/volatiles.h"
 #include "capture/threads/streams.h"
 
-// The entries from `first` on, with all that may come up; then the block's instructions.
+// Records the entries from `first` on, with calls where needed, and then the block's instructions.
 void af_block_apart(const af_block_table* block, uint32_t first) {
     af_seen* const seen = af_seen_by(block);
     af_thread* t = af_self;
@@ -96,7 +96,8 @@ void af_event_end(void) {
     }
 }
 
-// After the program's own load: what is seen here it has seen, or will see the next time it looks.
+// Called after the program's own load: the program has seen this value, or will see it at its next
+// load.
 static void loaded_atomic(const af_block_table* block, const volatile void* p) {
     af_thread* const t = af_here();
     const int bits = block->size * 8;
@@ -135,7 +136,7 @@ static void gather(af_thread* t, const af_block_table* block, const af_seen* see
     }
 }
 
-// The block, and then the event.
+// Records the block, and then the event.
 void af_block_event(const af_block_table* block, const af_saved* saved) {
     const uint32_t done = af_block_quick(block);
     if (done != UINT32_MAX) af_block_apart(block, done);

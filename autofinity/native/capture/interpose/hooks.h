@@ -1,4 +1,4 @@
-// What instrumented assembly hands over (autofinity/capture/assembly/hooks.py writes it).
+// The data that instrumented assembly hands over (autofinity/capture/assembly/hooks.py writes it).
 #pragma once
 
 #include <stdbool.h>
@@ -9,13 +9,13 @@
 
 enum { AF_SEEN_SLOTS = 62 };
 
-// A thread's own, in every program and in the runtime for all shared objects: what the block that
-// runs has touched so far.
+// One per thread, in every program and in the runtime for all shared objects: the touches so far of
+// the block that runs.
 typedef struct af_seen {
-    uint64_t instructions;  // of blocks before it that touched nothing
+    uint64_t instructions;  // of earlier blocks that touched nothing
     uint64_t addresses[AF_SEEN_SLOTS];
     uint64_t unused;
-    uint8_t index[64];  // of a gather: vector registers as they are
+    uint8_t index[64];  // of a gather: vector registers, unchanged
     uint8_t mask[64];
 } af_seen;
 
@@ -42,7 +42,7 @@ typedef enum af_event_kind {
 
 typedef struct af_block_entry {
     int32_t delta;    // from the kept address
-    uint16_t offset;  // instructions of the block up to and with this one
+    uint16_t offset;  // instructions of the block up to and including this one
     uint8_t slot;     // of the kept address
     uint8_t size_log : 3, pointer : 1;
     uint8_t reads, writes;
@@ -52,9 +52,9 @@ typedef struct af_block_entry {
 typedef struct af_block_table {
     int64_t seen;  // offset of the thread's af_seen from its thread pointer
     uint16_t entries_n, instructions;
-    uint8_t event, size, order, slot;  // what follows the entries, if anything does
+    uint8_t event, size, order, slot;  // the event after the entries, if any
     uint8_t lanes, index_bytes, masked;
-    uint8_t neutral;  // it touched nothing but the stack's own words and constants
+    uint8_t neutral;  // it touched only the stack's own words and constants
     uint8_t shared;   // the code is in a shared object, which uses __af_seen_shared
     uint8_t unused[3];
     af_block_entry entries[];
@@ -65,21 +65,22 @@ static inline af_seen* af_seen_by(const af_block_table* block) {
     return (af_seen*)((char*)__builtin_thread_pointer() + block->seen);
 }
 
-// What the hooks have saved of the program's registers.
+// Registers of the program that the hooks have saved.
 typedef struct af_saved {
     uint64_t flags, r11, r10, r9, r8, rdi, rsi, rdx, rcx, back, rax;
 } af_saved;
 
-// The entries from `first` on, with all that may come up; then the block's instructions.
+// Records the entries from `first` on, with calls where needed, and then the block's instructions.
 AF_HIDDEN void af_block_apart(const af_block_table* block, uint32_t first);
 
-// The block, and then the event. An atomic instruction comes between this and af_event_end.
+// Records the block, and then the event. An atomic instruction comes between this call and
+// af_event_end.
 AF_HIDDEN void af_block_event(const af_block_table* block, const af_saved* saved);
 AF_HIDDEN void af_event_end(void);
 
-// Of string operations: `rcx` elements, or one, of `size` bytes from rsi to rdi, or from or to one
-// of them. Upwards, as compilers use them; where one may end early it is taken to the end of the
-// line at least.
+// Bytes of a string operation: `rcx` elements, or one, of `size` bytes from rsi to rdi, or only
+// from or only to one of them. Addresses ascend, as compilers use these instructions; an operation
+// that may end early counts at least up to the end of the line.
 static inline size_t af_string_bytes(const af_block_table* block, const af_saved* saved) {
     const size_t bytes = (block->order ? saved->rcx : 1) * block->size;
     const bool ends_early = block->event == AF_EVENT_SCAN || block->event == AF_EVENT_COMPARE;
@@ -92,7 +93,7 @@ static inline bool af_string_writes(const af_block_table* block) {
     return block->event == AF_EVENT_COPY || block->event == AF_EVENT_FILL;
 }
 
-// Of gathers and scatters: whether the mask lets a lane through, and where it goes.
+// Lanes of gathers and scatters: whether the mask lets a lane through, and its address.
 static inline bool af_lane_counts(const af_block_table* block, const af_seen* seen, unsigned lane) {
     return !block->masked || (int8_t)seen->mask[(lane + 1) * block->size - 1] < 0;
 }

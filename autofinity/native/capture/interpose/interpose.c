@@ -2,8 +2,8 @@
 
 #include <dlfcn.h>
 
-// What the calling thread is looking up: several things where code that dlsym calls (an allocator,
-// say) calls an interposed function for the first time.
+// The function that the calling thread is looking up. There are several searches where code that
+// dlsym calls (an allocator, for example) calls an interposed function for the first time.
 typedef struct search {
     const _Atomic(void*)* what;
     const struct search* outer;
@@ -12,7 +12,7 @@ typedef struct search {
 static __thread const search* searching __attribute__((tls_model("initial-exec")));
 
 // A search within the same search may be a signal handler's, which needs the function as well: only
-// the next one after that is told that there is none.
+// the next one after that gets NULL.
 static bool goes_in_circles(const _Atomic(void*)* what) {
     int times = 0;
     for (const search* s = searching; s != NULL; s = s->outer) times += s->what == what;

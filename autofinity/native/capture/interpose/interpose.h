@@ -1,4 +1,4 @@
-// What all interposed functions need: the real function behind each, and the calling thread.
+// Basics of all interposed functions: the real function behind each, and the calling thread.
 #pragma once
 
 #include <errno.h>
@@ -6,13 +6,14 @@
 #include "capture/pace/fair.h"
 #include "capture/threads/streams.h"
 
-// The real function of that name, as declared, from the libraries behind this one. It is looked up
-// when it is needed first, not before: libgomp may be loaded late or not at all, and constructors
-// of other libraries call us before our own has run. Several threads may look it up at once; all
-// find the same, and as nothing but the address itself is passed on, relaxed atomics are enough.
+// The real function of that name, as declared, from the libraries behind this one. The function is
+// looked up when it is needed first, not earlier: libgomp may be loaded late or not at all, and
+// constructors of other libraries call us before our own has run. Several threads may look it up at
+// once; all find the same address, and only the address itself is passed on, so relaxed atomics are
+// enough.
 //
 // NULL if there is none, and while the calling thread is looking it up: dlsym may call the very
-// function that it is to find. Only those in memory.c have to expect that.
+// function that it is to find. Only the functions in memory.c have to expect this case.
 #define AF_REAL(name)                                  \
     ({                                                 \
         static _Atomic(void*) af_found_;               \
@@ -26,8 +27,9 @@ static inline void* af_real(_Atomic(void*)* found, const char* name) {
     return AF_LIKELY(real != NULL) ? real : af_look_up(found, name);
 }
 
-// The body of a function that takes a lock: an attempt, and only if it is held a wait during which
-// nobody waits for this thread. `taken` sees the thread as `t` and what came of it as `error`.
+// The body of a function that takes a lock: an attempt, and, only if the lock is held, a wait
+// during which nobody waits for this thread. `taken` sees the thread as `t` and the result as
+// `error`.
 #define AF_TAKING(attempt, wait, taken) \
     af_thread* const t = af_here();     \
     if (t == NULL) return wait;         \

@@ -1,6 +1,6 @@
-// Input and output: the kernel reads and writes the program's buffers, which nobody instruments.
-// What was transferred is recorded as ranges of the calling thread, which does not hold up the
-// others while it waits.
+// Input and output: the kernel reads and writes the program's buffers, which no instrumentation
+// sees. Transfers are recorded as ranges of the calling thread; while it waits, other threads do
+// not wait for it.
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ static void touch_vectors(const struct iovec* v, int n, size_t size, bool write)
     }
 }
 
-// Around the real call; `done` is what it returned, `touch` says what that means for memory.
+// Code around the real call; `done` is its result, `touch` records the memory that it touched.
 #define TRANSFER(call, touch)              \
     af_thread* const t = af_heard();       \
     if (t == NULL) return call;            \

@@ -13,8 +13,8 @@ AF_API void autofinity_roi_begin(void) { mark(af_roi_begin); }
 AF_API void autofinity_roi_end(void) { mark(af_roi_end); }
 AF_API void __parsec_roi_begin(void) { mark(af_roi_begin); }
 AF_API void __parsec_roi_end(void) { mark(af_roi_end); }
-// Where a program brings PARSEC's own hooks along, calls of them come here all the same: it is
-// linked with --wrap (autofinity/capture/build.py).
+// Where a program contains PARSEC's own hooks, calls of them also come here: the program is linked
+// with --wrap (autofinity/capture/build.py).
 AF_API void __wrap___parsec_roi_begin(void) { mark(af_roi_begin); }
 AF_API void __wrap___parsec_roi_end(void) { mark(af_roi_end); }
 AF_API void __parsec_bench_begin(int benchmark) { (void)benchmark; }

@@ -1,7 +1,7 @@
-// mem* and str*: their code is not instrumented, and some programs do most of their work in it.
-// Recorded as runs of 32-byte accesses, line by line, one instruction each, as a vectorised library
-// does it. The real functions do the work, and plain loops where they are being looked up: dlsym
-// itself may call these functions.
+// mem* and str*: their code is not instrumented, and some programs do most of their work there.
+// Calls are recorded as runs of 32-byte accesses, line by line, one instruction each, as a
+// vectorised library does it. The real functions do the work, and plain loops where they are being
+// looked up: dlsym itself may call these functions.
 #include <string.h>
 
 #include "capture/interpose/interpose.h"
@@ -44,7 +44,7 @@ AF_API void* memset(void* p, int c, size_t size) {
     for (size_t i = 0; i < size; i++) ((volatile char*)p)[i] = (char)c;
     return p;
 }
-// Compilers call these where memory checking is asked for at build time (_FORTIFY_SOURCE).
+// Compilers call these functions where memory checks are requested at build time (_FORTIFY_SOURCE).
 AF_API void* __memcpy_chk(void* to, const void* from, size_t size, size_t room) {
     if (size > room) __builtin_trap();
     return memcpy(to, from, size);
@@ -139,7 +139,8 @@ AF_API int strncmp(const char* a, const char* b, size_t size) {
     return 0;
 }
 
-// The rest is built of the above on purpose: what it reads and writes is recorded by them.
+// The other functions are built from those above on purpose: these record what the others read and
+// write.
 AF_API char* strcpy(char* restrict to, const char* restrict from) {
     memcpy(to, from, length(from) + 1);
     return to;

@@ -9,7 +9,7 @@
 #include "capture/state/arena.h"
 #include "capture/state/common.h"
 
-// A dead owner's mutex is taken too (robust mutexes).
+// The mutex of a dead owner counts as taken, too (robust mutexes).
 static bool took(int error) { return error == 0 || error == EOWNERDEAD; }
 
 #define LOCKING(address, attempt, wait) \
@@ -50,8 +50,8 @@ AF_API int pthread_mutex_trylock(pthread_mutex_t* m) {
     }
     return error;
 }
-// glibc refuses none but the owner where the mutex knows it (__kind: types 1 and 2, robust 16,
-// priority 32 and 64).
+// glibc refuses other threads than the owner only where the mutex knows its owner (__kind: types 1
+// and 2, robust 16, priority 32 and 64).
 static bool anyone_may_unlock(const pthread_mutex_t* m) {
     enum { KIND = 0x7f, ADAPTIVE = 3 };
     const int kind = m->__data.__kind & KIND;
@@ -71,7 +71,7 @@ AF_API int pthread_spin_lock(pthread_spinlock_t* m) {
     int error = AF_QUIETLY(AF_REAL(pthread_spin_trylock)(m));
     if (error == EBUSY) {
         af_block(t);
-        // The real one would burn a whole time slice while the holder waits for a core.
+        // The real function would use a whole time slice while the holder waits for a core.
         for (unsigned polls = 0; (error = AF_QUIETLY(AF_REAL(pthread_spin_trylock)(m))) == EBUSY;
              polls++) {
             af_sleep(polls < 100 ? 1 : 50);

@@ -1,5 +1,6 @@
-// Whole ranges of memory that a library function or the kernel touches for the program: runs of
-// 32-byte accesses, line by line, one instruction each, as the C library's code for AVX2 does it.
+// Whole ranges of memory that a library function or the kernel touches for the program, recorded as
+// runs of 32-byte accesses, line by line, one instruction each, as the C library's code for AVX2
+// makes them.
 #pragma once
 
 #include "capture/record/accesses.h"

@@ -1,7 +1,7 @@
 // Read-write locks of POSIX threads.
 //
-// As with mutexes (order/exclusion.c) their order is free in replay but where a section reads what
-// a writer wrote, or waits for another thread meanwhile.
+// As with mutexes (order/exclusion.c), a replay may order them freely unless a section reads lines
+// that a writer wrote, or waits for another thread meanwhile.
 #include "capture/interpose/interpose.h"
 #include "capture/order/awaiting.h"
 #include "capture/order/locks.h"
@@ -15,7 +15,7 @@ static af_section* section_of(af_thread* t, const af_rwlock* l) {
     return at < t->sections_n ? &t->sections[at] : NULL;
 }
 
-// How many read unlocks a writer has to come after; it has the lock from here on.
+// Number of read unlocks that must come before a writer, which has the lock from here on.
 static uint32_t take(af_rwlock* l, af_thread* t, bool writes) {
     if (!writes) return 0;
     const uint32_t readers = l->readers < AF_READERS ? l->readers : AF_READERS;
@@ -24,7 +24,7 @@ static uint32_t take(af_rwlock* l, af_thread* t, bool writes) {
     return readers;
 }
 
-// A thread that holds too many locks to keep account of: edges stand for the lock.
+// For a thread that holds too many locks to record: edges replace the lock.
 static void order_without_lock(af_thread* t, af_rwlock* l, bool writes) {
     af_object_lock(&l->object);
     const uint64_t writer = l->object.who != t ? l->object.token : 0;
@@ -35,8 +35,8 @@ static void order_without_lock(af_thread* t, af_rwlock* l, bool writes) {
     for (uint32_t i = 0; i < readers; i++) af_await(t, l->reads[i].token, l->reads[i].who);
 }
 
-// Until it is known better, slots after the lock stand for awaits of the last writer's unlock and
-// (before a writer) of the readers' since.
+// Until the needs of the section are known, the slots after the lock stand for awaits of the last
+// writer's unlock and (before a writer) of the readers' unlocks since.
 static void locked(af_thread* t, void* address, bool writes) {
     af_rwlock* l = AF_OBJECT(af_rwlock, address, AF_IS_RWLOCK);
     af_section* section = section_of(t, l);
@@ -55,7 +55,7 @@ static void locked(af_thread* t, void* address, bool writes) {
     af_object_unlock(&l->object);
     af_event_add(t, AF_LOCK, id, writes ? 0 : AF_SHARED);
     const uint64_t pending = af_event_add(t, AF_PENDING, writer, 0);
-    // Nobody else holds it if it writes: the list does not change now.
+    // No other thread holds the lock if this one writes: the list does not change now.
     for (uint32_t i = 0; i < readers; i++)
         af_event_add(t, AF_PENDING, l->reads[i].who != t ? l->reads[i].token : 0, 0);
     t->sections[t->sections_n++] =
@@ -63,11 +63,11 @@ static void locked(af_thread* t, void* address, bool writes) {
     af_alone(t, address, 1, 1);
 }
 
-// Leaves of the awaits what the section needs: all if it must keep its order, otherwise that of the
-// last writer whose lines it reads.
+// Keeps only those awaits that the section needs: all if the section must keep its order, otherwise
+// that of the last writer whose lines it reads.
 static void settle(af_thread* t, af_section* section, uint64_t token) {
     af_rwlock* l = section->lock;
-    // Not the innermost: what those inside will turn out to wait for is not known yet.
+    // Not the innermost section: the awaits of the sections inside are not known yet.
     if (section != &t->sections[t->sections_n - 1] || t->held_n > section->mutexes) {
         l->strict = true;
         section->ordered = true;
@@ -103,7 +103,8 @@ static void rw_unlocking(af_thread* t, void* address) {
     af_alone(t, address, 1, 1);
     af_event_add(t, AF_POST, token, 0);
     af_object_lock(&l->object);
-    // Another thread's lock: what that one began has no end, so it is another lock from here on.
+    // Another thread's lock: the section of that thread has no end, so the lock counts as a new one
+    // from here on.
     if (!known && l->writer != t) {
         l->object.id = af_ids(1);
         l->strict = true;
@@ -113,7 +114,7 @@ static void rw_unlocking(af_thread* t, void* address) {
         l->object.token = token;
         l->object.who = t;
     } else {
-        // A thread's later read unlock stands for its earlier ones.
+        // A thread's later read unlock also covers its earlier ones.
         uint32_t at = 0;
         const uint32_t kept = l->readers < AF_READERS ? l->readers : AF_READERS;
         while (at < kept && l->reads[at].who != t) at++;

@@ -16,8 +16,8 @@ enum { KEPT = 64 };
 typedef struct {
     af_object object;
     uint64_t head, tail;
-    int64_t credit;   // units that were there from the start, or fell off the ring
-    uint64_t fallen;  // token of the last that fell off
+    int64_t credit;   // units that existed at the start, or whose posts left the ring
+    uint64_t fallen;  // token of the last post that left the ring
     uint64_t tokens[KEPT];
 } units;
 
@@ -34,7 +34,7 @@ AF_API int sem_init(sem_t* s, int shared, unsigned value) {
     return AF_QUIETLY(AF_REAL(sem_init)(s, shared, value));
 }
 
-// Opened again, it is where it was.
+// A semaphore that is opened again keeps its address.
 AF_API sem_t* sem_open(const char* name, int flags, ...) {
     va_list rest;
     va_start(rest, flags);
@@ -110,8 +110,8 @@ AF_API int sem_trywait(sem_t* s) {
     return result;
 }
 
-// Looked at, not taken: who sees units comes after the last that was posted, and who looks again
-// and again while there are none is waiting.
+// Reads the value without taking a unit: a thread that sees units comes after the last post, and a
+// thread that reads again and again while there are none is waiting.
 AF_API int sem_getvalue(sem_t* s, int* value) {
     af_thread* const t = af_here();
     const int result = AF_QUIETLY(AF_REAL(sem_getvalue)(s, value));

@@ -1,5 +1,5 @@
-// POSIX threads: creation, join and once. Every function does what it is asked by the real one;
-// what is recorded is the order that a replay must keep.
+// POSIX threads: creation, join and once. Every function does its work by calling the real one, and
+// records the order that a replay must keep.
 #include <limits.h>
 
 #include "capture/interpose/interpose.h"
@@ -13,7 +13,8 @@
 static pthread_key_t end_key;
 static pthread_once_t end_key_once = PTHREAD_ONCE_INIT;
 
-// Destructors of thread-local objects still run code of the program; ours comes in the last round.
+// Destructors of thread-local objects still run code of the program; our destructor runs in the
+// last round.
 static void thread_ends(void* argument) {
     af_thread* t = argument;
     if (++t->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
@@ -47,7 +48,8 @@ AF_API int pthread_create(pthread_t* handle, const pthread_attr_t* attributes,
     t->argument = argument;
     t->begin_token = af_token();
     af_event_add(me, AF_POST, t->begin_token, 0);
-    // It counts from now on, or the threads before it would run away from it while it starts.
+    // The thread counts for fairness from now on, otherwise the threads before it would run ahead
+    // while it starts.
     af_fair_enter(t);
     int error;
     AF_UNHEARD(error = AF_REAL(pthread_create)(handle, attributes, thread_begins, t));
@@ -90,12 +92,13 @@ AF_API int pthread_clockjoin_np(pthread_t handle, void** result, clockid_t clock
     JOINING(AF_REAL(pthread_clockjoin_np)(handle, result, clock, until));
 }
 
-// Whoever comes while or after the routine ran comes after it; once per thread is enough to say.
+// A thread that comes during or after the routine is ordered after it; recording this once per
+// thread is enough.
 AF_API int pthread_once(pthread_once_t* control, void (*routine)(void)) {
     af_thread* t = af_here();
     if (t == NULL) return AF_REAL(pthread_once)(control, routine);
     af_object* o = AF_OBJECT(af_object, control, AF_IS_ONCE);
-    const bool first = atomic_exchange(&o->locked, 1) == 0;  // never released: it is a flag here
+    const bool first = atomic_exchange(&o->locked, 1) == 0;  // never released: used as a flag
     af_block(t);
     if (first) af_unblock(t);
     const int error = AF_REAL(pthread_once)(control, routine);

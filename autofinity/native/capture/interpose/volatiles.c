@@ -1,13 +1,13 @@
-// Volatile variables: flags and counters that threads of older programs signal each other by.
+// Volatile variables: flags and counters with which threads of older programs signal each other.
 //
 // A write is a post, and a read awaits the last write of another thread, as if it were an atomic
 // store that releases and a load that acquires. Loads of the same value over and over, with nothing
-// else in between, are a wait (pace/polling.h): so a flag may be raised before or after somebody
-// waits for it, and a replay keeps the order all the same.
+// else in between, are a wait (pace/polling.h): so a flag may be set before or after another thread
+// waits for it: a replay keeps the order in both cases.
 //
-// Instrumented code calls before it accesses: the value that a poll compares is looked up here, and
-// a write is noted a little before it can be seen. A poll's write may come between our look and the
-// program's own: whatever is recorded next looks again.
+// Instrumented code calls before its access: the value that a poll compares is read here, and a
+// write is recorded a little before others can see it. The awaited write may come between our read
+// and the program's own, so the next recorded event reads again.
 #include "capture/interpose/volatiles.h"
 
 #include "capture/interpose/second_lines.h"
@@ -18,7 +18,7 @@
 
 enum { SLEEP_EVERY = 16, SLEEP_LESS_AFTER = 100000, SLEEP_LESS_EVERY = 1024, SLEEP_US = 50 };
 
-// Inlined as far as where the size is a constant: memcpy itself is one of those that are recorded.
+// Inlined where the size is constant: memcpy itself is one of the recorded functions.
 __attribute__((always_inline)) static inline uint64_t value_at(const volatile void* p,
                                                                unsigned size) {
     uint64_t value = 0;
@@ -26,14 +26,14 @@ __attribute__((always_inline)) static inline uint64_t value_at(const volatile vo
     return value;
 }
 
-// A little: code may well read a constant that was made volatile a million times. Sleeping, not
-// yielding: on a busy host whoever has slept is next.
+// Only a short rest: code may well read a constant that was made volatile a million times. The
+// thread sleeps and does not yield: on a busy host a thread that has slept runs next.
 static void rest_a_little(const af_thread* t) {
     if (t->polls % (t->polls < SLEEP_LESS_AFTER ? SLEEP_EVERY : SLEEP_LESS_EVERY) == 0)
         af_sleep(SLEEP_US);
 }
 
-// A program of one thread waits for nobody.
+// The thread of a program with one thread waits for no other.
 static bool alone(void) {
     return atomic_load_explicit(&af_shared->fair.top, memory_order_relaxed) < 2;
 }
@@ -50,7 +50,8 @@ static void leave_loop(af_thread* t) {
     af_end_polling(t);
 }
 
-// From here on every access opens a slot of its own, so that none goes before that look.
+// From here on every access opens a slot of its own, so that no access is recorded before that
+// read.
 static void look_again_later(af_thread* t, _Atomic uint64_t* word) {
     af_unsettle(t, word, leave_loop);
     af_close_lines(t);

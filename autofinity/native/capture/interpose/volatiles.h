@@ -1,4 +1,4 @@
-// Accesses to variables by which threads signal each other, about to happen. `size`: 1, 2, 4, 8 or
+// Calls just before accesses to variables by which threads signal each other. `size`: 1, 2, 4, 8 or
 // 16 bytes.
 #pragma once
 

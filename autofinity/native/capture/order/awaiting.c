@@ -3,11 +3,11 @@
 #include "capture/order/locks.h"
 #include "capture/record/slots.h"
 
-// Who waits while it holds a lock must not have taken it out of turn: the one it waits for may need
-// the lock first. If it has posted nothing since it took the lock, the replay sees to that: it
-// takes the lock once the wait is over. Otherwise what it waits for may be an answer, and the
-// sections it is in keep the order of the capture; since such a nesting comes again, so do all
-// later ones of these locks.
+// A thread that waits while it holds a lock must not take the lock earlier in a replay than in the
+// capture: the thread it waits for may need the lock first. If the waiting thread has posted
+// nothing since it took the lock, the replay ensures this: it takes the lock after the wait.
+// Otherwise the wait may be for an answer, and the thread's open sections keep the order of the
+// capture; since such nesting is repeated, all later sections of these locks do so, too.
 void af_keep_order_of_held(af_thread* t, const void* inside, uint64_t posts) {
     for (uint32_t i = 0; i < t->held_n && t->held[i].mutex != inside; i++) {
         af_mutex* const held = t->held[i].mutex;

@@ -6,8 +6,9 @@
 #include "capture/state/arena.h"
 #include "capture/state/common.h"
 
-// Its owner ended, or another thread has unlocked it: the section has no end of its own. From here
-// on it is another lock, and whoever takes it comes after what `who` posted then.
+// The mutex's owner ended, or another thread has unlocked the mutex: the section has no end of its
+// own. From here on the mutex counts as another lock, and the next section comes after the token
+// that `who` posted then.
 static void begin_anew(af_mutex* m, const af_thread* who, uint64_t token) {
     m->object.id = af_ids(1);
     m->object.token = token;
@@ -15,7 +16,8 @@ static void begin_anew(af_mutex* m, const af_thread* who, uint64_t token) {
     m->strict = true;
 }
 
-// Mutexes that others have unlocked for it: what it began ends here, where nobody waits for it.
+// Mutexes that others have unlocked for the thread: its sections end here, where no thread waits
+// for them.
 static void forget_lost(af_thread* t) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->held_n; i++) {
@@ -28,10 +30,11 @@ static void forget_lost(af_thread* t) {
     t->held_n = kept;
 }
 
-// Lock order is free in replay but where a critical section reads a line that an earlier one of
-// another thread wrote: then this lock must come after that unlock. What is read is only known at
-// the unlock, so a slot right after the lock is kept for the await. Where the section is so long
-// that its slots are gone by then, or wrote too many lines to remember, it counts as dependent.
+// A replay may order locks freely unless a critical section reads a line that an earlier one of
+// another thread wrote: then this lock must come after that unlock. The lines that a section reads
+// are only known at the unlock, so a slot right after the lock is kept for the await. A section
+// counts as dependent if it is so long that its slots are gone by then, or if too many lines were
+// written to remember.
 void af_acquired(af_thread* t, uint64_t key, bool word) {
     af_mutex* m = (af_mutex*)af_object_of(key, AF_IS_MUTEX, sizeof *m);
     if (m->owner == t) {
@@ -47,7 +50,7 @@ void af_acquired(af_thread* t, uint64_t key, bool word) {
     m->ordered = m->strict;
     if (t->held_n < AF_HELD) t->held[t->held_n++] = (af_held){m, m->object.id};
     af_event_add(t, AF_LOCK, m->object.id, 0);
-    // Until it is known better, the slot stands for an await of the previous unlock.
+    // Until the section's reads are known, the slot stands for an await of the previous unlock.
     m->pending = af_event_add(t, AF_PENDING, m->before, 0);
     if (word) af_alone(t, (void*)(uintptr_t)key, 1, 1);
 }
@@ -72,9 +75,9 @@ void af_releasing(af_thread* t, uint64_t key, bool word) {
     af_slot* pending = af_slot_at(t, m->pending);
     uint32_t level = 0;
     while (level < t->held_n && t->held[level].mutex != m) level++;
-    // Not the innermost: what those inside will turn out to wait for is not known yet.
+    // Not the innermost section: the awaits of the sections inside are not known yet.
     if (level + 1 < t->held_n) m->ordered = m->strict = true;
-    // Whatever the section holds but its lock word's own access, which follows the slot.
+    // All slots of the section except its lock word's own access, which follows the pending slot.
     const af_slot* const from = pending == NULL ? NULL : pending + (word ? 2 : 1);
     if (pending != NULL) {
         uint64_t needed = af_needed(&m->written, t, from);
@@ -96,7 +99,7 @@ void af_releasing(af_thread* t, uint64_t key, bool word) {
     af_event_add(t, AF_UNLOCK, m->object.id, 0);
 }
 
-// Whoever takes a robust mutex next comes after this.
+// The next thread that takes a robust mutex comes after this.
 void af_abandon_held(af_thread* t) {
     forget_lost(t);
     while (t->held_n > 0) {

@@ -3,12 +3,13 @@
 
 #include "capture/order/locks.h"
 
-// `word`: the address holds a lock word of the program, whose line is touched.
+// Records that the thread has taken the lock. `word`: the address holds a lock word of the program,
+// whose line is touched.
 AF_HIDDEN void af_acquired(af_thread* t, uint64_t key, bool word);
 AF_HIDDEN void af_releasing(af_thread* t, uint64_t key, bool word);
-// Whether the thread has the lock, as far as is known.
+// Whether the thread has the lock, as far as the runtime knows.
 AF_HIDDEN bool af_owns(const af_thread* t, uint64_t key);
-// The thread ends with locks that it holds.
+// Releases the locks that a thread still holds at its end.
 AF_HIDDEN void af_abandon_held(af_thread* t);
-// An attempt on a lock that is held: polled in a loop, it counts as waiting.
+// Records an attempt on a lock that is held: polled in a loop, the attempt counts as waiting.
 AF_HIDDEN void af_attempt_failed(af_thread* t, const volatile void* word);

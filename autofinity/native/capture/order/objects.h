@@ -1,4 +1,4 @@
-// What the runtime remembers of an address that programs synchronise on: a mutex, an atomic, …
+// The runtime's records of addresses on which programs synchronise: a mutex, an atomic, …
 #pragma once
 
 #include "capture/state/thread.h"
@@ -22,13 +22,14 @@ typedef struct af_object {
     uint64_t id;
     uint32_t kind;
     _Atomic int locked;
-    uint64_t token;  // of the last release; who did it:
+    uint64_t token;  // of the last release, and the thread that made it:
     const af_thread* who;
 } af_object;
 
-// Finds or makes the record of (key, kind); `size` is that of the struct which embeds it.
+// Finds or makes the record of (key, kind); `size` is the size of the struct that embeds the
+// record.
 AF_HIDDEN af_object* af_object_of(uint64_t key, af_object_kind kind, size_t size);
-// As above, never makes one.
+// As af_object_of, but never makes a record.
 AF_HIDDEN af_object* af_object_known(uint64_t key, af_object_kind kind);
 
 #define AF_OBJECT(type, address, kind) \

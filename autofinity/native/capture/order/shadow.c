@@ -18,7 +18,7 @@ static void* made(size_t bytes) {
     return p;
 }
 
-// Who loses the race to make a page leaves what it made unused.
+// A thread that loses the race to make a page leaves its own page unused.
 af_shadow_page* af_shadow_make(uint64_t address) {
     _Atomic(af_shadow_region*)* const at = &af_shadow_regions[address >> AF_SHADOW_REGION];
     af_shadow_region* region = atomic_load_explicit(at, memory_order_acquire);

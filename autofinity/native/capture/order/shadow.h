@@ -7,11 +7,12 @@
 
 #include "capture/state/attributes.h"
 
-// Regions so large that their table is small: a library of 2 MiB lies where the kernel can map it
-// by huge pages, and those loaded after it lie elsewhere in each run (process/addresses.c).
+// Regions are so large that their table is small: the kernel can map a library of 2 MiB by huge
+// pages, and then the libraries that are loaded after it have other addresses in each run
+// (process/addresses.c).
 enum { AF_SHADOW_PAGE = 12, AF_SHADOW_REGION = 32, AF_ADDRESS_BITS = 48 };
 
-// Words of a 4 KiB page, made when the first of them is asked for.
+// Words of a 4 KiB page, made at the first request for one of them.
 typedef struct af_shadow_page {
     _Atomic uint64_t words[1u << (AF_SHADOW_PAGE - 2)];
 } af_shadow_page;

@@ -1,7 +1,7 @@
-// What is known of the writes to an address: which was the last, and who made it.
+// The record of the writes to an address: the last write, and its thread.
 //
-// Every write that orders something is noted under a lock of its address, so a load knows exactly
-// which write it saw.
+// Every write that orders something is recorded under a lock of its address, so a load knows
+// exactly which write it saw.
 #pragma once
 
 #include <sched.h>
@@ -20,15 +20,16 @@ static inline bool releases(int order) {
     return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
-// What is known of an address: one word, so that programs with millions of atomics stay quick.
+// The state of an address: one word, so that programs with millions of atomics stay quick.
 //   bit 0 locked | 1 the last write was a store | 2 watched | 19 bits who wrote | 42 bits token
-// Watched: some thread polls it, so relaxed writes post as well, or nobody could await them.
+// Watched: some thread polls the address, so relaxed writes post, too; otherwise no thread could
+// await them.
 enum { STATE_LOCKED = 1, STATE_STORED = 2, STATE_WATCHED = 4 };
 enum { WHO_SHIFT = 3, TOKEN_SHIFT = 22, WHO_MASK = 0x7ffff };
 
 static inline _Atomic uint64_t* word_of(const volatile void* address, int bits) {
     const uint64_t at = (uint64_t)(uintptr_t)address;
-    // Bytes and half words have neighbours in the same four bytes: a record of their own each.
+    // Bytes and half words share their four bytes with neighbours: each has a record of its own.
     if (bits < 32 || at % 4 != 0)
         return (_Atomic uint64_t*)&af_object_of(at, AF_IS_ATOMIC, sizeof(af_object))->token;
     return af_shadow_word(at);
@@ -49,8 +50,8 @@ typedef struct {
     _Atomic uint64_t* word;
 } seen_write;
 
-// State and value of an address that belong together, without its lock: only writers take that, so
-// that readers do not pull the word from each other.
+// State and value of an address that belong together, read without its lock: only writers take the
+// lock, so that readers do not pull the word from each other.
 #define LOAD_WITH_STATE(load, word, state, value)                                 \
     for (int i = 0;; i++) {                                                       \
         state = atomic_load_explicit(word, memory_order_acquire);                 \
@@ -84,7 +85,7 @@ static inline seen_write look_at(_Atomic uint64_t* word) {
 
 static inline uint64_t will_post(const af_thread* t, uint64_t* state, bool store, int order) {
     if (t == NULL) return 0;
-    // A store that releases nothing orders nothing, unless a fence before it does.
+    // A store that releases nothing orders nothing, unless a fence comes before it.
     if (!releases(order) && !(*state & STATE_WATCHED) && !(store && t->fences)) return 0;
     const uint64_t token = af_token();
     *state = (*state & STATE_WATCHED) | token << TOKEN_SHIFT | (uint64_t)t->number << WHO_SHIFT |

@@ -2,10 +2,10 @@
 // one. Without it two cores give the threads of a dynamic loop 20,000 to 94,000 iterations of
 // 50,000 each, or none at all, because the host runs one thread for a whole time slice.
 //
-// Threads that wait in a call we know do not count. Whoever does not move although it should is
-// looked up in /proc: if it wants to run, the host is just busy; if it has slept for AF_PATIENCE_US
-// it waits for something we do not see, and is set aside. So a lock that is held across the limit
-// delays and never deadlocks.
+// Threads that wait in a known call do not count. The state of a thread that does not move although
+// it should is read from /proc: if the thread wants to run, the host is busy; if it has slept for
+// AF_PATIENCE_US, it waits for something that is not recorded, and no longer counts. So a lock that
+// is held across the limit causes delays but never a deadlock.
 #include "capture/pace/fair.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ enum {
     AF_PATIENCE_US = 20000,
     AF_SHORTEST_NAP_US = 100,
     AF_BRIEF_NAP_US = 400,     // in which a thread makes fewer accesses than it may be ahead
-    AF_LONGEST_NAP_US = 1600,  // while the one that is waited for does not get on
+    AF_LONGEST_NAP_US = 1600,  // longest nap, while the awaited thread makes no progress
     AF_LOOK_UP_AFTER_US = 1000,
     AF_AT_MOST_US = 5000000,
 };
@@ -57,7 +57,7 @@ static af_thread* slowest(const af_thread* but) {
     return found;
 }
 
-// Who was away must not make the others wait for what it has missed.
+// A thread that was away must not make the others wait for the progress that it has missed.
 static void catch_up(af_thread* t) {
     const af_thread* other = slowest(t);
     if (other == NULL) return;
@@ -97,16 +97,17 @@ void af_block(af_thread* t) {
     atomic_fetch_add_explicit(&t->blocked, 1, memory_order_relaxed);
 }
 
-// A barrier's last arrival lets all go at once, but it runs on while the others are still waking
-// up: with the gate they count from that moment.
+// A barrier's last arrival releases all threads at once, and runs on while the others are still
+// waking up: because of the gate, these count from the moment of the arrival.
 void af_block_at(af_thread* t, _Atomic uint64_t* gate, uint64_t need) {
     t->gate_need = need;
     atomic_store_explicit(&t->gate, gate, memory_order_release);
     af_block(t);
 }
 
-// While it waited its progress went on at the pace of the slowest other: neither do the others have
-// to wait for what it missed, nor is a lag forgiven because of a short wait.
+// While the thread waited, its progress advanced at the pace of the slowest other thread: the
+// others need not wait for the progress that it missed, and a lag is not forgiven because of a
+// short wait.
 void af_unblock(af_thread* t) {
     if (atomic_load_explicit(&t->blocked, memory_order_relaxed) == 1) {
         atomic_store_explicit(&t->gate, NULL, memory_order_relaxed);
@@ -118,12 +119,13 @@ void af_unblock(af_thread* t) {
             atomic_store_explicit(&t->progress, moved < now ? moved : now, memory_order_relaxed);
         }
     }
-    // What it does next waited for another thread: a window that ended meanwhile ends there.
+    // The thread's next event comes after a wait for another thread: a window that ended meanwhile
+    // ends there.
     t->woke |= t->epoch != atomic_load_explicit(&af_shared->sampling.epoch, memory_order_relaxed);
     atomic_fetch_sub_explicit(&t->blocked, 1, memory_order_relaxed);
 }
 
-// Whether the kernel says that the thread runs or wants to.
+// Whether the thread runs or wants to run, by the kernel.
 static bool wants_to_run(const af_thread* t) {
     const int tid = atomic_load_explicit(&t->tid, memory_order_relaxed);
     if (tid == 0) return true;  // it is being created
@@ -138,8 +140,8 @@ static bool wants_to_run(const af_thread* t) {
     return n > 0 && text[n + 1] == 'R';
 }
 
-// Whoever has come too far waits until it is ahead by half of that: it would wait again at the next
-// look around otherwise, and to sleep takes as long as hundreds of accesses.
+// A thread that is too far ahead waits until it is ahead by half of the limit: otherwise it would
+// wait again at the next look around, and a sleep takes as long as hundreds of accesses.
 static void wait_for_slowest(const af_thread* t, uint64_t mine) {
     const uint64_t most = af_sampled_ahead(&af_shared->sampling, af_shared->ahead);
     uint64_t allowed = most;

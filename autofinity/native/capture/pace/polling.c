@@ -13,7 +13,7 @@ void af_end_polling(af_thread* t) {
     t->polls = 0;
 }
 
-// Forgets the window when anything but polling was recorded since.
+// Forgets the window when anything except polling was recorded since.
 void af_stop_polling(af_thread* t) {
     if (af_position(t) != t->window_seq) {
         af_end_polling(t);

@@ -1,15 +1,16 @@
 // The program is started again without address randomisation. Where the kernel or a container
-// forbids that (Docker does), five areas of a process lie elsewhere in each run, but each as a
-// whole, so the trace is written as if they lay where they do without:
+// forbids that (Docker does), five areas of a process have other addresses in each run, but each
+// area moves as a whole, so the trace is written with the addresses that the areas have without
+// randomisation:
 //
 //   program, then its heap  ..  what is mapped from now on | what is mapped already  ..  stack
 //
 // Mappings grow down from what the loader has mapped. Some lie on multiples of 64 MiB (the heaps of
 // malloc's threads) or of 2 MiB (huge pages), so a gap that nothing uses brings the border, |, to a
-// multiple of a gibibyte. (What is mapped already holds the libraries, and is moved as if it were
-// one piece, which it is but where the kernel gives a library of 2 MiB a place for huge pages.) How
-// deep the stack of the first thread is when main begins depends on the environment and the
-// arguments: main begins on a ground of its own (interpose/ground.c).
+// multiple of a gibibyte. (The area of earlier mappings holds the libraries. It is moved as one
+// piece, which it is unless the kernel gives a library of 2 MiB an address for huge pages.) The
+// depth of the first thread's stack at the begin of main depends on the environment and the
+// arguments, so main begins at a fixed stack address (interpose/ground.c).
 #include "capture/process/addresses.h"
 
 #include <fcntl.h>
@@ -26,14 +27,14 @@
 
 #define MARK "AUTOFINITY_CAPTURE_FIXED"
 
-// Where Linux puts them on x86-64 without randomisation.
+// Linux's addresses on x86-64 without randomisation.
 static const uintptr_t program_at = 0x555555554000, mappings_end = 0x7ffff7fff000;
 static const uintptr_t border_at = 0x7fffc0000000;
 // Room above it for the arguments and the environment.
 static const uintptr_t ground_at = 0x7fffffc00000;
 enum { PAGE = 4096, GROUND = 1 << 16, GIBIBYTE = 1 << 30, ABOVE_MAIN = PAGE };
 
-static uintptr_t ground;  // where the stack is when main begins, or 0
+static uintptr_t ground;  // stack address at the begin of main, or 0
 
 // Starts the program again without address randomisation, once.
 static void start_again(char** arguments) {
@@ -45,7 +46,7 @@ static void start_again(char** arguments) {
     if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0) return;
     if (personality((unsigned long)now | ADDR_NO_RANDOMIZE) == -1) return;
     if (setenv(MARK, "1", 1) != 0) return;
-    char program[4096];  // by its own path: it keeps its name in process lists
+    char program[4096];  // its own path, so that it keeps its name in process lists
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length > 0) {
         program[length] = 0;
@@ -75,7 +76,7 @@ static int find_program(struct dl_phdr_info* info, size_t size, void* result) {
     return 1;  // the first is the program itself
 }
 
-// A file, byte by byte, by system calls: the program's heap is not ours to use.
+// A file, read byte by byte with system calls: the program's heap must not be used here.
 typedef struct {
     long fd;
     long left;
@@ -93,7 +94,7 @@ static int next_byte(text* t) {
     return (unsigned char)*t->next++;
 }
 
-static uintptr_t number(text* t) {  // and the byte behind it
+static uintptr_t number(text* t) {  // also consumes the byte behind the number
     uintptr_t n = 0;
     for (int c = next_byte(t);; c = next_byte(t)) {
         if (c >= '0' && c <= '9')
@@ -105,8 +106,8 @@ static uintptr_t number(text* t) {  // and the byte behind it
     }
 }
 
-// The rest of a line of /proc/self/maps: the letter after the bracket of "[heap]", "[stack]" and
-// such, or 0 for a mapping of a file or without a name; -1 at the end of the file.
+// Reads the rest of a line of /proc/self/maps: the letter after the bracket of "[heap]", "[stack]"
+// and such, or 0 for a mapping of a file or without a name; -1 at the end of the file.
 static int kind_of_mapping(text* t) {
     int kind = 0, before = ' ';
     for (int c = next_byte(t); c != '\n'; c = next_byte(t)) {
@@ -146,7 +147,7 @@ static bool find_layout(layout* found, uintptr_t in_stack) {
            in_stack < found->stack_end;
 }
 
-// What is mapped from now on lies below a multiple of a gibibyte. Returns that border, or 0.
+// Makes later mappings lie below a multiple of a gibibyte. Returns that border, or 0.
 static uintptr_t leave_gap(const layout* found) {
     const uintptr_t border = found->mapped & -(uintptr_t)GIBIBYTE, bytes = found->mapped - border;
     if (bytes == 0) return border;
@@ -168,7 +169,7 @@ bool af_steady_addresses(char** arguments) {
     const uintptr_t border = leave_gap(&now);
     if (border == 0) return false;
     ground = ((uintptr_t)arguments - ABOVE_MAIN) & -(uintptr_t)GROUND;
-    // A program that is linked to fixed addresses is at them.
+    // A program that is linked to fixed addresses has these addresses.
     const bool anywhere = now.program > UINT32_MAX;
     const uintptr_t program_less = anywhere ? now.program - program_at : 0;
     move_area(0, now.program, program_less);

@@ -1,5 +1,6 @@
-// The same addresses in every run: where a page lies decides its colour, and with it which lines
-// push each other out of the caches; captures of one program would differ by it alone.
+// The same addresses in every run: the address of a page decides its colour, and so which lines
+// replace each other in caches. Without this, captures of one program would differ by their
+// addresses alone.
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +8,8 @@
 
 #include "capture/state/attributes.h"
 
-// As the program begins; may start it again with these `arguments`. Whether addresses are steady.
+// Called as the program begins; may start the program again with these `arguments`. Returns whether
+// addresses are steady.
 AF_HIDDEN bool af_steady_addresses(char** arguments);
-// Where the stack is to be when main begins, or 0.
+// Address of the stack when main begins, or 0 where none is prescribed.
 AF_HIDDEN uintptr_t af_ground(void);

@@ -1,4 +1,4 @@
-// The index of a trace, written last: without it nobody takes the trace for whole.
+// The index of a trace, written last: without an index no reader accepts the trace as complete.
 #pragma once
 
 #include <stdbool.h>
@@ -9,9 +9,9 @@
 typedef struct af_facts {
     struct timespec begin;
     bool steady;   // addresses are the same in every run
-    bool counted;  // somebody tells the instructions; otherwise they are estimated
+    bool counted;  // instructions are counted; otherwise they are estimated
 } af_facts;
 
 AF_HIDDEN void af_write_index(const af_facts* facts);
-// Of the skeleton (record/skeleton.h), in its folder.
+// Writes the index of the skeleton (record/skeleton.h), in the skeleton's folder.
 AF_HIDDEN void af_write_skeleton_index(const af_facts* facts);

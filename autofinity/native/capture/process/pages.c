@@ -13,8 +13,8 @@ typedef struct {
     uint32_t toucher;
 } run;
 
-// Numbers of touches by epoch, within one in order. A thread notes what it touches a little later,
-// so that threads that are in the next epoch already may have been faster.
+// Numbers of touches by epoch, within one in order. A thread records its touches a little later, so
+// threads that are already in the next epoch may have been recorded first.
 static uint32_t* by_epoch(uint64_t n, uint64_t* kept) {
     uint32_t* const order = af_map((n + 1) * sizeof *order);
     uint64_t* const starts = af_map((EPOCHS + 1) * sizeof *starts);

@@ -1,6 +1,6 @@
 // The beginning and the end of the recording.
 //
-// The environment says what to do (autofinity/capture/run.py sets it):
+// Environment variables control the recording (autofinity/capture/run.py sets them):
 //   AUTOFINITY_CAPTURE_DIR     folder for the trace; without it the program just runs
 //   AUTOFINITY_CAPTURE_ROI     marks (default), parallel or whole
 //   AUTOFINITY_CAPTURE_ADDRESSES   steady (default), or own: as the program sees them
@@ -45,7 +45,7 @@ static af_roi_kind roi_asked_for(void) {
     return strcmp(roi, "whole") == 0 ? AF_ROI_WHOLE : AF_ROI_NEVER;
 }
 
-// One process a trace: the first that comes. Its children run unrecorded.
+// One process per trace: the first that comes. Its children run unrecorded.
 static bool claim(const char* directory) {
     char owner[4200];
     snprintf(owner, sizeof owner, "%s/owner", directory);
@@ -65,7 +65,7 @@ static void start_recording(char** arguments) {
 #ifndef AF_UNDER_PLUGIN
     facts.steady = af_steady_addresses(arguments);
 #else
-    (void)arguments;  // QEMU maps the program where it likes
+    (void)arguments;  // QEMU chooses the addresses of the program
 #endif
     strcpy(af_shared->directory, directory);
     if (!claim(directory)) return;
@@ -82,7 +82,7 @@ static void start_recording(char** arguments) {
     const char* sample = getenv("AUTOFINITY_CAPTURE_SAMPLE");
     if (sample != NULL && *sample != 0 && !af_sampled_begin(sample)) return;
 #endif
-    // Its teams and barriers are calls we do not know: the trace would hold no order.
+    // Teams and barriers of this runtime are not interposed: the trace would have no order.
     if (dlsym(RTLD_DEFAULT, "__kmpc_fork_call") != NULL) {
         af_fail("the program uses LLVM's OpenMP runtime, which cannot be captured;",
                 "build it with gcc, for libgomp", ENOTSUP);
@@ -102,7 +102,8 @@ static void start_recording(char** arguments) {
     if (af_roi_chosen() == AF_ROI_WHOLE) af_roi_begin(t);
 }
 
-// Whether af_finish is to settle the thread; waits for one that is at its own beginning or end.
+// Whether af_finish has to settle the thread; waits for a thread that is at its own beginning or
+// end.
 static bool take_on(af_thread* t) {
     for (int i = 0; i < 50000; i++) {
         int life = atomic_load(&t->life);
@@ -112,11 +113,11 @@ static bool take_on(af_thread* t) {
             return true;
         af_sleep(100);
     }
-    return false;  // five seconds in a few lines of ours: it will not come back
+    return false;  // five seconds in a few lines of ours: the thread will not continue
 }
 
-// Threads that run see `finishing` at their next look around. Those that wait (pool threads,
-// blocked ones) do not move any more.
+// Whether the thread may still move. Running threads see `finishing` at their next look around.
+// Waiting threads (pool threads, blocked ones) do not move any more.
 static bool may_move(af_thread* t) {
     const int life = atomic_load(&t->life);
     return life == AF_LIFE_CHANGES ||
@@ -127,7 +128,7 @@ void af_finish(void) {
     if (!af_recording() || atomic_exchange(&af_shared->finishing, 1)) return;
     af_thread* me = af_mine;
     af_self = NULL;
-    // Whoever neither stops nor waits within 200 ms sits in a system call.
+    // A thread that neither stops nor waits within 200 ms is in a system call.
     for (int i = 0; i < 2000; i++) {
         bool running = false;
         for (uint32_t k = 0; k < af_registry_size(); k++) {
@@ -147,7 +148,7 @@ void af_finish(void) {
     atomic_store(&af_shared->recording, 0);
 }
 
-// The loader of glibc hands main's arguments to constructors as well.
+// The loader of glibc also passes main's arguments to constructors.
 __attribute__((constructor(101))) static void begin(int count, char** arguments) {
     (void)count;
     start_recording(arguments);

@@ -3,4 +3,4 @@
 
 #include "capture/state/attributes.h"
 
-AF_HIDDEN void af_finish(void);  // the program ends: everything is written, once
+AF_HIDDEN void af_finish(void);  // called at the end of the program: writes everything, once

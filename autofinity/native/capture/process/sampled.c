@@ -30,7 +30,7 @@ bool af_sampled_begin(const char* wanted) {
     return false;
 }
 
-// A window that the end of the region cut short shows little of its part of the work.
+// A window that the end of the region cut short covers little of its part of the work.
 static bool is_kept(uint32_t window, uint64_t region_end) {
     const af_window w = af_cuts_window(window);
     return w.work_begin < region_end &&

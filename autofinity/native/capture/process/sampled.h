@@ -1,5 +1,5 @@
-// What a sampled capture has besides its streams: pages, windows, meetings. Written before the
-// index.
+// The files that a sampled capture has besides its streams: pages, windows, meetings. They are
+// written before the index.
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include "capture/process/index.h"
 #include "capture/state/attributes.h"
 
-// As the program begins. False: it was said why not.
+// Called as the program begins. False: it failed, and the reason was printed.
 AF_HIDDEN bool af_sampled_begin(const char* wanted);
-// All threads are settled.
+// Called after all threads are settled.
 AF_HIDDEN void af_sampled_write(const af_facts* facts);

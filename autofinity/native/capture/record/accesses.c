@@ -37,12 +37,12 @@ void af_look_around(af_thread* t) {
     if (t->busy) return;
     close_long_runs(t);
     if (AF_UNLIKELY(atomic_load(&af_shared->finishing))) {
-        // The program ends in another thread; what follows here would never have an end.
+        // The program ends in another thread; this thread's next events would never end.
         atomic_store(&t->life, AF_LIFE_STOPPED);
         *t->self = NULL;
         return;
     }
-    if (t->polls > 0) af_stop_polling(t);  // the loop was left for another reason than its value
+    if (t->polls > 0) af_stop_polling(t);  // the loop ended for another reason than its value
     if (AF_UNLIKELY(t->recency != NULL)) af_windows_tick(t);
     af_fair_check(t);
 }

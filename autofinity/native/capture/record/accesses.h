@@ -5,25 +5,26 @@
 //   sync   ─► closes every open line, then an event of its own
 //
 // Slots are reserved in the order of first accesses; later accesses to the same line within AF_SPAN
-// instructions join the run. Nothing is ever filtered out.
+// instructions join the run. No access is ever left out.
 #pragma once
 
 #include "capture/record/slots.h"
 
 enum {
-    AF_SPAN = 512,          // instructions a run may last
-    AF_LONG_RUN = 1 << 14,  // accesses; a run that has so many is closed then
-    AF_CHASE_BYTES = 512,   // from a base address, what is accessed by it
+    AF_SPAN = 512,          // longest run, in instructions
+    AF_LONG_RUN = 1 << 14,  // accesses; a run with so many is closed
+    AF_CHASE_BYTES = 512,   // farthest an access may lie from its base address
 };
 
-// Now and then, by every thread: closes long runs, stops at the end of the program, is fair.
+// Called every so often by every thread: closes long runs, stops at the end of the program, and
+// waits for fairness.
 AF_HIDDEN void af_look_around(af_thread* t);
 
 static inline void af_spend(af_thread* t) {
     if (AF_UNLIKELY(--t->budget < 0)) af_look_around(t);
 }
 
-// An access that stands alone: atomics and lock words.
+// Records an access in a slot of its own: atomics and lock words.
 static inline void af_alone(af_thread* t, const volatile void* address, unsigned reads,
                             unsigned writes) {
     t->now += t->cost;
@@ -40,14 +41,14 @@ static inline af_open_line* af_open_at(af_thread* t, uintptr_t address) {
     return (af_open_line*)((char*)t->open + place * sizeof(af_open_line));
 }
 
-// Where in the open line `size` bytes from `address` on lie, as they do when this is true.
+// Whether `size` bytes from `address` on lie in the open line.
 static inline bool af_lies_in(const af_open_line* o, uintptr_t address, unsigned size) {
     return (address ^ o->base) <= 64 - size;
 }
 
-// How long the run would last with an access at this instruction. It may join unless that is more
-// than AF_SPAN, or the run is closed. One that is long for another reason than its span is closed
-// by the look around.
+// Length of the run, in instructions, with an access at this instruction. The access may join
+// unless the length is above AF_SPAN, or the run is closed. The look around closes runs that are
+// too long in accesses.
 static inline uint64_t af_span_of(const af_slot* s, uint64_t now) { return now - s->start; }
 
 static inline bool af_is_open(const af_slot* closed, const af_slot* s, uint64_t span) {
@@ -60,7 +61,7 @@ static inline void af_join(af_slot* s, uint64_t span, unsigned reads, unsigned w
     s->writes = (uint16_t)(s->writes + writes);
 }
 
-// There is room for the slot.
+// Opens a run. There must be room for the slot.
 static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uint64_t now, uintptr_t address,
                                    unsigned reads, unsigned writes) {
     const unsigned flags = reads == 0 ? AF_FLAG_FIRST_WRITE : 0;
@@ -71,7 +72,7 @@ static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uint64_t now, 
     return s;
 }
 
-// Accesses to the line of `address`.
+// Records accesses to the line of `address`.
 static inline void af_line(af_thread* t, uintptr_t address, unsigned reads, unsigned writes) {
     af_open_line* const o = af_open_at(t, address);
     if (AF_LIKELY(af_lies_in(o, address, 1))) {
@@ -87,15 +88,15 @@ static inline void af_line(af_thread* t, uintptr_t address, unsigned reads, unsi
     af_open_run(t, o, t->now, address, reads, writes);
 }
 
-// Pointer chase: a line just opened lies where the load before it points.
+// Notes a pointer chase: a line just opened lies where the load before it points.
 static inline void af_note_chase(const af_thread* t, af_slot* s, uintptr_t address,
                                  uint64_t pointer) {
     if (AF_UNLIKELY(address - pointer < AF_CHASE_BYTES && s > t->slots))
         s[-1].flags |= AF_FLAG_DEPENDENT;
 }
 
-// As many accesses, one after the other. They begin within one line, and if `size` bytes from there
-// reach into the next, so does each of them.
+// Records as many accesses, one after the other. The accesses begin within one line, and if `size`
+// bytes from there reach into the next line, each of them does.
 AF_HIDDEN void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
                                  unsigned writes);
 
@@ -104,14 +105,14 @@ static inline void af_access_apart(af_thread* t, uintptr_t address, unsigned siz
 }
 
 static inline bool af_within_line(uintptr_t address, unsigned size, bool aligned) {
-    // Sizes are powers of two: what has its natural alignment lies in one line.
+    // Sizes are powers of two: an access with its natural alignment lies in one line.
     return aligned ? (address & (size - 1)) == 0 : (address & 63) + size <= 64;
 }
 
-// Nearly all accesses join a run or open one here, in as few instructions as can be and with no
-// call, so that no stack is needed. False: it is to be recorded by af_access_apart; true: it is to
-// be taken off the budget (af_spend). `now`: the thread's instructions at the access. `aligned`: as
-// nearly all with this call are.
+// Lets an access join a run or open one: nearly all accesses do, in as few instructions as possible
+// and with no call, so that no stack is needed. False: af_access_apart has to record the access;
+// true: the access has to be taken off the budget (af_spend). `now`: the thread's instructions at
+// the access. `aligned`: the access is aligned, as nearly all are that come by this call.
 static inline bool af_access_quick(af_thread* t, uint64_t now, uintptr_t address, unsigned size,
                                    bool aligned, bool write) {
     af_open_line* const o = af_open_at(t, address);
@@ -136,7 +137,8 @@ static inline void af_access(af_thread* t, uintptr_t address, unsigned size, boo
         af_access_apart(t, address, size, write);
 }
 
-// What a load of 8 bytes returned, aligned or not: the base of the next access, perhaps.
+// Notes the address that a load of 8 bytes returned, aligned or not: it may be the base of the next
+// access.
 static inline void af_loaded_from(af_thread* t, uintptr_t address) {
     __builtin_memcpy(&t->pointer, (const void*)address, sizeof t->pointer);
 }

@@ -10,19 +10,19 @@
 
 enum {
     FIRST_WINDOWS = 32,  // at the first spacing
-    MORE_WINDOWS = 16,   // at each one after that
-    LEAD_SHARE = 16,     // of the spacing, before the first window
+    MORE_WINDOWS = 16,   // at each later spacing
+    LEAD_SHARE = 16,     // share of the spacing before the first window
     SIDE_BY_SIDE = 8192,
     SHORTEST = 1 << 12,
 };
-// Lines of snapshots, of all threads together and at least and most of one.
+// Most lines in snapshots: of all threads together, and the least and the most for one thread.
 enum { ALL_LINES = 8 << 20, LEAST_LINES = 64 << 10, MOST_LINES = 1 << 20 };
 
 static struct {
     atomic_flag lock;
-    uint64_t part, part_work;  // that the next window lies in: where it begins, and its length
-    uint64_t planned;          // where in the work it is to open
-    uint64_t planned_n;        // windows up to that one, without those for phases
+    uint64_t part, part_work;  // begin and length of the part in which the next window lies
+    uint64_t planned;          // work at which that window is to open
+    uint64_t planned_n;        // number of windows up to that one, without those for phases
     af_window* windows;
 } cuts;
 
@@ -74,7 +74,7 @@ static void open_window(af_sampling* s, uint64_t epoch, uint64_t work) {
     atomic_store_explicit(&s->epoch, epoch + 1, memory_order_release);
 }
 
-// Where in its part of the work the window lies that comes next.
+// Chooses the place of the next window in its part of the work.
 static void plan_next(const af_sampling* s) {
     const uint64_t window = cuts.planned_n++;
     cuts.part += cuts.part_work;
@@ -103,7 +103,7 @@ static void close_window(af_sampling* s, uint64_t epoch, uint64_t work) {
     atomic_store_explicit(&s->epoch, epoch + 1, memory_order_release);
 }
 
-// A phase is under way that has few windows. The one that is planned is not given up for it.
+// Opens a window soon, because the current phase has few. The planned window is kept.
 static void open_soon(af_sampling* s) {
     lock();
     const uint64_t epoch = atomic_load(&s->epoch), work = atomic_load(&s->work);

@@ -3,23 +3,23 @@
 //
 //   region begins ─ lead ─[■]─ spacing ─[■]─ … 32 windows … ─ 2 · spacing ─[■]─ … 16 … ─ 4 · …
 //
-// So a region of any length has few windows: 32, and 16 more each time that it is twice as long;
-// and some for phases that few of these met (warm/phases.h). Each but the first lies anywhere in
-// its part of the work, as a hash of the seed says: what the program does again and again is not
-// always met at the same point.
+// So a region of any length has few windows: 32, and 16 more each time that the region is twice as
+// long, and some for phases that few of these windows met (warm/phases.h). Each window but the
+// first lies at a random place in its part of the work, chosen by a hash of the seed, so that
+// windows do not always meet repeated work of the program at the same point.
 #pragma once
 
 #include "capture/state/thread.h"
 
-// Before the first thread, from AUTOFINITY_CAPTURE_SAMPLE: SPACING,LENGTH,SEED in accesses of all
-// threads. False: it says something else.
+// Reads AUTOFINITY_CAPTURE_SAMPLE before the first thread: SPACING,LENGTH,SEED in accesses of all
+// threads. False: the variable has another form.
 AF_HIDDEN bool af_cuts_ask(const char* wanted);
-// The region of interest begins, or ends: an open window, too.
+// Begins or ends the region of interest. An open window ends with the region.
 AF_HIDDEN void af_cuts_region(bool inside);
-// What the thread has done since it was last counted is work, and whoever does so much opens or
-// closes a window.
+// Counts the thread's accesses since the last count as work. The thread whose work reaches the next
+// cut opens or closes a window.
 AF_HIDDEN void af_cuts_count(af_thread* t);
-// What it did until now is none: the region begins.
+// The region begins: earlier accesses of the thread are not counted as work.
 AF_HIDDEN void af_cuts_count_from_now(af_thread* t);
 
 AF_HIDDEN uint32_t af_cuts_windows(void);

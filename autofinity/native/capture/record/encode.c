@@ -56,8 +56,8 @@ void af_encode_slot(af_thread* t, af_track* track, const af_slot* s) {
                        .flags = s->flags});
 }
 
-// Nothing is left in the slots: a signal handler may drain them while one is being filled, and the
-// program then goes on behind it.
+// Empties the slots: a signal handler may drain them while one is being filled, and the program
+// then continues behind it.
 static void encode_slots(af_thread* t) {
     af_encoder* const e = t->stream.encoder;
     af_history last = e->model.last;
@@ -71,7 +71,7 @@ static void encode_slots(af_thread* t) {
             const uint64_t line = s->value;
             if (AF_UNLIKELY(line - area.from >= area.lines))
                 area = af_area_of(&af_shared->areas, line);
-            // Span and flags are where the model has them, and the kind above them is 0.
+            // Span and flags have the places of the model's shape, and the kind above them is 0.
             af_encode_access(e, &last, line - area.less, gap | (shape & ~(uint64_t)UINT32_MAX),
                              (uint32_t)shape);
             until = s->start;

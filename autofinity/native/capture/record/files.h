@@ -5,7 +5,7 @@
 
 AF_HIDDEN void af_append(const char* path, const void* data, size_t size);
 AF_HIDDEN void af_snapshot_path(const af_thread* t, char* path, size_t size);
-// Of the thread's stream, or of its skeleton.
+// The path of the file of the thread's stream, or of its skeleton.
 AF_HIDDEN void af_track_path(const af_thread* t, const af_track* track, char* path, size_t size);
-// The header of a track's file.
+// Writes the header of a track's file.
 AF_HIDDEN void af_track_begin(af_thread* t, af_track* track);

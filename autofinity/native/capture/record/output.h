@@ -1,4 +1,4 @@
-// A file that is written at once, with a checksum of all before it at its end.
+// A file that is written at once, with a checksum of its content at its end.
 #pragma once
 
 #include <stddef.h>

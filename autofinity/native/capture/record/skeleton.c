@@ -1,5 +1,5 @@
-// Where threads lock or hand on at every turn, a skeleton would be as large as a whole trace: it is
-// given up, and windows alone tell what waiting costs.
+// Skeletons are dropped where threads lock or signal so often that a skeleton would be as large as
+// a whole trace: then only windows show the cost of waiting.
 #include "capture/record/skeleton.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ void af_skeleton_take(af_thread* t) {
     const af_slot* const end = t->next;
     if (!af_skeleton_given_up()) {
         const uint64_t before = t->skeleton.record.events;
-        bool ends = false;  // with a mark before it
+        bool ends = false;  // it ends here, with a mark before
         for (const af_slot* s = t->sketched; s < end; s++) {
             if (s->kind == AF_ACCESS) continue;
             ends = s->kind == AF_THREAD_END;

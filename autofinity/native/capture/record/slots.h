@@ -1,10 +1,10 @@
-// Slots, filled in the order of what the thread does: a stream is in program order.
+// Slots, filled in program order.
 #pragma once
 
 #include "capture/record/buffer.h"
 #include "capture/record/windows.h"
 
-// Settles what is unsettled, and encodes what is there when the buffer is full.
+// Settles what is unsettled, and encodes the slots when the buffer is full.
 AF_HIDDEN void af_make_room_apart(af_thread* t);
 
 static inline void af_make_room(af_thread* t) {
@@ -17,7 +17,7 @@ static inline uint64_t af_slot_shape(unsigned reads, unsigned writes, unsigned f
     return reads | (uint64_t)writes << 16 | (uint64_t)flags << 48 | (uint64_t)kind << AF_KIND_SHIFT;
 }
 
-// There is room for it.
+// Fills a slot. There must be room for it.
 static inline af_slot* af_fill_slot(af_thread* t, uint64_t now, uint64_t value, uint64_t shape) {
     af_slot* const s = t->next++;
     s->value = value;
@@ -27,7 +27,7 @@ static inline af_slot* af_fill_slot(af_thread* t, uint64_t now, uint64_t value, 
     return s;
 }
 
-// An event that is not an access. Returns its number for good (see af_slot_at).
+// Adds an event that is not an access. Returns its permanent number (see af_slot_at).
 static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
     if (AF_UNLIKELY(t->recency != NULL)) af_windows_event(t, kind, value, aux);
     af_make_room(t);

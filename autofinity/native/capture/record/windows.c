@@ -14,7 +14,7 @@
 #include "capture/warm/history.h"
 #include "capture/warm/snapshot.h"
 
-// Its own stamp of the clock is as old as its last look around.
+// Reads the clock: the thread's own stamp is as old as its last look around.
 static void look_at_clock(af_thread* t) {
     const _Atomic uint64_t* const clock = &af_shared->sampling.clock;
     t->stamp = (uint32_t)atomic_load_explicit(clock, memory_order_relaxed) + 1;
@@ -53,7 +53,7 @@ static af_window_note* new_note(af_thread* t, uint64_t window) {
     note->stream.instructions_begin = note->stream.instructions_end = t->now;
     note->stream.accesses_begin = note->stream.accesses_end = af_accesses_of(t);
     note->stream.chunks_at = t->stream.record.bytes;
-    note->stream.events = t->stream.record.events;  // until it ends
+    note->stream.events = t->stream.record.events;  // completed when the window ends
     t->stream.until = t->now;
     return note;
 }
@@ -113,7 +113,7 @@ void af_warm(af_thread* t) {
     t->busy = false;
 }
 
-// The snapshot goes to the thread's file. One in which it would say the same again is that one.
+// Writes the snapshot to the thread's file. A snapshot equal to the last one refers to that one.
 static void write_snapshot(af_thread* t, af_window_stream* s) {
     s->flags |= AF_WINDOW_EXISTS;
     if (t->warm_accesses == s->accesses_begin) {
@@ -144,7 +144,7 @@ static void write_snapshot(af_thread* t, af_window_stream* s) {
     af_snapshot_end(&made);
 }
 
-// There is room.
+// Adds an event; there is room.
 static void add(af_thread* t, uint8_t kind, uint64_t value, uint16_t aux) {
     af_fill_slot(t, t->now, value, af_slot_shape(0, 0, 0, kind))->aux = aux;
 }
@@ -152,7 +152,7 @@ static void add(af_thread* t, uint8_t kind, uint64_t value, uint16_t aux) {
 static void open_window(af_thread* t, bool missed) {
     write_snapshot(t, &new_note(t, t->epoch >> 1)->stream);
     if (missed) return;
-    af_drain_slots(t);  // a signal handler's
+    af_drain_slots(t);  // of a signal handler
     for (const af_standing* s = t->standing; s < t->standing + t->standing_n; s++)
         add(t, s->kind, s->value, s->aux);
     af_skeleton_skip(t);
@@ -204,14 +204,14 @@ static void stand(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
 static void stand_no_more(af_thread* t, uint8_t kind, uint64_t value) {
     uint32_t at = t->standing_n;
     while (at > 0 && (t->standing[at - 1].kind != kind || t->standing[at - 1].value != value)) at--;
-    if (at == 0) return;  // it found no place
+    if (at == 0) return;  // the event had found no place
     for (; at < t->standing_n; at++) t->standing[at - 1] = t->standing[at];
     t->standing_n--;
 }
 
 void af_windows_event(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
     look_at_clock(t);
-    // Others may go on to touch what this thread touched before: it was first.
+    // Other threads may now touch lines that this thread touched before: this thread was first.
     if (kind == AF_POST || kind == AF_BARRIER) af_warm(t);
     af_windows_pass(t);
     if (kind == AF_LOCK || kind == AF_UNIT_BEGIN)

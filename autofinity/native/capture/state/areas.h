@@ -1,17 +1,17 @@
-// What lies where in the captured program and is written as lying elsewhere.
+// Areas of the captured program's memory whose addresses in the trace differ from the real ones.
 #pragma once
 
 #include <stdint.h>
 
-// Lines from `from` on, up to the next area, are written as lying that many `less`
-// (process/addresses.c). All 0: as they are.
+// Lines from `from` on, up to the next area, are written with numbers that are `less` smaller
+// (process/addresses.c). All 0: numbers are written unchanged.
 enum { AF_AREAS = 5 };
 typedef struct af_areas {
     uint64_t from[AF_AREAS];
     uint64_t less[AF_AREAS];
 } af_areas;
 
-// The area that a line lies in.
+// The area of a line.
 typedef struct af_area {
     uint64_t from, lines, less;
 } af_area;

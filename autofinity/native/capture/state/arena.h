@@ -1,4 +1,4 @@
-// Numbers that are never used twice, and memory: pages, or pieces that are never given back.
+// Unique numbers, and memory: pages, or pieces that are never freed.
 #pragma once
 
 #include <stddef.h>

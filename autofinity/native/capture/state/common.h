@@ -1,6 +1,6 @@
-// What every file that touches slots needs of the whole recording. It lies in the memory of the
-// captured program; QEMU's plugin, which records the accesses of unmodified binaries into the same
-// thread records, is handed its address (handshake.h).
+// State of the whole recording that every file needs which touches slots. The state lies in the
+// memory of the captured program. QEMU's plugin records the accesses of unmodified binaries into
+// the same thread records, and gets the address of this state (handshake.h).
 #pragma once
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "capture/state/sampling.h"
 #include "trace/format.h"
 
-enum { AF_SEATS = 1024 };  // threads at a time that fairness looks at
+enum { AF_SEATS = 1024 };  // most threads at a time that fairness compares
 
 struct af_thread;
 
@@ -20,9 +20,9 @@ typedef struct af_common {
     _Atomic int finishing;
     _Atomic int failed;
     _Atomic uint64_t spins;
-    _Atomic uint64_t token;  // the last one given out
+    _Atomic uint64_t token;  // the last token
     af_areas areas;          // set before anything is recorded
-    uint64_t ahead;          // accesses a thread may be ahead of another; 0: no fairness
+    uint64_t ahead;          // most accesses a thread may be ahead of another; 0: no fairness
     af_sampling sampling;
     uint64_t most_events;     // of all threads that may be recorded; 0: any number
     _Atomic uint64_t events;  // in sealed chunks
@@ -30,19 +30,20 @@ typedef struct af_common {
     af_crc_table crc;
     struct {
         atomic_flag lock;
-        _Atomic int top;  // seats in use lie below
+        _Atomic int top;  // seats in use are below
         _Atomic(struct af_thread*) seats[AF_SEATS];
     } fair;
 } af_common;
 
-// The runtime's own (common.c), or the one that the plugin was handed (qemu_plugin/plugin.c).
+// The runtime's own state (common.c), or the state whose address the plugin was given
+// (qemu_plugin/plugin.c).
 extern AF_HIDDEN af_common* af_shared;
 
 static inline bool af_recording(void) {
     return atomic_load_explicit(&af_shared->recording, memory_order_relaxed) != 0;
 }
 
-// A number for a post that no other has.
+// A unique number for a post.
 static inline uint64_t af_token(void) {
     return atomic_fetch_add_explicit(&af_shared->token, 1, memory_order_relaxed) + 1;
 }

@@ -1,9 +1,9 @@
-// One event of a thread until it is encoded.
+// One event of a thread before it is encoded.
 #pragma once
 
 #include <stdint.h>
 
-// As trace/event.hpp has them, and two that exist in the buffer only.
+// Kinds as in trace/event.hpp, and two that exist in the buffer only.
 enum {
     AF_ACCESS,
     AF_LOCK,
@@ -19,34 +19,34 @@ enum {
     AF_THREAD_END,
     AF_COMPUTE,
     AF_HEARTBEAT,
-    AF_SKIP = 254,  // nothing is here
+    AF_SKIP = 254,  // the slot is empty
     AF_PENDING =
         255,  // an await if its value is not 0; decided at unlock or when the buffer is full
 };
-enum { AF_KIND_SHIFT = 56 };  // in a slot's shape
-enum { AF_SHARED = 1 };       // aux of a lock: a reader's
+enum { AF_KIND_SHIFT = 56 };  // position of the kind in a slot's shape
+enum { AF_SHARED = 1 };       // aux of a lock: taken for reading
 enum { AF_FLAG_ATOMIC = 1, AF_FLAG_FIRST_WRITE = 2, AF_FLAG_DEPENDENT = 4 };
 
 typedef struct af_slot {
     uint64_t value;
-    uint64_t start;  // the thread's instruction count
+    uint64_t start;  // the thread's instruction count at its begin
     union {
         struct {
             uint16_t reads;
             uint16_t writes;
             union {
                 uint16_t span;
-                uint16_t aux;  // of what is no access
+                uint16_t aux;  // of events that are no accesses
             };
             uint8_t flags;
             uint8_t kind;
         };
-        uint64_t shape;  // all five, as the trace's model takes them (model.h)
+        uint64_t shape;  // all five fields, as the trace's model takes them (model.h)
     };
 } af_slot;
 
 typedef struct af_open_line {
-    uint64_t base;  // the line's first address, or AF_NO_LINE
+    uint64_t base;  // first address of the line, or AF_NO_LINE
     af_slot* slot;
 } af_open_line;
 #define AF_NO_LINE UINT64_MAX

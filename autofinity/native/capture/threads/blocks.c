@@ -76,7 +76,7 @@ static bool find_table(const char* tables, char* path, size_t size) {
 
 bool af_count_instructions(void) {
     const char* tables = getenv("AUTOFINITY_CAPTURE_BLOCKS");
-    // Instrumented assembly brings its counts along (interpose/blocks.c).
+    // Instrumented assembly contains its own counts (interpose/blocks.c).
     if (tables != NULL && strcmp(tables, "code") == 0) return true;
     char path[8200];
     return tables != NULL && find_table(tables, path, sizeof path) && load_blocks(path);

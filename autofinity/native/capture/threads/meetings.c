@@ -14,10 +14,10 @@ typedef struct {
 
 static struct {
     atomic_flag lock;
-    unsigned largest;  // team
-    uint64_t apart;    // work from one that is kept to the next
+    unsigned largest;  // size of the largest team
+    uint64_t apart;    // work between two that are kept
     bool begun, ended;
-    uint32_t n;  // with the begin
+    uint32_t n;  // the begin included
     kept kept[AF_MAX_MEETINGS - 1];
     kept end;
 } meetings;
@@ -42,7 +42,7 @@ static void note(kept* m) {
     }
 }
 
-// Every other one goes, or more where they came in crowds.
+// Removes every other meeting, or more where they came in crowds.
 static void thin_out(void) {
     const uint64_t work = meetings.kept[meetings.n - 1].work - meetings.kept[0].work;
     const uint64_t least = 2 * work / (AF_MAX_MEETINGS - 1) + 1;
@@ -50,7 +50,7 @@ static void thin_out(void) {
     uint32_t n = 1;
     for (uint32_t i = 1; i < meetings.n; i++) {
         if (meetings.kept[i].work - meetings.kept[n - 1].work < meetings.apart) continue;
-        const kept goes = meetings.kept[n];  // its memory stays in use
+        const kept goes = meetings.kept[n];  // its memory is reused
         meetings.kept[n++] = meetings.kept[i];
         if (n - 1 != i) meetings.kept[i] = goes;
     }

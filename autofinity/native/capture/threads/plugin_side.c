@@ -9,7 +9,7 @@
 #include "capture/state/thread.h"
 #include "capture/threads/instructions.h"
 
-// The executable segment of the library that `data`'s handshake lies beside.
+// Finds the executable segment of the library that contains `data`'s handshake.
 static int find_text(struct dl_phdr_info* info, size_t size, void* data) {
     (void)size;
     af_handshake* handshake = data;

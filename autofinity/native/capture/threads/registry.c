@@ -28,7 +28,7 @@ af_thread* af_registry_at(uint32_t number) {
 }
 
 af_thread* af_registry_find(pthread_t handle) {
-    // Handles are reused after a join: the newest that is not joined yet is meant.
+    // Handles are reused after a join: the newest thread that is not joined yet is meant.
     for (uint32_t i = af_registry_size(); i-- > 0;) {
         af_thread* t = af_registry_at(i);
         if (t != NULL && !t->joined && pthread_equal(t->handle, handle)) return t;

@@ -24,7 +24,7 @@ static void open_roi(af_thread* t) {
     af_cuts_count_from_now(t);
 }
 
-// Adds up what the open region held so far.
+// Adds up the counts of the open region so far.
 static void close_roi(af_thread* t) {
     t->roi_accesses += af_accesses_of(t) - t->roi_from_accesses;
     t->roi_instructions += t->now - t->roi_from_instructions;
@@ -82,7 +82,8 @@ void af_roi_enter(af_thread* t) {
     t->roi_from_instructions = 0;
 }
 
-// What a thread did after the last candidate lies outside, unless it ended before the program did.
+// The work of a thread after the last candidate lies outside, unless the thread ended before the
+// program.
 void af_roi_settle(af_thread* t) {
     if (!atomic_load(&roi.open)) return;
     const bool after = atomic_load(&af_shared->finishing) && atomic_load(&roi.ends) > 0;

@@ -19,7 +19,7 @@
 #include "capture/threads/registry.h"
 #include "capture/threads/roi.h"
 
-enum { INSTRUCTIONS_PER_ACCESS = 3 };  // the documented estimate where nothing tells better
+enum { INSTRUCTIONS_PER_ACCESS = 3 };  // the documented estimate where nothing counts them
 
 static bool counted;
 
@@ -114,7 +114,7 @@ void af_thread_leave(af_thread* t) {
     af_windows_leave(t);
     af_skeleton_leave(t);
     atomic_store(&t->life, AF_LIFE_SETTLED);
-    // The record stays (joins look it up), its buffers go back: the pages behind the struct.
+    // The record stays (joins look it up); its buffers are freed: the pages behind the struct.
     const uintptr_t page = 4096;
     const uintptr_t from = ((uintptr_t)(t + 1) + page - 1) & ~(page - 1);
     const uintptr_t to = (uintptr_t)t + sizeof(af_thread) + AF_SLOTS * sizeof(af_slot) +

@@ -11,11 +11,12 @@ enum { SEGMENT_BITS = 16, SEGMENTS = 1 << 14 };  // of the list: 4 TiB of pages
 _Static_assert(AF_MAX_STREAMS == 1u << AF_STREAM_BITS, "a stream has too few bits");
 
 typedef struct {
-    _Atomic uint64_t page;  // plus one; 0: nothing is here yet
+    _Atomic uint64_t page;  // plus one; 0: no entry yet
     uint32_t toucher;
 } touch;
 
-// Whether a page was touched is one byte in one of the tables; who did, an entry of a list.
+// One byte in one of the tables says whether a page was touched; an entry of a list says by which
+// thread.
 static struct {
     _Atomic(_Atomic uint8_t*)* tables;
     _Atomic uint64_t n;
@@ -27,7 +28,7 @@ bool af_first_touch_open(void) {
     return touched.tables != NULL;
 }
 
-// What `*place` points to; made where there is nothing yet. NULL: there is no memory.
+// The memory to which `*place` points, made where there is none yet. NULL: there is no memory.
 static void* made(_Atomic(void*)* place, size_t bytes) {
     void* found = atomic_load_explicit(place, memory_order_acquire);
     if (AF_LIKELY(found != NULL)) return found;

@@ -1,4 +1,4 @@
-// Intervals begin short. When all are in use, each two become one.
+// Intervals are short at first. When all are in use, each two are merged into one.
 #include "capture/warm/history.h"
 
 #include <sched.h>

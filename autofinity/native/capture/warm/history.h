@@ -1,11 +1,12 @@
-// What all threads did over the work of the region, interval by interval: how long ago they had
-// touched each line before, how often they wrote, how many instructions that took. It tells which
-// windows a stretch of the run is like; no machine is in it.
+// The work of all threads over the region, interval by interval: the time since the previous touch
+// of each touched line, the number of writes, the number of instructions. It shows which windows a
+// stretch of the run resembles, and depends on no machine.
 #pragma once
 
 #include "capture/state/thread.h"
 
-// Notes a touch of a line by its pause since the last one; `before`: the stamp then, 0: never.
+// Notes a touch of a line by the time since the previous touch; `before`: the stamp of that touch,
+// 0: none.
 static inline void af_history_touch(af_thread* t, uint32_t before, bool written) {
     const uint32_t pause = t->stamp - before;
     const uint32_t kind = before == 0  ? AF_TOUCHES - 1
@@ -15,14 +16,15 @@ static inline void af_history_touch(af_thread* t, uint32_t before, bool written)
     t->did.writes += written;
 }
 
-// Makes room. Not in the library itself: one of 2 MiB and more lies where it likes, and with it
-// what the program maps (process/addresses.c). False: there is no memory.
+// Makes room. The room is not in the library itself: the address of a library of 2 MiB and more
+// varies, and with it the addresses that the program maps (process/addresses.c). False: there is no
+// memory.
 AF_HIDDEN bool af_history_open(void);
 
-// Books what the thread did since the last time at so much work of the region. Whether a window is
-// worth while now (warm/phases.h).
+// Adds the thread's work since the last call, at so much work of the region. Returns whether a
+// window is worth while now (warm/phases.h).
 AF_HIDDEN bool af_history_add(af_thread* t, uint64_t work);
-// What it did since then lies outside of the region.
+// Leaves out the thread's work since the last call: it lies outside of the region.
 AF_HIDDEN void af_history_skip(af_thread* t);
 
 AF_HIDDEN uint32_t af_history_intervals(void);

@@ -1,5 +1,5 @@
 // Pages of the program, by their numbers (addresses as they are written, over 4096), in two levels:
-// tables of neighbouring pages, and a table of those.
+// tables of neighbouring pages, and a table of these tables.
 #pragma once
 
 enum {

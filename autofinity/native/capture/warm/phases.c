@@ -5,10 +5,10 @@
 #include "capture/state/arena.h"
 
 enum {
-    UNIT = 1 << 10,         // that traits are fractions of
+    UNIT = 1 << 10,         // traits are fractions of it
     NEAR = UNIT * 6 / 100,  // mean difference of traits within a phase
     MOST_PHASES = 64,
-    MOST_WINDOWS = 48,  // for phases, besides those that lie evenly
+    MOST_WINDOWS = 48,  // for phases, besides the evenly spread ones
     WINDOWS_OF_PHASE = 3,
     TRAITS = AF_TOUCHES + 2,
 };
@@ -21,9 +21,9 @@ typedef struct phase {
 static struct {
     phase* known;
     uint32_t known_n;
-    _Atomic uint32_t now;  // that the last interval belonged to
-    uint32_t before;       // the one before it
-    uint32_t asked;        // windows
+    _Atomic uint32_t now;  // phase of the last interval
+    uint32_t before;       // phase of the interval before that
+    uint32_t asked;        // windows asked for
 } phases;
 
 bool af_phases_open(void) {
@@ -31,7 +31,7 @@ bool af_phases_open(void) {
     return phases.known != NULL;
 }
 
-// Of a quotient, 4 doublings a UNIT.
+// Logarithm of a quotient, 4 doublings per UNIT.
 static int32_t logarithm(uint64_t numerator, uint64_t denominator) {
     uint64_t n = numerator * 64 / (denominator > 0 ? denominator : 1);
     if (n == 0) n = 1;
@@ -79,7 +79,7 @@ bool af_phases_note(const af_interval* interval, uint64_t work) {
     const uint32_t now = phase_of(traits), before = phases.before;
     phases.before = now;
     atomic_store_explicit(&phases.now, now, memory_order_relaxed);
-    // One interval alone lies between two phases.
+    // A single interval lies between two phases.
     if (now != before || phases.asked == MOST_WINDOWS ||
         atomic_load(&phases.known[now].windows) >= WINDOWS_OF_PHASE)
         return false;

@@ -7,7 +7,7 @@
 #include "capture/warm/first_touch.h"
 
 enum { SLAB_PAGES = 255, WORDS_BYTES = AF_PAGE_WORDS * sizeof(uint32_t) };
-enum { SLAB_BYTES = (SLAB_PAGES + 1) * WORDS_BYTES };  // its first words are the link
+enum { SLAB_BYTES = (SLAB_PAGES + 1) * WORDS_BYTES };  // the first words of a slab are the link
 enum { TABLE_BYTES = AF_PAGES_OF_TABLE * sizeof(uint32_t*) };
 enum { TABLES_BYTES = AF_PAGE_TABLES * sizeof(uint32_t**) };
 
@@ -60,7 +60,7 @@ static uint32_t** make_table(af_recency* r, uint32_t number) {
     return table;
 }
 
-// Words of a page, all 0.
+// The words of a page, all 0.
 static uint32_t* take_words(af_recency* r) {
     uint32_t* words = r->unused;
     if (words != NULL) {

@@ -1,23 +1,23 @@
 // Lines of a page that were touched at one stamp are one run from the start: there are few of them
 // where a program walks through memory. A line that was read after its last write is in two runs:
-// read at its last touch, written when it was. If there may not be room for all lines, a first pass
-// over the pages counts lines by age, which tells how old one may be. Runs are taken in order of
-// addresses and sorted by age. Pages of which none is left are given back, so that a pass takes no
-// longer than what was touched since the last.
+// one with its last touch, as read, and one with its last write. If there may not be room for all
+// lines, a first pass over the pages counts lines by age, which gives the largest age. Runs are
+// taken in order of addresses and sorted by age. Pages without remaining lines are freed, so that
+// the time of a pass depends only on the lines touched since the last one.
 #include "capture/warm/snapshot.h"
 
 #include "capture/state/arena.h"
 #include "trace/model.h"
 
 enum {
-    EXACT_AGES = 1 << 15,  // counted by themselves; older ones by COARSE together
+    EXACT_AGES = 1 << 15,  // counted separately; older ones by COARSE together
     COARSE = 10,
     AGES = EXACT_AGES + (1 << (31 - COARSE)),
     DIGIT = 11,
 };
 
 // A run within a page, from the highest bit: age 31, written 1, number of its page among those
-// taken 20, first line of the page 6, lines less one 6.
+// taken 20, first line of the page 6, number of lines less one 6.
 typedef uint64_t entry;
 enum { AGE_SHIFT = 33, WRITTEN_SHIFT = 32, PAGE_SHIFT = 12, FIRST_SHIFT = 6, SIX = 63 };
 enum { MOST_PAGES = 1 << (WRITTEN_SHIFT - PAGE_SHIFT) };
@@ -68,7 +68,7 @@ static uint64_t borders_of(const uint32_t* words) {
     return borders;
 }
 
-// Takes the next run off the borders.
+// Removes the next run from the borders.
 static uint32_t next_run(uint64_t* borders, uint32_t* end) {
     const uint32_t begin = (uint32_t)__builtin_ctzll(*borders);
     *borders &= *borders - 1;
@@ -76,7 +76,7 @@ static uint32_t next_run(uint64_t* borders, uint32_t* end) {
     return begin;
 }
 
-// When a line was written, where it was read since; otherwise 0.
+// Stamp of the last write of a line that was read since; otherwise 0.
 static uint32_t written_before(const uint32_t* words, uint32_t i) {
     const uint32_t written = words[AF_PAGE_LINES + i];
     return written == words[i] ? 0 : written;
@@ -142,7 +142,7 @@ static void choose(void* data, uint64_t page, uint32_t* words) {
         t->pages[t->pages_n++] = page;
 }
 
-// By age, runs of one age as they are: by digits from the last on.
+// Sorts runs by age, and keeps the order of runs of one age: by digits from the last on.
 static void sort(taking* t) {
     uint32_t starts[1 << DIGIT];
     for (int shift = AGE_SHIFT; (uint64_t)t->oldest >> (shift - AGE_SHIFT) != 0; shift += DIGIT) {
@@ -168,7 +168,7 @@ static uint8_t* put(uint8_t* p, uint64_t value) {
     return p;
 }
 
-// Runs that go on over the end of a page are one.
+// Joins runs that continue over the end of a page.
 static void join(taking* t) {
     uint64_t n = 0;
     for (uint64_t i = 0; i < t->runs_n; i++) {
@@ -208,7 +208,7 @@ static uint8_t* put_all(const taking* t, uint8_t* p) {
     return p;
 }
 
-// The age of the oldest lines that there is room for, and how many lines that makes.
+// The age of the oldest lines for which there is room, and the number of lines up to that age.
 static uint32_t oldest_of(const counting* c, uint64_t most, uint64_t* lines) {
     const uint32_t places = place_of_age(c->now) + 1;
     uint32_t place = 0;
@@ -216,12 +216,12 @@ static uint32_t oldest_of(const counting* c, uint64_t most, uint64_t* lines) {
         *lines += c->of_age[place];
     if (place == places) return c->now;
     if (place == 0) return 0;
-    // Beyond EXACT_AGES a place is of several ages: its last one.
+    // Beyond EXACT_AGES a place covers several ages: this is its last one.
     const uint32_t last = place - 1;
     return last < EXACT_AGES ? last : EXACT_AGES + ((last - EXACT_AGES + 1) << COARSE) - 1;
 }
 
-// How old a line may be, so that there are no more than `most`, and how many they are at most.
+// Chooses the largest age with no more than `most` lines, and counts the lines at most that old.
 static bool choose_age(af_recency* r, taking* t, uint64_t most, uint64_t* lines) {
     *lines = r->pages * AF_PAGE_WORDS;
     t->oldest = t->now;
@@ -235,11 +235,11 @@ static bool choose_age(af_recency* r, taking* t, uint64_t most, uint64_t* lines)
 }
 
 af_snapshot af_snapshot_take(af_recency* r, uint32_t now, uint64_t most) {
-    enum { BYTES_A_RUN = 24 };  // one that is a group: its stamp, runs, line and length
+    enum { BYTES_A_RUN = 24 };  // a run that is a group: its stamp, runs, line and length
     af_snapshot snapshot = {0};
     taking t = {.now = now};
     uint64_t lines;
-    if (most > MOST_PAGES) most = MOST_PAGES;  // each may be a page's only one
+    if (most > MOST_PAGES) most = MOST_PAGES;  // each may be the only one of a page
     if (!choose_age(r, &t, most, &lines)) return snapshot;
     const uint64_t room = lines + 1;
     const size_t run_bytes = room * sizeof(entry), line_bytes = room * sizeof(line_run),

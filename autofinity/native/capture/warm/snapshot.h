@@ -1,4 +1,4 @@
-// The lines that a thread touched last, newest first, as a window's replay begins with them
+// The lines that a thread touched last, newest first, with which the replay of a window begins
 // (trace/sampled_format.h has the form).
 #pragma once
 
@@ -10,6 +10,6 @@ typedef struct af_snapshot {
     size_t room;
 } af_snapshot;
 
-// At most `most` lines, as of stamp `now`. The others are forgotten.
+// Takes at most `most` lines, as of stamp `now`. The other lines are forgotten.
 AF_HIDDEN af_snapshot af_snapshot_take(af_recency* r, uint32_t now, uint64_t most);
 AF_HIDDEN void af_snapshot_end(af_snapshot* snapshot);

@@ -67,7 +67,7 @@ void bind_sim(nb::module_& module) {
     });
 
     module.attr("TICKS_PER_CLOCK") = ticks_per_clock;
-    // What it was compiled for: which of the cores this is (CMakeLists.txt at the top).
+    // The level that this library was compiled for (CMakeLists.txt at the top).
 #if defined(__AVX512F__)
     module.attr("INSTRUCTION_SET") = "x86-64-v4";
 #else
@@ -408,7 +408,7 @@ void bind_sim(nb::module_& module) {
                 for (const Word word : words) {
                     const Line line = line_of(word);
                     const std::uint64_t page = self.virtual_page(line >> page_shift);
-                    if (page == 0) continue;  // of the simulator's own
+                    if (page == 0) continue;  // one of the simulator's own pages
                     lines.push_back(page << page_shift | (line & (lines_per_page - 1)));
                     states.push_back(static_cast<std::uint8_t>(state_of(word)));
                 }

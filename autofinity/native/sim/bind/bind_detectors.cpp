@@ -1,5 +1,5 @@
-// Python face of detectors and of what they found. Their numbers have been checked by
-// autofinity/model/detection.py.
+// Python face of detectors and of their findings. autofinity/model/detection.py has checked their
+// numbers.
 #include "bind_detectors.hpp"
 
 #include <nanobind/stl/map.h>

@@ -1,4 +1,4 @@
-// The detectors of a replay: passes what happens on to their sinks, and hands out what they found.
+// The detectors of a replay: passes events to their sinks, and returns their findings.
 #pragma once
 
 #include <memory>
@@ -23,21 +23,21 @@ class Detection {
     // Whether an access to the page faults, though the page is mapped.
     bool armed(std::uint32_t page) const { return host_.armed(page); }
 
-    // Events of a replay; what they cost the core.
+    // Events of a replay; each returns its cost to the core.
     Ticks faulted(const Actor& actor, Line line, bool induced);
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count);
     Ticks translated(const Actor& actor, std::uint32_t page, Walk walk);
     Ticks served(const Actor& actor, const Step& step, const Served& served, Ticks latency);
     void moved(std::uint32_t page, const CachedCoreSet& shot_down);
 
-    // When a sink wants to act, and what it does then.
+    // Time at which a sink wants to act, and its action then.
     Ticks next() const;
     void act(Ticks now);
-    // What cores that nothing has happened on must pay.
+    // Costs of cores on which no event has happened.
     bool charged() const { return host_.charged(); }
     std::vector<SinkHost::Charge> take_charges() { return host_.take_charges(); }
 
-    // What was seen since the last call.
+    // Findings since the last call.
     std::vector<std::uint64_t> take_sharing() { return host_.sharing.take(); }
     std::vector<PageVector> take_pages();
     std::size_t threads() const { return host_.sharing.threads(); }

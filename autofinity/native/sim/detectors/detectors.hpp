@@ -1,4 +1,4 @@
-// Detectors as they are asked for. What the fields mean, and which paper has them, is in
+// Descriptions of detectors. The meaning of the fields, and their papers, are in
 // autofinity/model/detection.py.
 #pragma once
 
@@ -26,7 +26,7 @@ struct HintingFaults {
 
 struct TlbAccessCounters {
     bool in_page_table = false;
-    std::uint32_t most_accesses = 0xFFFFFFFF;  // where AC is full
+    std::uint32_t most_accesses = 0xFFFFFFFF;  // value at which AC is full
     std::uint32_t sharers = 2;
     std::uint32_t most_counted = 15, v_add = 2, numa_threshold = 10;
     double update_ns = 0;

@@ -10,12 +10,12 @@
 namespace autofinity::sim {
 namespace {
 
-// Goes round the pages that the program has touched.
+// Visits the pages that the program has touched, round after round.
 class Rounds {
   public:
     explicit Rounds(SinkHost& host) : host_(host) {}
 
-    // Clears the present bits of the next pages that have them set, at most of all.
+    // Clears the present bits of the next pages that have them set, each page at most once.
     void clear(std::size_t pages) {
         const auto& touched = host_.touched();
         std::vector<std::uint32_t> cleared;
@@ -109,7 +109,7 @@ class HintingFaultsSink final : public Sink {
         next_ = now + period_;
         rounds_.clear(pages_);
     }
-    // There is no history.
+    // This sink keeps no history.
     std::vector<PageVector> take_pages() override {
         std::vector<PageVector> found = vectors_of(numa_);
         numa_.forget();

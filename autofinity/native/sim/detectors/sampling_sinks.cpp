@@ -1,4 +1,4 @@
-// Detectors that the PMU gives addresses to: of accesses that other caches resolved (Azimi), of
+// Detectors that get addresses from the PMU: of accesses that other caches resolved (Azimi), of
 // every n-th access (Carrefour), of loads that took long (Marathe & Mueller).
 #include <bit>
 
@@ -13,7 +13,7 @@ class Every {
   public:
     Every(std::uint64_t period, std::uint32_t cores) : period_(period), left_(cores, period) {}
 
-    // How many samples `count` events make.
+    // Number of samples in `count` events.
     std::uint64_t take(std::uint32_t cached_core, std::uint64_t count) {
         std::uint64_t& left = left_[cached_core];
         if (count < left) {

@@ -1,5 +1,5 @@
-// What a detector is told of a replay. Each event returns how long it keeps the core that it
-// happens on; what it costs other cores goes through `SinkHost`.
+// Interface of a detector to a replay. Each event returns the time that it keeps its core busy;
+// costs of other cores go through `SinkHost`.
 #pragma once
 
 #include <limits>
@@ -14,7 +14,7 @@
 
 namespace autofinity::sim {
 
-// Where, and by which thread (detect::no_thread: by one that is not looked at).
+// PU and thread of an event (detect::no_thread: a thread that is not watched).
 struct Actor {
     std::uint32_t cached_core, node;
     detect::Thread thread;
@@ -32,7 +32,7 @@ inline constexpr std::uint32_t line_bytes = 64;
 inline constexpr std::uint32_t any_cached_core = std::numeric_limits<std::uint32_t>::max();
 inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
 
-// What sinks have in common.
+// Common services for sinks.
 class SinkHost {
   public:
     SinkHost(const MachineModel& machine_of, Memory& memory_of, std::size_t threads,
@@ -44,13 +44,13 @@ class SinkHost {
     std::uint64_t triggers = 0;
 
     Ticks ticks(double ns) const;
-    // The core that an event happens on spends the time; returned for that.
+    // The core of an event spends the time; the time is returned.
     Ticks spend(Overhead kind, Ticks time) {
         overhead_[kind] += time;
         return time;
     }
-    // Another core does, or (any_cached_core) any one that runs the program: the next time the
-    // simulation looks.
+    // Another core, or (any_cached_core) any core that runs the program, spends the time: when the
+    // simulation next looks.
     struct Charge {
         std::uint32_t cached_core;
         Overhead kind;
@@ -74,7 +74,7 @@ class SinkHost {
         touched_.push_back(page);
         first_[memory.units().of(page)] = page;
     }
-    // That of the page's unit which was touched first: one number for all of them.
+    // The page of its unit that was touched first: one number for all pages of the unit.
     std::uint32_t first_of(std::uint32_t page) const { return first_[memory.units().of(page)]; }
     // Translations that cores have lost since the last call: cached_cores, and a page of the unit.
     struct Loss {
@@ -104,13 +104,13 @@ class Sink {
     virtual Ticks faulted(const Actor&, std::uint32_t /*page*/, Line, bool /*induced*/) {
         return 0;
     }
-    // Accesses in a row to a page.
+    // Consecutive accesses to a page.
     virtual Ticks accessed(const Actor&, std::uint32_t /*page*/, std::uint64_t /*count*/) {
         return 0;
     }
-    // The last TLB did not have the page's unit, and has it now.
+    // The last TLB lacked the page's unit, and holds it now.
     virtual Ticks walked(const Actor&, std::uint32_t /*page*/) { return 0; }
-    // A unit left the last TLB of a core, pushed out by another one (`forced` false) or shot down.
+    // A unit left the last TLB of a core, replaced by another one (`forced` false) or shot down.
     virtual Ticks evicted(std::uint32_t /*cached_core*/, std::uint32_t /*unit*/, bool /*forced*/) {
         return 0;
     }
@@ -118,7 +118,7 @@ class Sink {
     virtual Ticks served(const Actor&, const Step&, const Served&, Ticks /*latency*/) { return 0; }
     // A page was moved to another node.
     virtual void moved(std::uint32_t /*page*/) {}
-    // When it wants to act next, and what it does then.
+    // Time of its next action, and the action.
     virtual Ticks next() const { return never; }
     virtual void act(Ticks /*now*/) {}
     // Pages that were seen since the last call.

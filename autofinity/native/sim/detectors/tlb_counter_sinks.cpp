@@ -8,7 +8,7 @@
 namespace autofinity::sim {
 namespace {
 
-// Units that something is to be said of, each once.
+// Units with findings to report, each once.
 class Told {
   public:
     explicit Told(std::size_t units) : told_(units) {}
@@ -59,7 +59,7 @@ class TlbCountersSink final : public Sink {
         entry.accesses = static_cast<std::uint32_t>(count);
         return cost;
     }
-    // What other cores shot down they pay for.
+    // Shootdowns by other cores are charged to these cores.
     Ticks evicted(std::uint32_t cached_core, std::uint32_t unit, bool forced) override {
         Entry& entry = entries_of(cached_core)[unit];
         if (entry.accesses == 0) return 0;
@@ -72,7 +72,7 @@ class TlbCountersSink final : public Sink {
     }
 
   private:
-    // Of the TLB access table: AC, and who accessed the page last.
+    // An entry of the TLB access table: AC, and the thread of the page's last access.
     struct Entry {
         std::uint32_t accesses, page;
         detect::Thread thread;
@@ -110,8 +110,8 @@ class PageTableSink final : public Sink {
           numa_(std::size_t{host.memory.units().count()} * nodes_),
           told_(host.memory.units().count()) {}
 
-    // Of accesses in a row all but the first find the thread to be the latest, which neither
-    // shifts nor counts.
+    // All but the first of consecutive accesses find their thread to be the latest, so they neither
+    // shift nor count.
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count) override {
         if (actor.thread == detect::no_thread) return 0;
         const std::uint32_t unit = host_.memory.units().of(page);

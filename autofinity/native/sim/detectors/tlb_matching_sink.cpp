@@ -1,5 +1,5 @@
-// Equal entries in the last TLBs of several cores, and what sets the comparison off (Cruz, Diener &
-// Navaux 2014, sections 4.2 and 4.3).
+// Equal entries in the last TLBs of several cores, and the triggers of the comparison (Cruz, Diener
+// & Navaux 2014, sections 4.2 and 4.3).
 #include <algorithm>
 #include <array>
 
@@ -34,7 +34,7 @@ class TlbMatchingSink final : public Sink {
         of_program_[host_.memory.units().of(page)] = 1;
         return 0;
     }
-    // Which threads have used an entry is known to TLBs that they share; in another one it is the
+    // TLBs that threads share know the threads that have used an entry; in another TLB it is the
     // thread that runs there.
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t) override {
         if (actor.thread == no_thread) return 0;
@@ -78,17 +78,18 @@ class TlbMatchingSink final : public Sink {
     using Users = std::array<Thread, 2>;  // plus one; the latest first
     struct Core {
         std::uint64_t misses = 0;
-        Thread thread = no_thread;  // that runs there
+        Thread thread = no_thread;  // the thread that runs there
         bool used = false;
         Ticks rests_until = 0;
-        Ticks owed_rest = 0;  // for a reading of its own; not 0 while it rests
+        Ticks owed_rest = 0;  // rest owed for a reading of its own; 0: it does not rest
     };
 
     static std::uint64_t scaled(std::size_t misses, double scale) {
         return std::max<std::uint64_t>(
             1, static_cast<std::uint64_t>(static_cast<double>(misses) * scale + 0.5));
     }
-    // What has read since the last time begins to rest; what has rested counts misses again.
+    // Cores that have read since the last time begin to rest; cores that have rested count misses
+    // again.
     void let_rest(Ticks now) {
         next_ = never;
         for (Core& core : cores_) {
@@ -100,8 +101,9 @@ class TlbMatchingSink final : public Sink {
             if (core.owed_rest != 0) next_ = std::min(next_, core.rests_until);
         }
     }
-    // All cores read their TLBs, each spends its part. One that is still at it, or has not had a
-    // period for the program since, is left out: otherwise a short period would stop the program.
+    // All cores read their TLBs, and each pays for its own. Cores that are still reading, or that
+    // have not had a period for the program since, are left out: otherwise a short period would
+    // stop the program.
     void read_all(Ticks now) {
         const bool timed = trigger_ == TlbMatching::Trigger::time;
         next_ = timed ? now + period_ : never;
@@ -124,7 +126,7 @@ class TlbMatchingSink final : public Sink {
         }
         if (timed) next_ = std::max(next_, next_reading());
     }
-    // When the first core may be read again.
+    // Time at which the first core may be read again.
     Ticks next_reading() const {
         Ticks first = never;
         for (const Core& core : cores_)
@@ -145,7 +147,7 @@ class TlbMatchingSink final : public Sink {
         return *users_[cached_core];
     }
 
-    // Returns how many entries the core has read.
+    // Reads the TLB of a core. Returns the number of entries read.
     std::size_t mirror(std::uint32_t cached_core) {
         mirrors_.clear(cached_core);
         PrivateCaches& caches = host_.memory.caches(cached_core);
@@ -189,7 +191,7 @@ class TlbMatchingSink final : public Sink {
         if (cores_[cached_core].owed_rest != 0) next_ = 0;
         return cost;
     }
-    // A TLB that software fills: who else has the page that was missed?
+    // For a TLB that software fills: finds the other cores that have the missed page.
     Ticks look_for(const Actor& actor, std::uint32_t page) {
         const std::uint32_t unit = host_.memory.units().of(page);
         bool shared_page = false;
@@ -212,12 +214,12 @@ class TlbMatchingSink final : public Sink {
     TlbMatching::Trigger trigger_;
     std::size_t entries_;
     std::uint64_t misses_;
-    double rest_for_each_;  // tick of a reading
+    double rest_for_each_;  // rest for each tick of a reading
     Ticks period_, entry_, compare_;
     detect::TlbMirrors mirrors_;
     std::vector<Core> cores_;                            // by cached_core
     std::vector<std::unique_ptr<Zeroed<Users>>> users_;  // by cached_core, of each unit
-    // By unit. The others are the simulator's own, of locks and barriers.
+    // By unit. The other units are the simulator's own, of locks and barriers.
     Zeroed<std::uint8_t> of_program_;
     std::uint64_t all_misses_ = 0;
     Ticks next_;

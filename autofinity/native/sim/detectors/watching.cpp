@@ -63,7 +63,7 @@ void Watching::charge_cores() {
         for (const std::uint32_t pu : board_.pus_of_cached_core[each.cached_core]) {
             if (!board_.runs(pu)) continue;
             charge(pu, each);
-            if (each.kind != Overhead::interrupt) break;  // all hardware threads stand still
+            if (each.kind != Overhead::interrupt) break;  // all hardware threads stop
         }
     }
 }
@@ -83,7 +83,7 @@ void Watching::keep_busy(std::uint32_t stream, Ticks duration) {
     Pu& p = board_.pus[pu];
     if (board_.runs(pu))
         board_.delay(pu, duration);
-    else  // whoever comes next waits
+    else  // otherwise the next stream waits
         p.time = std::max(p.time, timetable_.now) + duration;
 }
 

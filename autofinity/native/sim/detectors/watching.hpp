@@ -1,4 +1,4 @@
-// What detectors, and mechanisms that act on what they see, cost the cores of a program.
+// Costs of detectors, and of mechanisms that act on their findings, to the cores of a program.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,17 @@ namespace autofinity::sim {
 
 class Watching {
   public:
-    // `wanted`, `threads`: as Detection has them.
+    // `wanted`, `threads`: as for Detection.
     Watching(const MachineModel& machine, const Program& program, Memory& memory, Board& board,
              Timetable& timetable, const std::vector<Detector>& wanted,
              const std::vector<std::uint32_t>& threads);
 
-    // Null where nobody watches: then only mechanisms cost something.
+    // Null without detectors: then only mechanisms have costs.
     Detection* detection() const { return detection_.get(); }
     bool any() const { return detection_ != nullptr; }
 
-    // Accesses in a row to one page that detectors have not been told of, and what the core owes.
+    // Consecutive accesses to one page that were not yet reported to detectors, and the cost that
+    // the core owes.
     struct Untold {
         std::uint32_t page = 0;
         std::uint64_t accesses = 0;
@@ -31,7 +32,7 @@ class Watching {
     };
     void tell(const Pu& p, const Stream& s, Untold& untold);
     bool armed(std::uint32_t page) const { return detection_->armed(page); }
-    // A fault, and an access that was no plain hit; what they cost the core.
+    // A fault, and an access that was no plain hit; each returns its cost to the core.
     Ticks faulted(const Pu& p, const Stream& s, Line line, bool induced) {
         return detection_->faulted(actor(p, s), line, induced);
     }
@@ -42,13 +43,13 @@ class Watching {
     void moved(std::uint32_t page, const CachedCoreSet& shot_down);
 
     void spend(Overhead kind, Ticks duration) { overhead_[kind] += duration; }
-    // What runs on these cores stands still while they forget a translation.
+    // Streams on these cores stand still while the cores forget a translation.
     void interrupt(const CachedCoreSet& cached_cores);
-    // Somebody else works on the core of a stream for so long.
+    // Other work keeps the core of a stream busy for this time.
     void keep_busy(std::uint32_t stream, Ticks duration);
-    // What all this has taken from the cores since the last call.
+    // Time that all this has taken from the cores since the last call.
     OverheadTicks take_overhead() { return std::exchange(overhead_, {}); }
-    // What was before is no part of the region.
+    // Earlier costs are not part of the region.
     void begin_region();
 
   private:
@@ -64,7 +65,7 @@ class Watching {
     Timetable& timetable_;
     OverheadTicks overhead_;
     std::unique_ptr<Detection> detection_;
-    std::uint32_t last_charged_ = 0;  // PU that last paid for what any could do
+    std::uint32_t last_charged_ = 0;  // PU that last paid a cost that any PU could pay
 };
 
 }  // namespace autofinity::sim

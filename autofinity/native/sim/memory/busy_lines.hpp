@@ -1,4 +1,4 @@
-// Contended lines whose transfer is under way: who asks for one next waits.
+// Contended lines whose transfer is under way: the next requester waits.
 #pragma once
 
 #include <array>
@@ -7,10 +7,10 @@
 
 namespace autofinity::sim {
 
-// Lines that collide forget the older one, which only shortens a queue by one transfer.
+// With colliding lines the older one is forgotten, which only shortens a queue by one transfer.
 class BusyLines {
   public:
-    // When a request that arrives at `now` is heard.
+    // Time at which a request that arrives at `now` is served.
     Ticks wait(Line line, Ticks now) const {
         const Busy& busy = busy_[line % busy_.size()];
         return busy.line == line && busy.until > now ? busy.until : now;

@@ -36,7 +36,7 @@ Ticks Coherence::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks no
         ready +=
             (atomic ? hierarchy_.machine.atomic_shared : hierarchy_.machine.store_shared)[away];
     } else {
-        // Nobody to tell but the home node.
+        // Only the home node has to know.
         ready += hierarchy_.machine
                      .store_modified[hierarchy_.machine.node_distance
                                          [c.node * hierarchy_.machine.topology.nodes() + home]];

@@ -1,6 +1,7 @@
-// Coherence: directory transactions over all caches. Who gets a line, from whom, and who loses it.
+// Coherence: directory transactions over all caches. They decide which cache gets a line, from
+// which, and which caches lose it.
 //
-// Every transition of a line is a transaction, so at any instant (invariants.cpp says so):
+// Every transition of a line is a transaction, so at any instant (checked by invariants.cpp):
 //  · at most one L2 domain owns a line (M, E or O), and M or E means that no other domain has it;
 //    within the domain, M or E in an L1 means that no other L1 has it;
 //  · a dirty line has one place that must write it back: its owner or one LLC (`dirty_llc`);
@@ -34,9 +35,9 @@ class Coherence {
     Hierarchy& hierarchy() { return hierarchy_; }
     const Hierarchy& hierarchy() const { return hierarchy_; }
 
-    // A core whose domain does not have the line asks for it at `now`. Returns when it is there, in
-    // the state `granted`; no array has it yet. `contended` is set where the line was on its way to
-    // another core.
+    // A core whose domain does not have the line asks for it at `now`. Returns the time when the
+    // line is there, in the state `granted`; no array has it yet. `contended` is set where the line
+    // was on its way to another core.
     template <MachineKind kind>
     Ticks fetch(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                 bool& contended, UnderWay& w);
@@ -44,7 +45,8 @@ class Coherence {
     template <MachineKind kind, bool many>
     Ticks fetch_line(PrivateCaches& c, Line line, Request request, Ticks now, Word& granted,
                      bool& contended, UnderWay& w);
-    // A core that has the line asks to write it; returns when it may. `contended` as above.
+    // A core that has the line requests to write it; returns the time when it may. `contended` as
+    // above.
     Ticks upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended,
                   UnderWay& w);
 
@@ -90,7 +92,7 @@ std::uint32_t Coherence::farthest(std::uint32_t llc, SharersOf<many> have,
     return most;
 }
 
-// Of the LLCs and L2s that have a line, the nearest one to `llc`; at the same distance the LLC.
+// Among the LLCs and L2s that have a line, the nearest one to `llc`; at the same distance the LLC.
 template <bool many>
 Coherence::Supplier Coherence::nearest(std::uint32_t llc, SharersOf<many> have,
                                        std::uint32_t llcs) const {
@@ -107,7 +109,7 @@ Coherence::Supplier Coherence::nearest(std::uint32_t llc, SharersOf<many> have,
     return best;
 }
 
-// Which cache hands out a line that memory has, too: any, or only one of the LLC's own cores.
+// Cache that supplies a line that memory has, too: any, or only one of the LLC's own cores.
 template <bool many>
 Coherence::Supplier Coherence::supplier_of_clean(std::uint32_t llc, SharersOf<many> have,
                                                  std::uint32_t llcs) const {
@@ -189,7 +191,7 @@ template <MachineKind kind, bool many>
     bool transferred = false;
 
     if (d.owner_plus_one != 0) {
-        // The owner has the only valid data.
+        // Only the owner has valid data.
         const std::uint32_t owner = d.owner_plus_one - 1u;
         L2Domain& o = h.cores.domain(owner);
         Counts& theirs = o.counts_of_copy(line);
@@ -264,8 +266,8 @@ template <MachineKind kind, bool many>
         return ready;
     }
     if (!others && other_llcs == 0) {
-        // Nobody else. The line moves up with the duty to write it back, which an inclusive LLC
-        // keeps until the core has written it anew.
+        // No other copy. The line moves up with the duty to write it back, which an inclusive LLC
+        // keeps until the core has written it again.
         granted = exclusive;
         if (!Asked<kind>::llc_includes(h.machine)) {
             if (d.dirty_llc_plus_one != 0) granted = modified;

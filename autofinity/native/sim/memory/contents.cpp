@@ -1,4 +1,4 @@
-// What is in the caches, for tests to compare.
+// The content of caches, for tests to compare.
 #include "memory.hpp"
 
 namespace autofinity::sim {
@@ -24,7 +24,7 @@ std::vector<Word> Memory::l1_contents(std::uint32_t core) const {
     return c == nullptr ? std::vector<Word>{} : valid_words(c->l1);
 }
 
-// Of a line that an L1 has in another state the L2 learns later: that of the domain counts.
+// The L2 learns later that an L1 has a line in another state: the domain's state counts.
 std::vector<Word> Memory::l2_contents(std::uint32_t core) const {
     const PrivateCaches* c = caches_of(hierarchy().cores, core);
     if (c == nullptr) return {};

@@ -30,7 +30,7 @@ void CoreCaches::flip(std::uint32_t domain) {
         std::uint64_t{1} << domain % domains_in_a_word;
 }
 
-// L2 domain of a core that comes into use.
+// The L2 domain of a core that begins to be used.
 std::uint32_t CoreCaches::domain_of(std::uint32_t core) {
     const std::uint32_t l2 = machine_.topology.l2_of_core()[core];
     if (domain_of_l2_[l2] >= 0) return static_cast<std::uint32_t>(domain_of_l2_[l2]);

@@ -1,4 +1,4 @@
-// Which cores have caches in the simulation, and which L2 domains these are in.
+// Cores that have caches in the simulation, and their L2 domains.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,26 @@ namespace autofinity::sim {
 
 class CoreCaches {
   public:
-    // At most `most` at a time.
+    // At most `most` cores at a time.
     CoreCaches(const MachineModel& machine, std::uint32_t most, const Pages& pages,
                BusyLines& busy);
 
     std::uint32_t most() const { return most_; }
     bool has_room() const { return !free_.empty() || cores_.size() < most_; }
     bool has(std::uint32_t core) const { return cached_core_of_[core] >= 0; }
-    // The numbers given so far.
+    // Number of cached cores so far.
     std::uint32_t count() const { return static_cast<std::uint32_t>(cores_.size()); }
     // Number of a core, given on first use. Throws SimulationError where there is no room.
     std::uint32_t number_of(std::uint32_t core);
-    // Its caches are gone. What they held must have left; the others of a shared L2 keep that.
+    // The core's caches are released. Their lines must have left; the other cores of a shared L2
+    // keep its lines.
     void release(std::uint32_t cached_core);
 
     PrivateCaches& operator[](std::uint32_t cached_core) const { return *cores_[cached_core]; }
     // L2 domains in use are numbered, too; where L2s are private, like the cached cores.
     std::uint32_t domains() const { return static_cast<std::uint32_t>(domains_.size()); }
     L2Domain& domain(std::uint32_t number) const { return *domains_[number]; }
-    // Those of an LLC, as bits of as many words as a line's sharers have.
+    // Domains of an LLC, as bits in as many words as a line's sharers have.
     const std::uint64_t* domains_of_llc(std::uint32_t llc) const {
         return &domains_of_llc_[std::size_t{llc} * words_];
     }
@@ -44,7 +45,7 @@ class CoreCaches {
 
   private:
     std::uint32_t domain_of(std::uint32_t core);
-    // Marks a domain as one of its LLC, or no longer.
+    // Marks a domain as one of its LLC, or removes the mark.
     void flip(std::uint32_t domain);
 
     const MachineModel& machine_;

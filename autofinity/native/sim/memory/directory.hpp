@@ -1,4 +1,4 @@
-// The directory: who has each line. It knows L2 domains, not cores.
+// The directory: holders of each line. It knows L2 domains, not cores.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace autofinity::sim {
 
-// The sharers are L2 domains in use that have the line in an L1 or L2, the owner too; `Sharers`
-// knows those beyond the first 64.
+// The sharers are L2 domains in use that have the line in an L1 or L2, the owner too; `Sharers` has
+// those beyond the first 64.
 struct DirectoryLine {
     std::uint64_t first_sharers;
     std::uint32_t llcs;               // domains whose LLC has it
@@ -50,7 +50,7 @@ class Directory {
         return lines_[line].first_sharers == other.lines_[line].first_sharers;
     }
 
-    // Whether an L2 domain has the line; in which state, its arrays know.
+    // Whether an L2 domain has the line; its arrays know the state.
     template <MachineKind kind>
     bool holds(std::uint32_t domain, Line line) const {
         if (Asked<kind>::known || domain < domains_in_a_word)
@@ -66,7 +66,7 @@ class Directory {
         return d.first_sharers == 0 &&
                (!Asked<kind>::many_sharers(more_words_) || sharers(line, d).none());
     }
-    // Nobody has the line.
+    // No cache has the line any more.
     void forget(Line line) {
         sharers(line).clear();
         lines_[line] = DirectoryLine{};

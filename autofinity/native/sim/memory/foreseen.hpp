@@ -1,4 +1,5 @@
-// What a replay knows of the next steps of a stream before it carries them out (foresight.cpp).
+// Knowledge of a replay about the next steps of a stream before they are carried out
+// (foresight.cpp).
 #pragma once
 
 #include <array>
@@ -10,15 +11,15 @@
 
 namespace autofinity::sim {
 
-// A step that will miss the L1, as far as it has been looked at. What has become wrong since does
-// no harm: no result depends on it.
+// A step that will miss the L1, as far as it has been examined. Outdated knowledge does no harm: no
+// result depends on it.
 struct ForeseenMiss {
     Line ahead = 0;  // line that the prefetcher fetches with it; 0: none
-    // Sets that something comes into for it and for `ahead`: of the L2 at first, then of the LLC.
-    // Null: none, or not known.
+    // Sets that the line and `ahead` come into: of the L2 at first, then of the LLC. Null: none, or
+    // not known.
     const Word* into = nullptr;
     const Word* ahead_into = nullptr;
-    // Set of a finite directory where the line that is fetched last gets an entry.
+    // Set of a finite directory in which the line that is fetched last gets an entry.
     const Word* tracked = nullptr;
 };
 
@@ -27,7 +28,7 @@ struct Foreseen {
     std::uint32_t misses = 0;  // bit i: the access i steps after `at` will miss
     std::array<ForeseenMiss, 8> known{};
 
-    // Of a step that is at most `steps_foreseen` ahead.
+    // The entry of a step that is at most `steps_foreseen` ahead.
     ForeseenMiss& of(const Step* step) {
         return known[reinterpret_cast<std::uintptr_t>(step) / sizeof(Step) % known.size()];
     }

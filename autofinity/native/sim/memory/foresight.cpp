@@ -14,15 +14,16 @@ constexpr std::size_t near_bytes = std::size_t{4} << 20;  // of a directory in a
 constexpr std::size_t l1_set_ahead = 5, line_ahead = 4, move_ahead = 3, llc_victim_ahead = 1;
 static_assert(l1_set_ahead <= steps_foreseen);
 
-// How many steps on `to` is; very many when it is in another array, or back.
+// Number of steps from one step to another; very many when the other is in another array, or
+// behind.
 std::size_t steps_between(const Step* from, const Step* to) {
     const auto bytes =
         reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
     return bytes / sizeof(Step);
 }
 
-// Visits those of `steps` that came within `ahead` as `passed` steps went by, and are still to
-// come.
+// Visits those of `steps` that came within `ahead` while `passed` steps were carried out, and are
+// still to come.
 template <typename Visit>
 [[gnu::always_inline]] inline void each_fresh(std::uint32_t steps, std::size_t ahead,
                                               std::size_t passed, Visit&& visit) {
@@ -40,9 +41,9 @@ Foresight::Foresight(const Hierarchy& hierarchy, MachineKind kind)
       kind_(kind),
       pays_(hierarchy.directory.size() * sizeof(DirectoryLine) >= near_bytes) {}
 
-// What is known of an access that will miss: its own line and that which the prefetcher may bring
-// into the L2 with it, the sets of the L2 that change, and that of the page-table entry which a
-// walk looks for.
+// Facts of an access that will miss: its own line and the line that the prefetcher may bring into
+// the L2 with it, the sets of the L2 that change, and the set of the page-table entry that a walk
+// looks up.
 template <MachineKind kind>
 [[gnu::always_inline]] inline void Foresight::lines(PrivateCaches& c, Line line,
                                                     ForeseenMiss& known) const {
@@ -55,8 +56,8 @@ template <MachineKind kind>
         c.l2.bring_near(set);
         return set;
     };
-    // Into an L2 that excludes the L1 comes what leaves that. Whether its set is full is not
-    // guessed: line 0, whose record is near, stands for nobody.
+    // An L2 that excludes the L1 receives the lines that leave the L1. Whether its set is full is
+    // not predicted: line 0, whose record is near, stands for no line.
     known.into = near_set(Asked<kind>::levels_exclude(c) ? line_of(c.l1.last(line)) : line);
     if (const std::uint32_t unit = c.units.of(page);
         c.side.walk_reads_caches && !c.tlb1.holds(unit))
@@ -68,14 +69,14 @@ template <MachineKind kind>
     known.ahead_into = near_set(known.ahead);
 }
 
-// A line gets or gives up an entry in a finite directory. Returns the set.
+// A line gets or loses an entry in a finite directory. Returns the set.
 [[gnu::always_inline]] inline const Word* Foresight::filter(Line line) const {
     return hierarchy_.filters.bring_near(hierarchy_.pages.home(line),
                                          hierarchy_.pages.physical(line));
 }
 
-// A line that the core does not have is fetched. Returns the set of an LLC that has all lines of
-// its cores, where it comes in.
+// A line that the core lacks is fetched. Returns the set that the line enters in an LLC that has
+// all lines of its cores.
 template <MachineKind kind>
 [[gnu::always_inline]] inline const Word* Foresight::fetch(const PrivateCaches& c,
                                                            Line line) const {
@@ -85,8 +86,8 @@ template <MachineKind kind>
     return into_llc ? set : nullptr;
 }
 
-// What is last in a set of the L2 leaves the core. Returns the set of the LLC where it comes in, if
-// it does.
+// The last line in a set of the L2 leaves the core. Returns the set of the LLC that the line
+// enters, if it does.
 template <MachineKind kind>
 [[gnu::always_inline]] inline const Word* Foresight::leaving(const PrivateCaches& c,
                                                              const Word* l2_set) const {
@@ -97,7 +98,8 @@ template <MachineKind kind>
     return hierarchy_.llcs.bring_near(c.llc, hierarchy_.pages.physical(out));
 }
 
-// What comes into the core for an access that will miss, and what leaves it.
+// Sets for the line that enters the core for an access that will miss, and for the line that leaves
+// it.
 template <MachineKind kind>
 [[gnu::always_inline]] inline void Foresight::moves(const PrivateCaches& c, Line line,
                                                     ForeseenMiss& known) const {
@@ -119,12 +121,12 @@ template <MachineKind kind>
                                : move(known.ahead, true, known.ahead_into);
 }
 
-// What a full set of a finite directory takes back for a line that is fetched.
+// The line that a full set of a finite directory recalls for a line that is fetched.
 [[gnu::always_inline]] inline void Foresight::recall(const Word* set) const {
     if (set != nullptr) bring_near(&hierarchy_.directory[hierarchy_.filters.victim(set)]);
 }
 
-// What leaves the LLC for a line that comes into one of its sets.
+// The line that leaves the LLC for a line that enters one of its sets.
 template <MachineKind kind>
 [[gnu::always_inline]] inline void Foresight::leaving_llc(const Word* set) const {
     if (set == nullptr) return;
@@ -161,7 +163,7 @@ template <MachineKind kind>
     const std::size_t passed = steps_between(seen.at, at);
     seen.at = at;
     bring_near(c.l1.at(at[l1_set_ahead].line()));
-    // After a jump nothing is known of the steps at hand: the farthest ones are looked at.
+    // After a jump the next steps have no known state: the farthest ones are looked up.
     seen.misses = passed <= move_ahead ? seen.misses >> passed : 0;
     if (passed == 1 || passed > move_ahead)
         look_since<kind>(c, at, seen, 1);

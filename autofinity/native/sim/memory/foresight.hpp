@@ -1,4 +1,4 @@
-// Foresight: what the next accesses of a core will look at, should they miss, is brought into the
+// Foresight: data that the next accesses of a core will read if they miss is brought into the
 // host's caches while earlier accesses are carried out.
 //
 // A replayed miss depends on loads that the host misses itself, one after the other:
@@ -9,9 +9,9 @@
 //     the line that leaves the LLC ── directory entry, set of a finite directory
 //
 // and so does the line that a prefetcher fetches with it: where streams are fetched ahead, most
-// lines come into the core that way. What is known first is begun the farthest ahead, and what one
-// of them has found the next ones need not look for. A walk hardly ever finds its entry outside of
-// the core, so that no more than its L2 set is brought near.
+// lines come into the core that way. Addresses that are known first are prefetched the farthest
+// ahead, and a result of one step is not computed again by the next. A walk hardly ever finds its
+// entry outside of the core, so that only its L2 set is prefetched.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,15 @@
 
 namespace autofinity::sim {
 
-// Changes nothing but what is known of the accesses.
+// Changes only the knowledge about the accesses.
 class Foresight {
   public:
     Foresight(const Hierarchy& hierarchy, MachineKind kind);
 
-    // Whether it pays: looking ahead costs a fifth of a miss, in vain if the host has all near.
+    // Whether it pays: looking ahead costs a fifth of a miss, without a gain if the host has all
+    // data near.
     bool pays() const { return pays_; }
-    // Begins to bring near what the accesses of a core after `at` will look at.
+    // Begins to prefetch the data that the accesses of a core after `at` will read.
     void look_ahead(PrivateCaches& c, const Step* at, Foreseen& seen) const;
 
   private:

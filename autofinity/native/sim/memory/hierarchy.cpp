@@ -18,7 +18,7 @@ Hierarchy::Hierarchy(const MachineModel& of, const Program& program, PageSetting
       filters(of),
       interconnect(of) {}
 
-// What a probe filter that is full takes back.
+// The recall of a line by a full probe filter.
 void Hierarchy::recall(Line line, UnderWay& w) {
     DirectoryLine& d = directory[line];
     Counts& n = *w.counts;

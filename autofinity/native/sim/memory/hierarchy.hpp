@@ -1,8 +1,8 @@
-// The parts of the memory, and how lines move down through them: what comes into a cache, and what
-// must leave for it. An L1's victim goes into an L2 that excludes the L1, that of an L2 into an LLC
-// that is its victim cache; what leaves an inclusive LLC leaves the cores around it too
-// (back-invalidation), and what loses its entry in a probe filter leaves them all (recall). Dirty
-// lines go to DRAM at last.
+// The parts of the memory, and how lines move down through them: lines that come into a cache, and
+// lines that must leave for them. An L1's victim goes into an L2 that excludes the L1, that of an
+// L2 into an LLC that is its victim cache; A line that leaves an inclusive LLC leaves the cores
+// around it too (back-invalidation), and a line that loses its entry in a probe filter leaves all
+// cores (recall). Dirty lines finally go to DRAM.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class Hierarchy {
     ProbeFilters filters;       // directories of finite size
     Interconnect interconnect;  // links, fabrics and memory controllers
 
-    // `tag`: the way of `set` that kept the tag when the line was taken away; -1: none.
+    // `tag`: the way of `set` that kept the tag when the line was removed; -1: none.
     template <MachineKind kind>
     void into_l1(PrivateCaches& c, Word* set, int tag, Word word, UnderWay& w);
     // Where L1 and L2 are exclusive the line must not be in the L1.
@@ -47,15 +47,16 @@ class Hierarchy {
     void into_l2(PrivateCaches& c, Line line, Word state, UnderWay& w);
     template <MachineKind kind>
     void into_llc(std::uint32_t llc, Line line, UnderWay& w);
-    // Gives a line an entry in its probe filter. `held`: by any cache, so that it has one.
+    // Gives a line an entry in its probe filter. `held`: some cache has the line, so it has an
+    // entry.
     [[gnu::always_inline]] void into_filter(Line line, bool held, UnderWay& w) {
         if (const Line out = filters.track(line, pages.home(line), pages.physical(line), held);
             out != 0)
             recall(out, w);
     }
-    // Makes a line that an LLC has the most recent one of its set.
+    // Makes a line of an LLC the most recent one of its set.
     void touch_in_llc(std::uint32_t llc, Line line) { llcs.touch(llc, line, pages.physical(line)); }
-    // Takes a line out of an LLC that has it.
+    // Removes a line from an LLC that has it.
     void take_from_llc(std::uint32_t llc, Line line) {
         llcs.remove(llc, line, pages.physical(line));
         directory[line].llcs &= ~(1u << llc);
@@ -64,7 +65,7 @@ class Hierarchy {
                                            Line line, UnderWay& w) {
         interconnect.write_dram(from_llc, from_node, pages.home(line), w.now, *w.counts);
     }
-    // All lines leave the L1 and the L2 of a core that has the L2 to itself.
+    // Removes all lines from the L1 and the L2 of a core that has the L2 to itself.
     void empty(PrivateCaches& c, UnderWay& w);
 
   private:
@@ -146,7 +147,7 @@ template <MachineKind kind>
         leave_llc<kind>(llc, out, w);
 }
 
-// The array has dropped the line already; the directory and the cores learn of it here.
+// The array has dropped the line already; here the directory and the cores are notified.
 template <MachineKind kind>
 [[gnu::always_inline]] inline void Hierarchy::leave_llc(std::uint32_t llc, Line line, UnderWay& w) {
     DirectoryLine& d = directory[line];

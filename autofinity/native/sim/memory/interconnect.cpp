@@ -19,8 +19,8 @@ Interconnect::Interconnect(const MachineModel& machine)
         node_of_llc_[machine.topology.llc_of_core()[core]] = machine.topology.node_of_core()[core];
 }
 
-// Every link of the route serves the line in turn. It is passed on while it still comes in: the
-// idle time of the way is part of the latencies by distance.
+// Every link of the route serves the line in turn. A link passes the line on while it still
+// arrives: the idle time of the route is part of the latencies by distance.
 Ticks Interconnect::cross_links(std::uint32_t pair, Ticks now, Counts& n) {
     Ticks wait = 0;
     for (std::uint32_t hop = machine_.route_begin[pair]; hop < machine_.route_begin[pair + 1];

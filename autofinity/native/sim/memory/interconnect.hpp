@@ -1,9 +1,9 @@
 // Lines on their way: links between nodes, the fabrics around LLCs, the LLCs' own ports, memory
-// controllers. What waits for links and controllers is counted.
+// controllers. Waits for links and controllers are counted.
 //
-// The fabric of an LLC domain (the link of an AMD core die to the I/O die) has two directions.
-// Nobody waits for a line that is written back, but one that comes in needs the place of one that
-// goes: it waits for as long as more than the buffers hold is on its way out.
+// The fabric of an LLC domain (the link of an AMD core die to the I/O die) has two directions. No
+// access waits for a line that is written back, but an incoming line needs the place of an outgoing
+// line: it waits as long as more lines than the buffers hold are on their way out.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Interconnect {
   public:
     explicit Interconnect(const MachineModel& machine);
 
-    // As if nothing had been on its way yet.
+    // Resets all servers, as if nothing had been on its way yet.
     void forget() {
         for (auto* servers : {&controllers_, &links_, &fabrics_, &fabrics_out_, &llcs_})
             servers->assign(servers->size(), Server{});
@@ -40,8 +40,8 @@ class Interconnect {
         n[link_request_bytes] +=
             bytes_of_signal * (machine_.route_begin[pair + 1] - machine_.route_begin[pair]);
     }
-    // Takes a line over the links between two nodes; returns how long it waited for them. Most
-    // misses have nothing to cross.
+    // Takes a line over the links between two nodes; returns the wait for them. Most misses cross
+    // no link.
     [[gnu::always_inline]] Ticks cross(std::uint32_t from_node, std::uint32_t to_node, Ticks now,
                                        Counts& n) {
         if (from_node == to_node) return 0;
@@ -49,11 +49,11 @@ class Interconnect {
         if (machine_.route_begin[pair] == machine_.route_begin[pair + 1]) return 0;
         return cross_links(pair, now, n);
     }
-    // A line from a cache of another LLC's domain, or of the own one, `away`; returns how long it
-    // had to wait.
+    // Takes a line from a cache of another LLC's domain, or of the own one, `away`; returns the
+    // wait.
     Ticks transfer(std::uint32_t from_llc, std::uint32_t to_llc, std::uint32_t to_node,
                    std::uint32_t away, Ticks now, Counts& n);
-    // Reads a line at its home for a core at the LLC of a node; returns when it is there.
+    // Reads a line at its home for a core at the LLC of a node; returns the time when it is there.
     [[gnu::always_inline]] Ticks from_dram(std::uint32_t home, std::uint32_t to_llc,
                                            std::uint32_t to_node, Ticks now, Counts& n) {
         const std::uint32_t away =
@@ -65,11 +65,11 @@ class Interconnect {
         wait += enter(to_llc, now + wait);
         return now + wait + machine_.dram[away];
     }
-    // A line from an LLC to a core of its domain; returns how long it had to wait.
+    // Takes a line from an LLC to a core of its domain; returns the wait.
     [[gnu::always_inline]] Ticks from_llc(std::uint32_t llc, Ticks now) {
         return machine_.llc_service == 0 ? 0 : llcs_[llc].take(now, machine_.llc_service);
     }
-    // Nobody waits for that.
+    // Writes a line to DRAM; no access waits for that.
     [[gnu::always_inline]] void write_dram(std::uint32_t from_llc, std::uint32_t from_node,
                                            std::uint32_t home, Ticks now, Counts& n) {
         ++n[dram_writes];
@@ -77,17 +77,18 @@ class Interconnect {
         cross(from_node, home, now, n);
         controllers_[home].take(now, machine_.memory_service[home]);
     }
-    // The kernel reads a line at one home at `now` and writes it at another; returns when it has.
+    // The kernel reads a line at one home at `now` and writes it at another; returns the time when
+    // it is done.
     Ticks copy(std::uint32_t from_home, std::uint32_t to_home, Ticks now, Counts& n);
 
   private:
     // A HyperTransport or QPI request is about this long.
     static constexpr std::uint64_t bytes_of_signal = 8;
-    // Lines on their way out of an LLC domain that keep nothing from coming in: a round number. It
-    // says how long a burst may be before it is felt, not what is reached.
+    // Lines on their way out of an LLC domain that delay no incoming line: a round number. It sets
+    // the length of a burst without a delay, not the bandwidth.
     static constexpr Ticks lines_buffered = 64;
 
-    // A line comes into an LLC domain, or goes; returns how long it waits.
+    // A line enters or leaves an LLC domain; returns its wait.
     [[gnu::always_inline]] Ticks enter(std::uint32_t llc, Ticks now) {
         Ticks wait = 0;
         if (machine_.fabric_write_service != 0) wait = room_after(llc, now);

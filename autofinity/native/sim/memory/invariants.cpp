@@ -19,7 +19,7 @@ Invariants::Invariants(const Hierarchy& hierarchy)
     : hierarchy_(hierarchy),
       held_(static_cast<std::uint32_t>(hierarchy.directory.size()), hierarchy.cores.most()) {}
 
-// What the arrays hold must be what the directory says, and nothing more.
+// Checks that the arrays hold exactly the lines that the directory has.
 void Invariants::check() {
     look_at_arrays();
     for (Line line = 0; line < hierarchy_.directory.size(); ++line) check_line(line);
@@ -47,7 +47,7 @@ void Invariants::look_at_arrays() {
             if (word != 0) held_[line_of(word)].llcs |= 1u << llc;
 }
 
-// A word of an L1 whose L2 is shared.
+// Checks a word of an L1 whose L2 is shared.
 void Invariants::check_in_shared_l2(const L2Domain& domain, const PrivateCaches& c,
                                     Word word) const {
     const Line line = line_of(word);

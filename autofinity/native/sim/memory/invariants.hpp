@@ -1,4 +1,4 @@
-// What must hold between any two accesses; tests ask for it.
+// Invariants that must hold between any two accesses; tests check them.
 #pragma once
 
 #include "directory.hpp"
@@ -10,11 +10,11 @@ class Invariants {
   public:
     explicit Invariants(const Hierarchy& hierarchy);
 
-    // Throws SimulationError naming the first that is broken.
+    // Throws SimulationError, which names the first broken invariant.
     void check();
 
   private:
-    // Who holds a line by what is in the arrays.
+    // Holders of a line by the content of the arrays.
     Sharers held(Line line) { return held_.sharers(line); }
     void look_at_arrays();
     void check_in_shared_l2(const L2Domain& domain, const PrivateCaches& c, Word word) const;

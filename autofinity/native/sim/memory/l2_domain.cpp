@@ -155,7 +155,7 @@ Ticks L2Domain::due_from_any(Line line) {
     return due;
 }
 
-// M where an L1 has modified the line and the L2 does not know yet.
+// The state; M where an L1 has modified the line and the L2 does not know this yet.
 Word L2Domain::shared_state(Line line) const {
     const Word* set2 = l2.at(pages_.physical(line));
     const int way2 = l2.find(set2, line);
@@ -168,7 +168,7 @@ Word L2Domain::shared_state(Line line) const {
     return state_of(set2[way2]);
 }
 
-// Of several copies in L1s none was more than S, nor is now.
+// None of several copies in L1s was above S, and none is now.
 void L2Domain::set_shared_state(Line line, Word state) {
     Word* set2 = l2.at(pages_.physical(line));
     if (const int way = l2.find(set2, line); way >= 0) set2[way] = word_of(line, state);
@@ -180,7 +180,7 @@ void L2Domain::set_shared_state(Line line, Word state) {
     }
 }
 
-// The L2 has given the line up, in `state`. Returns the state of the latest copy.
+// The L2 has evicted the line, in `state`. Returns the state of the latest copy.
 Word L2Domain::drop_from_l1s(Line line, Word state) {
     for (PrivateCaches* c : cores_) {
         Word* set = c->l1.at(line);

@@ -1,11 +1,11 @@
-// An L2 and the cores in use that share it; one core where L2s are private or there is none. To the
-// directory it is one holder of lines. Its cores keep their L1s coherent among themselves, which no
-// directory hears of:
+// An L2 and the cores in use that share it; one core where L2s are private or there is none. For
+// the directory it is one holder of lines. Its cores keep their L1s coherent among themselves,
+// without the directory:
 //
-// A shared L2 holds all that its L1s hold, and its word has the state of the domain: M, E or O
-// where the directory has the domain for the owner. An L1 has a line M or E only if no other L1 of
-// the domain has it; otherwise its copies are S (or O), and the L2 must be asked before a store.
-// Lines go from one L1 to another through the L2, at its latency.
+// A shared L2 holds all lines of its L1s, and its word has the state of the domain: M, E or O where
+// the domain is the directory's owner. An L1 has a line M or E only if no other L1 of the domain
+// has it; otherwise its copies are S (or O), and the L2 must be asked before a store. Lines go from
+// one L1 to another through the L2, at its latency.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace autofinity::sim {
 
 class L2Domain {
   public:
-    // Of `core`. `may_be_shared`: several cores of the machine have the L2.
+    // The domain of `core`. `may_be_shared`: several cores of the machine have the L2.
     L2Domain(const MachineModel& machine, std::uint32_t core, bool may_be_shared,
              const Pages& pages, BusyLines& busy);
 
@@ -35,17 +35,18 @@ class L2Domain {
 
     const std::vector<PrivateCaches*>& cores() const { return cores_; }
     void join(PrivateCaches& c);
-    // The core goes out of use. What only its L1 has is written to the L2.
+    // The core goes out of use. Lines that only its L1 has are written to the L2.
     void leave(PrivateCaches& c);
 
     // The state of the domain's copy.
     Word state(Line line) const;
-    // What the directory makes of it.
+    // Sets the state that the directory decides.
     void set_state(Line line, Word state);
-    // Takes the line away and returns its state; the L1s keep the tag, so that the next miss is
-    // known for what it is.
+    // Removes the line and returns its state; the L1s keep the tag, so that the next miss is
+    // classified correctly.
     Word drop(Line line);
-    // What runs on the cores learns that the domain has lost the line, or the right to write it.
+    // Notifies the streams on the cores that the domain has lost the line, or the right to write
+    // it.
     void tell_lost(Line line, bool only_write, UnderWay& w) const {
         for (const PrivateCaches* c : cores_) w.lost.push_back({c->number, line, only_write});
     }
@@ -56,19 +57,19 @@ class L2Domain {
     // The core that answers for the copy: the first that has it in its L1, if any.
     Counts& counts_of_copy(Line line) const;
 
-    // Where the L2 is shared.
+    // Functions for a shared L2.
     //
-    // The L2 has a line that the core's L1 misses at `now`. Other L1s give up what the access
-    // needs; returns the state that the line has in the L1 then, `ready`.
+    // The L2 has a line that the core's L1 misses at `now`. Other L1s release what the access
+    // needs; returns the state that the line then has in the L1, `ready`.
     Word take(PrivateCaches& c, Line line, bool load, Ticks now, Ticks& ready, bool& contended,
               UnderWay& w);
     // The domain may write the line; the core's L1 has to ask, for others may have it.
     Ticks upgrade(PrivateCaches& c, Line line, Ticks now, bool& contended, UnderWay& w);
     // Invalidates the copies in the other L1s; returns whether there were any.
     bool take_from_siblings(PrivateCaches& c, Line line, UnderWay& w);
-    // The core's fill pushes `out` out of the L2: the L1s lose it too. Returns its latest word.
+    // The core's fill evicts `out` from the L2: the L1s lose the line too. Returns its latest word.
     Word evict_from_l1s(const PrivateCaches& c, Word out, UnderWay& w);
-    // When a line that the prefetcher of any core asked for is or was due; 0: none has lately.
+    // Time when a line requested by the prefetcher of any core was or is due; 0: none recently.
     Ticks due_from_any(Line line);
     // Visits the valid words that other cores have for a line, and those cores.
     template <typename Visit>
@@ -78,7 +79,7 @@ class L2Domain {
     Word shared_state(Line line) const;
     void set_shared_state(Line line, Word state);
     Word drop_from_l1s(Line line, Word state);
-    // Word that the L2 has for a line that it has.
+    // Word of the L2 for a line that it has.
     Word& word_of_l2(Line line) const;
 
     const Pages& pages_;

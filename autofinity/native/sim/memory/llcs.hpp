@@ -1,5 +1,5 @@
-// Last-level caches: the arrays, and what has been asked of each. Which of them have a line the
-// directory knows. A line's place is its number in physical memory.
+// Last-level caches: the arrays, and the requests to each. The directory knows which of them have a
+// line. A line's place is its number in physical memory.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ class Llcs {
 
     void forget_requests() { requests_.assign(requests_.size(), {}); }
 
-    // Makes a line that is there the most recent one of its set.
+    // Makes a present line the most recent one of its set.
     void touch(std::uint32_t llc, Line line, std::uint32_t place) {
         Word* set = arrays_.at(llc, place);
         const int way = arrays_.find(set, line);
         arrays_.to_front(set, way, set[way]);
     }
-    // Puts a line in; returns its victim (0: none).
+    // Inserts a line; returns its victim (0: none).
     [[gnu::always_inline]] Line insert(std::uint32_t llc, Line line, std::uint32_t place) {
         return line_of(arrays_.insert(arrays_.at(llc, place), word_of(line, shared)));
     }
@@ -47,20 +47,20 @@ class Llcs {
         while (empty < ways() && words[ways() - 1 - empty] == 0) ++empty;
         return empty;
     }
-    // Takes the least recent line of a set out; 0: it is empty.
+    // Removes the least recent line of a set; 0: the set is empty.
     Line remove_last(std::uint32_t llc, std::uint32_t set) {
         const std::uint32_t empty = empty_ways(llc, set);
         if (empty == ways()) return 0;
         return line_of(arrays_.remove(arrays_.at(llc, set), static_cast<int>(ways() - 1 - empty)));
     }
 
-    // Begins to bring the set of a place into the host's caches; returns it.
+    // Begins to prefetch the set of a place into the host's caches; returns it.
     [[gnu::always_inline]] const Word* bring_near(std::uint32_t llc, std::uint32_t place) const {
         const Word* set = arrays_.at(llc, place);
         arrays_.bring_near(set);
         return set;
     }
-    // The victim of what comes into the set next (0: none).
+    // The victim of the next insertion into the set (0: none).
     Line victim(const Word* set) const { return line_of(arrays_.last_of(set)); }
     std::span<const Word> words(std::uint32_t llc) const { return arrays_.words(llc); }
 

@@ -1,5 +1,5 @@
-// Kinds of machines that the path of a miss is compiled for: what all machines of a kind have in
-// common is not asked there. `Memory` chooses once, when it is made.
+// Kinds of machines that the path of a miss is compiled for: facts that all machines of a kind
+// share are not tested there. `Memory` chooses the kind once, when it is made.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class MachineKind : std::uint8_t {
 // `cached_cores`: most cores that can have caches at a time.
 MachineKind kind_of(const MachineModel& machine, std::uint32_t cached_cores);
 
-// What is asked of a machine or a core, or known of the kind.
+// Facts that are tested for a machine or a core, or known from the kind.
 template <MachineKind kind>
 struct Asked {
     static constexpr bool known = kind != MachineKind::any;

@@ -35,7 +35,7 @@ void Memory::release(std::uint32_t cached_core) {
     hierarchy().cores.release(cached_core);
 }
 
-// Apart from the path of an access, which needs all registers of a host.
+// Kept apart from the path of an access, which needs all registers of a host.
 [[gnu::noinline]] Ticks Memory::take_fault(std::uint32_t cached_core, Line line) {
     return translation_.fault(hierarchy().cores[cached_core], line);
 }
@@ -97,13 +97,13 @@ template <MachineKind kind>
     Word* set = c.l1.at(line);
     const int way = c.l1.find(set, line);
     Word state = way >= 0 ? state_of(set[way]) : Word{invalid};
-    bool missed = false;  // and the prefetcher is to know
+    bool missed = false;  // and the prefetcher must be trained with it
     if (state != invalid) {
         c.l1.to_front(set, way, set[way]);
     } else {
         if (way >= 0) ++n[coherence_misses];
         ++n[data_cache_misses];
-        // The directory knows, and is asked next if it is not there.
+        // The directory knows, and is the next to be asked if the line is not there.
         const bool in_l2 = h.directory.holds<kind>(c.domain, line);
         const bool was_there =
             Asked<kind>::has_l2(c) ? in_l2 : (h.directory[line].llcs >> c.llc & 1) != 0;
@@ -146,7 +146,7 @@ template <MachineKind kind>
         ready = coherence_.upgrade(c, line, atomic, ready, contended, w);
     else if (writes && state == exclusive)
         set[0] = word_of(line, modified);
-    // Last, for what it fetches may push the line out again.
+    // Training comes last, because its fetches may evict the line again.
     if (missed) prefetching_.train<kind>(c, line, now, w);
     return {ready + walk, contended, supplied};
 }

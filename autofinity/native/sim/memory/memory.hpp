@@ -5,11 +5,11 @@
 //     core ── L1 ─┬ L2 ──┴─ LLC of the domain ── directory at the home node ── DRAM
 //     core ── L1 ─┘
 //
-// hierarchy.hpp names these parts, one a line. What is done with them is above: coherence owns
-// them, translation, prefetching and migration of pages ask it.
+// hierarchy.hpp names these parts, one on each line. The operations on them are above: coherence
+// owns the parts; translation, prefetching and migration of pages use coherence.
 //
-// A page walk and a prefetch are loads of the core like any other from the cache on where they
-// begin (translation.hpp, prefetching.hpp).
+// A page walk and a prefetch are ordinary loads of the core from the cache in which they begin
+// (translation.hpp, prefetching.hpp).
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Memory {
 
     // Cores that can have caches at a time: 64, or all where more threads than that run.
     std::uint32_t most_cached_cores() const { return hierarchy().cores.most(); }
-    // Numbers of cached cores given so far.
+    // Number of cached cores so far.
     std::uint32_t cached_cores() const { return hierarchy().cores.count(); }
     bool has_room() const { return hierarchy().cores.has_room(); }
     bool in_use(std::uint32_t core) const { return hierarchy().cores.has(core); }
@@ -50,12 +50,13 @@ class Memory {
     void release(std::uint32_t cached_core);
     PrivateCaches& caches(std::uint32_t cached_core) { return hierarchy().cores[cached_core]; }
 
-    // Whether nobody has touched the line's page yet, so that an access faults.
+    // Whether no stream has touched the line's page yet, so that an access faults.
     bool faults(Line line) const { return !hierarchy().pages.mapped(line >> page_shift); }
-    // Page fault: the kernel places the line's page; returns how long that keeps the core.
+    // Page fault: the kernel places the line's page; returns the time that this keeps the core
+    // busy.
     Ticks take_fault(std::uint32_t cached_core, Line line);
-    // Begins to bring what the accesses after `at` will look at, should they miss, into the host's
-    // caches, if that is worth it. Changes nothing but `seen`, what is known of them.
+    // Begins to prefetch the data that the accesses after `at` will read if they miss, into the
+    // host's caches, if that pays. Changes only `seen`, the knowledge about them.
     bool worth_foresight() const { return foresight_.pays(); }
     void foresee(PrivateCaches& c, const Step* at, Foreseen& seen) const {
         foresight_.look_ahead(c, at, seen);
@@ -66,23 +67,23 @@ class Memory {
     // `faulted`: a fault has just written the page-table entry.
     Served access(std::uint32_t cached_core, const Step& step, Ticks now, bool faulted);
 
-    // Before a window of a run begins (warming.cpp).
+    // Operations before a window of a run begins (warming.cpp).
     //
-    // A page that nobody has touched yet is placed as a fault of a core of this node would place
+    // Places a page that no stream has touched yet as a fault of a core of this node would place
     // it.
     void place_page(std::uint32_t page, std::uint32_t node);
-    // An access to a mapped page without time: caches, directory and TLBs are then as after any
-    // other, but no prefetcher learns of it.
+    // An access to a mapped page without time: caches, directory and TLBs change as by any other
+    // access, but no prefetcher learns of it.
     void warm(std::uint32_t cached_core, Line line, bool writes);
-    // Makes ways of an LLC that takes what leaves the cores empty, as they are in the long run
-    // where this share of what comes in finds an empty one: lines that cores took back have left
-    // them.
+    // Empties ways of an LLC that takes the lines leaving the cores, as in the long run with this
+    // share of incoming lines that find an empty way: lines that cores took back have left these
+    // ways.
     void empty_ways(std::uint32_t llc, double share);
-    // Bring what it will look at into the host's caches, one after the other.
+    // Prefetch the data for a line into the host's caches, one after the other.
     void bring_line_near(std::uint32_t cached_core, Line line) const;
     void bring_sets_near(std::uint32_t cached_core, Line line) const;
     void bring_victims_near(std::uint32_t cached_core, Line line) const;
-    // No line is on its way or waited for, nothing has been asked of anyone: caches stay.
+    // Resets all lines on their way and all requests; the contents of caches stay.
     void forget_times();
 
     // Lost lines since the last call of clear_lost().
@@ -100,14 +101,14 @@ class Memory {
     // All TLBs forget the translation of the page's unit; returns the cores that had it.
     CachedCoreSet shoot_down(std::uint32_t page) { return translation_.shoot_down(page); }
 
-    // How long a line that one core has modified takes to another one.
+    // Time for a line that one core has modified to another core.
     Ticks transfer(std::uint32_t from_core, std::uint32_t to_core) const;
-    // Lines that a cache has, each with its state; that of an LLC is M where it must write the
-    // line back, otherwise S. Nothing where the core has not been in use.
+    // Lines of a cache, each with its state; that of an LLC is M where it must write the line back,
+    // otherwise S. Empty where the core has not been in use.
     std::vector<Word> l1_contents(std::uint32_t core) const;
     std::vector<Word> l2_contents(std::uint32_t core) const;
     std::vector<Word> llc_contents(std::uint32_t llc) const;
-    // Throws SimulationError naming the first broken invariant.
+    // Throws SimulationError, which names the first broken invariant.
     void check() const;
 
   private:
@@ -125,10 +126,10 @@ class Memory {
     const MachineKind kind_;
     Coherence coherence_;      // the hierarchy, and who gets and loses a line of it
     Translation translation_;  // TLBs, walks, faults
-    Prefetching prefetching_;  // what prefetchers ask for
+    Prefetching prefetching_;  // requests of the prefetchers
     PageMigration migration_;  // pages that go to another node
-    Foresight foresight_;      // what the host will look at
-    UnderWay under_way_;       // what is done now, and what has come of it
+    Foresight foresight_;      // prefetching into the host's caches
+    UnderWay under_way_;       // the present operation, and its results
 };
 
 }  // namespace autofinity::sim

@@ -6,7 +6,7 @@
 
 namespace autofinity::sim {
 
-// What was dirty is in the page that is copied.
+// Dirty data are part of the page that is copied.
 void PageMigration::take_from_all(Line line, UnderWay& w) {
     DirectoryLine& d = hierarchy_.directory[line];
     if (hierarchy_.filters.present())

@@ -1,7 +1,7 @@
-// Which node and which physical frame a page has.
+// Node and physical frame of each page.
 //
-// Pages are kept as 4 KiB frames whatever their size: those of a larger unit lie next to each other
-// on one node.
+// Pages are kept as 4 KiB frames, whatever their size: those of a larger unit lie next to each
+// other on one node.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ enum class PagePolicy : std::uint8_t { first_touch, interleave, bind };
 struct PageSettings {
     PagePolicy policy = PagePolicy::first_touch;
     std::uint32_t node = 0;  // of `bind`
-    // Virtual page (4 KiB) → node, goes first. A larger unit goes where its first touched page
-    // does.
+    // Virtual page (4 KiB) → node; it overrides the policy. A larger unit has the node of its first
+    // touched page.
     std::unordered_map<std::uint64_t, std::uint32_t> table = {};
 };
 
@@ -54,7 +54,7 @@ class Pages {
         return pages_[line >> page_shift].first_line | (line & (lines_per_page - 1));
     }
 
-    // First touch by a core of `toucher`: the whole unit is placed.
+    // First touch by a core of `toucher`: places the whole unit.
     void map(std::uint32_t page, std::uint32_t toucher) {
         const std::uint64_t number = program_.virtual_page[page];
         std::uint32_t node = home_of_node_[toucher];

@@ -1,4 +1,4 @@
-// Stream prefetcher of one core: which lines to fetch ahead, and which of them are on their way.
+// Stream prefetcher of one core: lines to fetch ahead, and those that are on their way.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class Prefetcher {
 
     bool present() const { return !streams_.empty(); }
 
-    // Learns of an L1 miss at `now`; calls `fetch(line)` for each line that its stream asks for, as
+    // Learns of an L1 miss at `now`; calls `fetch(line)` for each line that its stream requests, as
     // long as not too many are on their way.
     template <typename Fetch>
     void train(Line line, Ticks now, Fetch&& fetch) {
@@ -36,8 +36,8 @@ class Prefetcher {
             begin(s, line);
     }
 
-    // The line that a miss of `line` may fetch, if its page has a stream; 0: none. One that has no
-    // direction yet is taken to go up.
+    // The line that a miss of `line` may fetch, if its page has a stream; 0: none. A stream without
+    // a direction yet is assumed to go up.
     Line would_fetch(Line line) {
         const int place = place_of(line >> page_shift);
         if (place < 0) return 0;
@@ -46,13 +46,13 @@ class Prefetcher {
         return ahead >> page_shift == line >> page_shift ? ahead : 0;
     }
 
-    // A prefetched line arrives at `ready`. One that collides takes the place of an older one,
-    // which then counts as never used and already here.
+    // A prefetched line arrives at `ready`. A colliding line replaces an older one, which then
+    // counts as never used and already present.
     void sent(Line line, Ticks ready) {
         arrivals_[place(line)] = {line, ready};
         due_[free_] = ready;
     }
-    // When the line was or is due if it was prefetched and has not been asked for since; else 0.
+    // Time when the line was or is due if it was prefetched and not requested since; else 0.
     Ticks take(Line line) {
         Arrival& arrival = arrivals_[place(line)];
         if (arrival.line != line) return 0;
@@ -127,11 +127,12 @@ class Prefetcher {
     static constexpr Word number_bits = 10, number_mask = (1u << number_bits) - 1;
     static_assert(max_lines >> page_shift <= 1u << (32 - number_bits));
 
-    // Where in the order the page's stream is; -1: it has none.
+    // Position of the page's stream in the order; -1: it has none.
     [[gnu::always_inline]] int place_of(std::uint32_t page) const {
         return find_way<number_bits>(order_.data(), padded_, page);
     }
-    // The stream of the page, or the least recent one to start anew; it is the most recent one now.
+    // The stream of the page, or the least recent stream, restarted; it becomes the most recent
+    // one.
     [[gnu::always_inline]] std::pair<bool, Stream&> stream_of(std::uint32_t page) {
         const int way = place_of(page);
         const int place = way >= 0 ? way : static_cast<int>(streams_.size()) - 1;

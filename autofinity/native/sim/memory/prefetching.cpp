@@ -2,7 +2,8 @@
 
 namespace autofinity::sim {
 
-// Only lines that no cache has: the others are near already, or somebody works with them.
+// Only fetches lines that no cache has: other lines are near already, or another core works with
+// them.
 void Prefetching::into_llc(PrivateCaches& c, Line line, Ticks now, UnderWay& w) {
     DirectoryLine& d = hierarchy_.directory[line];
     if (d.llcs != 0 || !hierarchy_.directory.in_no_core(line, d)) return;

@@ -1,5 +1,5 @@
-// What a core's prefetcher does to the caches around it. A prefetch puts its line into the L2 (into
-// the LLC where there is no L2): a load of the core like any other from there outwards.
+// Effects of a core's prefetcher on the caches around it. A prefetch puts its line into the L2
+// (into the LLC where there is no L2): from there outwards it is an ordinary load of the core.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@ class Prefetching {
     explicit Prefetching(Coherence& coherence)
         : coherence_(coherence), hierarchy_(coherence.hierarchy()) {}
 
-    // When a demand miss of the L1 is served, which could be at `ready`: later if a prefetch, of
-    // any core with the same L2, has the line on its way. `was_there`: in the L2 (the LLC).
+    // Time when a demand miss of the L1 is served, which could be at `ready`: later if a prefetch,
+    // of any core with the same L2, has the line on its way. `was_there`: in the L2 (the LLC).
     template <MachineKind kind>
     Ticks arrival(PrivateCaches& c, Line line, bool was_there, Ticks ready, UnderWay& w);
-    // The core's prefetcher learns of an L1 miss, and fetches what it asks for then.
+    // Notifies the core's prefetcher of an L1 miss, and fetches the lines that it then requests.
     template <MachineKind kind>
     void train(PrivateCaches& c, Line line, Ticks now, UnderWay& w) {
         c.prefetcher.train(line, now, [&](Line ahead) { prefetch<kind>(c, ahead, now, w); });
@@ -53,7 +53,7 @@ template <MachineKind kind>
 
 template <MachineKind kind>
 void Prefetching::prefetch(PrivateCaches& c, Line line, Ticks now, UnderWay& w) {
-    // Nobody waits for a prefetch: what it waits for is no time of the thread.
+    // No stream waits for a prefetch: its waits are no time of the thread.
     Counts& n = *w.counts;
     const std::uint64_t waited[] = {n[memory_queue_clocks], n[link_queue_clocks]};
     if (Asked<kind>::has_l2(c))

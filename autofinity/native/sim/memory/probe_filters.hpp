@@ -1,8 +1,8 @@
 // Probe filters: a directory of finite size at each home node. A line that any cache holds has an
-// entry there; the entry that makes room for another one takes all copies of its line with it.
+// entry there; when an entry is replaced, all copies of its line are invalidated.
 //
-// Caches tell the filter of every line they drop, so no entry outlives its copies (real filters
-// hear of dirty victims only and keep stale entries for the clean ones).
+// Caches report every dropped line to the filter, so no entry outlives its copies (real filters get
+// reports of dirty victims only and keep stale entries for the clean ones).
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ class ProbeFilters {
         : arrays_(machine.directory.ways != 0 ? machine.topology.nodes() : 0,
                   std::max(machine.directory.sets, 1u), machine.directory.ways) {}
 
-    // Whether there are any: directories are unlimited otherwise.
+    // Whether there are filters; otherwise directories are unlimited.
     bool present() const { return arrays_.count() != 0; }
     // Whether the line has an entry.
     bool tracks(Line line, std::uint32_t home, std::uint32_t place) const {
         return arrays_.find(arrays_.at(home, place), line) >= 0;
     }
-    // Gives the line an entry; returns the line that loses its own for it (0: none). `held`: by any
-    // cache, so that it has one.
+    // Gives the line an entry; returns the line that loses its own entry (0: none). `held`: some
+    // cache has the line, so it has an entry.
     [[gnu::always_inline]] Line track(Line line, std::uint32_t home, std::uint32_t place,
                                       bool held) {
         Word* set = arrays_.at(home, place);
@@ -44,13 +44,13 @@ class ProbeFilters {
         arrays_.take_out(arrays_.at(home, place), line);
     }
 
-    // Begins to bring the set of a place into the host's caches; returns it.
+    // Begins to prefetch the set of a place into the host's caches; returns it.
     [[gnu::always_inline]] const Word* bring_near(std::uint32_t home, std::uint32_t place) const {
         const Word* const set = arrays_.at(home, place);
         arrays_.bring_near(set);
         return set;
     }
-    // The line that loses its entry for what comes into the set next (0: none).
+    // The line that loses its entry at the next insertion into the set (0: none).
     Line victim(const Word* set) const { return line_of(arrays_.last_of(set)); }
 
   private:

@@ -10,11 +10,11 @@
 namespace autofinity::sim {
 
 // Requests come out of order: an access asks all servers on its way at once, each for the time at
-// which it gets there. A server that knew just when it is free next would let a late one wait for
-// all that came after it: at a utilisation of 0.3 the mean wait was three times that of an M/D/1
-// queue. So the latest requests are kept in order of arrival, and a late one takes its place among
-// them. Those behind it have been told their time already; what it costs them it waits itself, so
-// that the sum of all waits is exact.
+// which the access reaches that server. A server that knew only its next free time would let a late
+// request wait for all later ones: at a utilisation of 0.3 the mean wait was three times that of an
+// M/D/1 queue. So the latest requests are kept in order of arrival, and a late request takes its
+// place among them. Requests behind it already have their times; the late request waits for their
+// extra time itself, so that the sum of all waits is exact.
 class Server {
   public:
     // Serves a request that arrives at `at`; returns the wait. `service` is the same every time.
@@ -28,7 +28,7 @@ class Server {
         return start - at;
     }
 
-    // How long what has been asked for keeps it busy after `at`.
+    // Time for which the pending requests keep the server busy after `at`.
     Ticks busy_after(Ticks at) const {
         const Ticks end = recent_[(next_ - 1) % recent_.size()].end;
         return end > at ? end - at : 0;
@@ -40,8 +40,8 @@ class Server {
     };
     static constexpr std::uint32_t most = 16;  // that came in the time an access takes
 
-    // One that comes after others that have arrived later. Its place is after the one before them,
-    // or after the last that is forgotten, whenever that arrived.
+    // A request that comes after others that have arrived later. Its place is after the one before
+    // them, or after the last forgotten request, whenever that arrived.
     [[gnu::noinline]] Ticks take_late(Ticks at, Ticks service) {
         const std::uint32_t oldest = next_ - (most - 1);
         std::uint32_t place = next_++;
@@ -61,8 +61,8 @@ class Server {
     }
     Request& request(std::uint32_t number) { return recent_[number % recent_.size()]; }
 
-    // In order of arrival, at their numbers: of the last `most` and the one before them. Those that
-    // never were arrived at 0 and were done.
+    // Requests in order of arrival, at their numbers: the last `most` and the one before them.
+    // Requests that never existed arrived at 0 and were done.
     std::array<Request, 2 * std::size_t{most}> recent_{};
     std::uint32_t next_ = 0;
 };

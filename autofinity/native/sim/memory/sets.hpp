@@ -29,8 +29,8 @@ class SetIndex {
     std::uint64_t sets_, magic_;
 };
 
-// One cache or TLB array. Empty ways are always at the end of a set. An array of no ways finds
-// nothing and hands back what is put in (its sets are words that stay empty). A copy is the same
+// One cache or TLB array. Empty ways are always at the end of a set. An array without ways finds
+// nothing and returns each inserted word (its sets are words that stay empty). A copy is the same
 // array: cores that share an L2 have one each.
 class alignas(host_line_bytes) Sets {
   public:
@@ -49,7 +49,7 @@ class alignas(host_line_bytes) Sets {
 
     // Word of the least recent way of a set; 0 for none.
     Word last_of(const Word* set) const { return set[last_]; }
-    // Begins to bring a set into the host's caches.
+    // Begins to prefetch a set into the host's caches.
     [[gnu::always_inline]] void bring_near(const Word* set) const {
         sim::bring_near(set);
         for (std::uint32_t way = words_of_host_line; way < padded_; way += words_of_host_line)
@@ -60,27 +60,27 @@ class alignas(host_line_bytes) Sets {
     [[gnu::always_inline]] void to_front(Word* set, int way, Word word) const {
         sim::to_front(set, padded_, way, word);
     }
-    // Puts a word in front; returns what fell out at the end (0: nothing).
+    // Inserts a word in front; returns the word that falls out at the end (0: none).
     [[gnu::always_inline]] Word insert(Word* set, Word word) const {
         if (ways_ == 0) return word;
         const Word out = set[last_];
         push_front(set, padded_, ways_, word);
         return out;
     }
-    // Takes a word out; the later ones close up, so that empty ways stay at the end.
+    // Removes a word; the later ones close up, so that empty ways stay at the end.
     [[gnu::always_inline]] Word remove(Word* set, int way) const {
         const Word out = set[way];
         close_up(set, padded_, static_cast<std::uint32_t>(way));
         return out;
     }
-    // The same of a line, if it is there.
+    // Removes a line, if it is there.
     [[gnu::always_inline]] void take_out(Word* set, Line line) const {
         sim::take_out(set, padded_, line);
     }
     std::span<const Word> words() const { return {words_, std::size_t{sets()} * padded_}; }
 
   protected:
-    // The first of what `kept` has room for.
+    // Uses the first part of `kept`.
     Sets(std::uint32_t sets, std::uint32_t ways, std::shared_ptr<Zeroed<Word>> kept)
         : index_(sets),
           padded_(padded_to_four(ways)),
@@ -109,8 +109,8 @@ class alignas(host_line_bytes) Sets {
 };
 
 // Several arrays of one shape side by side: the LLCs of a machine, or the directories of its nodes.
-// One description serves them all, so that a host has it at hand, and together they are large
-// enough for huge pages of a host, whose TLB holds too little of them otherwise.
+// One description serves all arrays, so that a host has it in its cache, and together they are
+// large enough for huge pages of a host, whose TLB is too small for them otherwise.
 class ArraysOfSets : public Sets {
   public:
     ArraysOfSets(std::uint32_t count, std::uint32_t sets, std::uint32_t ways)
@@ -128,7 +128,7 @@ class ArraysOfSets : public Sets {
     }
 
   private:
-    // Words of an array, so that the next one begins with a line of the host.
+    // Words of an array, such that the next array begins with a line of the host.
     static std::size_t room_of(std::uint32_t sets, std::uint32_t ways) {
         constexpr std::size_t line = host_line_bytes / sizeof(Word);
         return (words_of(sets, ways) + line - 1) / line * line;
@@ -138,8 +138,8 @@ class ArraysOfSets : public Sets {
     std::size_t room_;
 };
 
-// One whose sets are looked at in nearly every access: an L1 or a first-level TLB. They are small,
-// and taken by fours.
+// An array whose sets are read in nearly every access: an L1 or a first-level TLB. Such sets are
+// small, and processed by fours.
 class SmallSets : public Sets {
   public:
     using Sets::Sets;
@@ -156,7 +156,8 @@ class SmallSets : public Sets {
     }
 };
 
-// Where the sets of an array are whose number is a power of two, as that of an L1 is (machine.cpp).
+// Address of the sets of an array whose number is a power of two, as that of an L1 is
+// (machine.cpp).
 class DirectSets {
   public:
     explicit DirectSets(const Sets& sets)
@@ -164,9 +165,9 @@ class DirectSets {
 
     Word* at(std::uint32_t index) const { return words_ + (index & mask_) * padded_; }
 
-    // Reads (`if_read` has all bits) or writes (none) a line in a state that allows it: it is the
-    // most recent one of its set then. Otherwise nothing happens: false. What is as it was is not
-    // stored: a search of the set would have to wait for it.
+    // Reads (`if_read` has all bits) or writes (none) a line in a state that allows it: the line
+    // becomes the most recent one of its set. Otherwise nothing happens: false. Unchanged words are
+    // not stored: a search of the set would have to wait for the store.
     [[gnu::always_inline]] bool use(Line line, Word if_read) const {
         const Word allowed = states_to_write | (states_to_read & if_read);
         const auto after = [&](Word word) {
@@ -191,7 +192,7 @@ class DirectSets {
     std::size_t padded_;
 };
 
-// An L1: what goes by the index needs no remainder.
+// An L1: its index needs no remainder.
 class L1Sets : public SmallSets {
   public:
     using SmallSets::SmallSets;

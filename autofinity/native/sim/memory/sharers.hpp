@@ -1,8 +1,8 @@
-// Who has a line: L2 domains in use, by number, as the bits of words.
+// Holders of a line: L2 domains in use, by number, as the bits of words.
 //
-// The first word is in the line's entry of the directory, which so has 16 bytes. Where more than 64
-// cores are in use at a time the others lie in an array beside the directory. What happens most
-// often is compiled for both, so that one word costs what one word costs.
+// The first word is in the line's entry of the directory, which then has 16 bytes. Where more than
+// 64 cores are in use at a time, the other words are in an array beside the directory. The most
+// frequent operations are compiled for both cases, so that a single word has no extra cost.
 #pragma once
 
 #include <bit>
@@ -49,20 +49,20 @@ class SharersOf {
         for (std::uint32_t i = 0; i < words(); ++i) word_at(i) = 0;
     }
 
-    // Visits them in order of their numbers.
+    // Visits the sharers in order of their numbers.
     template <typename Visit>
     void each(Visit&& visit) const {
         for (std::uint32_t i = 0; i < words(); ++i)
             each_bit(word(i), [&](auto bit) { visit(i * domains_in_a_word + bit); });
     }
-    // The first one that is among `these`, as many words; `none_of_them` if there is none.
+    // The first sharer among `these`, which has as many words; `none_of_them` if there is none.
     std::uint32_t first_of(const std::uint64_t* these, std::uint32_t none_of_them) const {
         for (std::uint32_t i = 0; i < words(); ++i)
             if (const std::uint64_t bits = word(i) & these[i]; bits != 0)
                 return i * domains_in_a_word + static_cast<std::uint32_t>(std::countr_zero(bits));
         return none_of_them;
     }
-    // Takes those that are among `these` out of the set, once each has been visited.
+    // Removes those among `these` from the set, after a visit to each.
     template <typename Visit>
     void take(const std::uint64_t* these, Visit&& visit) {
         for (std::uint32_t i = 0; i < words(); ++i) {

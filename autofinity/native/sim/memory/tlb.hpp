@@ -69,7 +69,7 @@ class Tlb {
         for (const std::uint32_t unit : unit_)
             if (unit != 0) visit(unit);
     }
-    // Returns whether it was there.
+    // Returns whether the unit was there.
     bool forget(std::uint32_t unit) {
         if (sets_.ways() != 0) {
             Word* set = sets_.at(unit);
@@ -82,13 +82,14 @@ class Tlb {
         entry_of_[unit] = 0;
         unit_[entry - 1u] = 0;  // unit 0 is never used: its entry can be cleared twice
         used_at_[entry - 1u] = 0;
-        // Times only grow otherwise: what is known of it must not be more than the truth.
+        // Times only grow otherwise: a known time must not be later than the true time.
         put_first(entry - 1u);
         return true;
     }
 
   private:
-    // When an entry was used, as far as is known: hits make entries younger without telling.
+    // Time when an entry was used, as far as known: hits make entries younger without an update
+    // here.
     struct Known {
         std::uint64_t at;
         std::uint32_t entry;
@@ -102,9 +103,9 @@ class Tlb {
         return i < entries_ ? i : i - entries_;
     }
 
-    // Of a full TLB. The entry that is first by what is known is the least recent one if that is
-    // the truth; otherwise it goes to its true place among the others, looked for from the nearer
-    // end.
+    // The least recent entry of a full TLB. The entry that is first by the known times is the least
+    // recent one if its time is true; otherwise it moves to its true place among the others,
+    // searched from the nearer end.
     std::uint32_t least_recent() {
         for (;;) {
             const std::uint32_t entry = by_age_[oldest_].entry;

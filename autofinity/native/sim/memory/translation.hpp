@@ -1,5 +1,5 @@
 // TLBs, page walks and page faults. A walk reads the page-table entry from the L2 on (from the L1
-// on where there is no L2): a load of the core like any other from there outwards.
+// on where there is no L2): from there outwards it is an ordinary load of the core.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ class Translation {
     explicit Translation(Coherence& coherence)
         : coherence_(coherence), hierarchy_(coherence.hierarchy()) {}
 
-    // Makes the translation of a page present; returns what it cost. `faulted`: a fault has just
+    // Makes the translation of a page present; returns its cost. `faulted`: a fault has just
     // written the page-table entry.
     template <MachineKind kind>
     Ticks translate(PrivateCaches& c, std::uint32_t page, Ticks now, bool faulted, UnderWay& w);
-    // Page fault: the kernel places the line's page; returns how long that keeps the core.
+    // Page fault: the kernel places the line's page; returns the time that this keeps the core
+    // busy.
     Ticks fault(PrivateCaches& c, Line line);
     // All TLBs forget the translation of the page's unit; returns the cores that had it.
     CachedCoreSet shoot_down(std::uint32_t page);

@@ -1,4 +1,4 @@
-// What is under way: what a core, or the kernel on it, does to the caches, and what has come of it.
+// The present operation of a core, or of the kernel on it, on the caches, and its results.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace autofinity::sim {
 
 struct UnderWay {
     Ticks now = 0;
-    Counts* counts;             // of who acts
+    Counts* counts;             // counts of the acting stream
     std::uint8_t supplied = 0;  // to the latest fetch, as in Served
-    std::vector<Lost> lost{};   // since somebody has looked
+    std::vector<Lost> lost{};   // since they were last read
     Walk walk{};                // the latest one, likewise
 };
 

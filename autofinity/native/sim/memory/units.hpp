@@ -1,5 +1,5 @@
-// Translation units: what one TLB entry and one page-table entry map, and what is placed and moved
-// as a whole. Pages of 4 KiB or 16 KiB, or regions of 2 MiB.
+// Translation units: the memory that one TLB entry and one page-table entry map, and that is placed
+// and moved as a whole. Pages of 4 KiB or 16 KiB, or regions of 2 MiB.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class Units {
         for (std::uint32_t k = tables.first_group[region]; k < tables.first_group[region + 1]; ++k)
             for (std::uint32_t i = 0; i < 8; ++i) visit(tables.groups[k] << 3 | i);
     }
-    // Virtual page number of the unit's first page, and how many pages it spans.
+    // Virtual page number of the unit's first page, and the number of its pages.
     std::uint64_t first_page(std::uint64_t virtual_page) const {
         return virtual_page & ~static_cast<std::uint64_t>(pages() - 1);
     }

@@ -1,13 +1,13 @@
-// Caches, directory and TLBs as they are in the middle of a run, without what led there: the lines
-// that each core touched last are touched once more, oldest first. What that takes is computed as
-// for any access and forgotten afterwards.
+// Sets caches, directory and TLBs to their state in the middle of a run, without the run before it:
+// the lines that each core touched last are touched once more, oldest first. The times and counts
+// of these accesses are computed as usual and dropped afterwards.
 #include "host_cache.hpp"
 #include "memory.hpp"
 
 namespace autofinity::sim {
 namespace {
 
-// A number from 0 to 1 that looks drawn: the finaliser of SplitMix64.
+// A pseudo-random number from 0 to 1: the finaliser of SplitMix64.
 double unit_interval(std::uint64_t from) {
     from += 0x9E3779B97F4A7C15u;
     from = (from ^ from >> 30) * 0xBF58476D1CE4E5B9u;
@@ -101,9 +101,9 @@ void Memory::warm_on(PrivateCaches& c, Line line, bool writes) {
     w.lost.clear();
 }
 
-// Each hit takes a line out of such an LLC, and each line that comes in fills a way of its set: the
-// number of empty ways of a set is a queue in which `share` come for each that goes, k of them or
-// more with the probability share^k. Sets that have empty ways already are part of these.
+// Each hit removes a line from such an LLC, and each line that enters fills a way of its set. So
+// the number of empty ways of a set behaves as a queue with `share` arrivals for each departure: it
+// is k or more with the probability share^k. Sets that already have empty ways are part of these.
 void Memory::empty_ways(std::uint32_t llc, double share) {
     Llcs& llcs = hierarchy().llcs;
     std::uint32_t have = 0;

@@ -2,9 +2,9 @@
 // information. One set of 16 ways is one cache line of the host.
 //
 // Where the host has registers for 16 words (AVX-512), sets that fill such registers change in them
-// as a whole, whatever the way: there is nothing that a host has to guess. By fours, every second
-// search or change of a set of 16 to 64 ways ends elsewhere than the one before. Smaller sets are
-// searched sooner by fours: what a mask has found is a few clocks on its way.
+// as a whole, whatever the way: the host has no branch to predict. By fours, every second search or
+// change of a set of 16 to 64 ways ends elsewhere than the one before. Smaller sets are searched
+// sooner by fours: the result of a mask takes a few clocks.
 #pragma once
 
 #include "ways_by_fours.hpp"
@@ -19,7 +19,7 @@ namespace autofinity::sim {
 
 inline constexpr std::size_t register_words = 16;
 
-// Whether a set of so many words fills registers. The ways of one must fit into a word of bits.
+// Whether a set of this many words fills registers. The ways of a set must fit into a word of bits.
 inline constexpr bool fills_registers(std::size_t padded) {
     return padded % register_words == 0 && padded <= 64;
 }
@@ -27,7 +27,7 @@ inline constexpr bool fills_registers(std::size_t padded) {
 inline __mmask16 in_register(std::uint64_t ways, std::size_t at) {
     return static_cast<__mmask16>(ways >> at);
 }
-// As _mm512_srli_epi32, in which GCC 12 warns of what is not initialised.
+// As _mm512_srli_epi32, for which GCC 12 warns of an uninitialised value.
 template <Word by>
 inline __m512i shifted_right(__m512i words) {
     constexpr __mmask16 all = 0xFFFF;
@@ -72,8 +72,8 @@ template <Word ignored = line_shift>
     }
 }
 
-// Makes `word` the most recent one of a set of so many ways: all move one on, and the last falls
-// out.
+// Makes `word` the most recent one of a set with this many ways: all words move one place on, and
+// the last falls out.
 [[gnu::always_inline]] inline void push_front(Word* set, std::size_t padded, std::uint32_t ways,
                                               Word word) {
     if (ways != padded || !fills_registers(padded))
@@ -90,7 +90,7 @@ template <Word ignored = line_shift>
     }
 }
 
-// Takes `way` out; the later ones close up.
+// Removes `way`; the later ones close up.
 [[gnu::always_inline]] inline void close_up(Word* set, std::size_t padded, std::uint32_t way) {
     if (fills_four(padded)) {
         const auto kept = static_cast<__mmask8>(~(1u << way));
@@ -110,7 +110,7 @@ template <Word ignored = line_shift>
     }
 }
 
-// Takes a line out, if it is there; the later ones close up.
+// Removes a line, if it is there; the later ones close up.
 [[gnu::always_inline]] inline void take_out(Word* set, std::size_t padded, Line line) {
     if (fills_four(padded)) {
         const __m128i words = by_fours::four_words(set);

@@ -24,7 +24,7 @@ namespace autofinity::sim::by_fours {
 inline __m128i four_words(const Word* at) {
     return _mm_load_si128(reinterpret_cast<const __m128i*>(at));
 }
-// The same from anywhere, across two of them.
+// Four words from any place, across two fours.
 inline __m128i four_words_across(const Word* at) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
 }
@@ -98,12 +98,13 @@ template <Word ignored = line_shift>
     return hit == 0 ? -1 : static_cast<int>(at) + std::bit_width(hit) - 1;
 }
 
-// Words of sets of so many ways (of an LLC) are moved by loads across two fours, with fewer
-// instructions: a host does not forward stores to them, but these sets are seldom looked at again
+// Words of sets with this many ways (of an LLC) are moved by loads across two fours, with fewer
+// instructions: a host does not forward stores to such loads, but these sets are seldom read again
 // so soon.
 inline constexpr std::uint32_t ways_of_wide_set = 32;
 
-// The fours of words before `end` move one on, but for the first, which lacks a word before it.
+// The fours of words before `end` move one place on, except the first, which lacks a word before
+// it.
 [[gnu::always_inline]] inline void fours_one_on_across(Word* set, Word* end) {
     const auto move = [](Word* at) { put_four_words(at, four_words_across(at - 1)); };
     for (; end - set > 16; end -= 16) {
@@ -115,8 +116,8 @@ inline constexpr std::uint32_t ways_of_wide_set = 32;
     for (; end - set > 4; end -= 4) move(end - 4);
 }
 
-// Makes `word` the most recent one of a set of so many ways: all move one on, and the last falls
-// out.
+// Makes `word` the most recent one of a set with this many ways: all words move one place on, and
+// the last falls out.
 [[gnu::always_inline]] inline void push_front(Word* set, std::uint32_t ways, Word word) {
     if (ways <= 4) {
         const __m128i words = four_words(set);
@@ -153,7 +154,7 @@ inline constexpr std::uint32_t ways_of_wide_set = 32;
     push_front(set, static_cast<std::uint32_t>(way) + 1, word);
 }
 
-// Takes `way` out; the later ones close up.
+// Removes `way`; the later ones close up.
 [[gnu::always_inline]] inline void close_up(Word* set, std::size_t padded, std::uint32_t way) {
     Word* at = set + way / 4 * 4;
     Word* const last = set + padded - 4;

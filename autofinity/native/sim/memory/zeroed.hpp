@@ -36,7 +36,7 @@ class Zeroed {
             return;
         }
 #endif
-        // No set of a cache should lie in more lines of the host than it has to.
+        // No set of a cache should span more lines of the host than necessary.
         data_ = static_cast<T*>(std::aligned_alloc(host_line_bytes, bytes));
         if (data_ == nullptr) throw std::bad_alloc();
         std::memset(static_cast<void*>(data_), 0, bytes);

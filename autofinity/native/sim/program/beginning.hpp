@@ -1,4 +1,4 @@
-// What a window of a longer run begins with: pages that were touched before it, and the lines that
+// The beginning of a window of a longer run: pages that were touched before it, and the lines that
 // its streams touched last. Nothing here depends on a machine.
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace autofinity::sim {
 
-// What a stream does after its events of the window.
+// Action of a stream after its events of the window.
 enum class After : std::uint8_t {
     nothing,  // it has ended, or has none
     goes_on,  // more, right after: the window is over with it
     waits,    // it waits for another stream
 };
 
-// As it was captured.
+// Beginning of a window as captured.
 struct WindowStart {
     std::vector<trace::PageRun> pages;              // in order of first touch
     std::vector<std::vector<trace::LineRun>> warm;  // of each stream, newest first
@@ -45,7 +45,7 @@ class WarmLine {
 static_assert(sizeof(WarmLine) == 8);
 
 struct Beginning {
-    // Those of pages that have numbers, and of the first page of each 2 MiB with such.
+    // Pages that have numbers, and the first page of each 2 MiB with such pages.
     std::vector<FirstTouch> pages;  // in order
     std::vector<WarmLine> lines;    // newest first
     std::vector<After> after;       // of each stream

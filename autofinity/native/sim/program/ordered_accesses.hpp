@@ -5,7 +5,7 @@
 
 namespace autofinity::sim {
 
-// Visits each access that others could see, and who makes it: a stream or a unit, from 1.
+// Visits each access that others could see, with its author: a stream or a unit, from 1.
 template <typename Visit>
 void ProgramBuilder::each_ordered_access(Visit&& visit) {
     const auto streams = static_cast<std::uint32_t>(program_.streams.size());

@@ -5,7 +5,7 @@
 namespace autofinity::sim {
 namespace {
 
-constexpr std::uint64_t own_groups = std::uint64_t{1} << 60;  // beyond any process
+constexpr std::uint64_t own_groups = std::uint64_t{1} << 60;  // beyond the addresses of any process
 constexpr std::uint64_t groups_in_region = 64;
 constexpr std::uint64_t regions_in_upper = 512;
 constexpr Line lines_of_table = 64;

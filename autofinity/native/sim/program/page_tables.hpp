@@ -1,9 +1,9 @@
-// Where the page-table entries of a program lie, as lines of their own after its data.
+// Places of the page-table entries of a program, as lines of their own after its data.
 //
 // A table page of 4 KiB maps a region of 2 MiB, one entry of 8 bytes a page: a line of it maps a
 // group of eight 4 KiB pages (32 KiB). With 2 MiB pages the entries are those of the table one
-// level up, whose page maps 1 GiB. Upper levels than these are not fetched: a walk is taken to find
-// them in the core's paging-structure caches.
+// level up, whose page maps 1 GiB. Higher levels are not fetched: a walk is assumed to find them in
+// the core's paging-structure caches.
 #pragma once
 
 #include <cstdint>

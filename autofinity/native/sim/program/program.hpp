@@ -63,7 +63,7 @@ struct Process {
     std::uint32_t first_instance = 0, instances = 0;
     bool has_roi = false;
     std::uint64_t instructions = 0;
-    // Lines for the own memory of each stream when it runs units of others; none: 0.
+    // Lines for the own memory of each stream when it runs units of other streams; none: 0.
     Line first_own_line = 0;
     std::uint32_t own_lines = 0;  // of each stream
 };
@@ -77,21 +77,22 @@ struct SharedRange {
 
 class Program {
   public:
-    // Throws SimulationError naming stream and event for anything a replay could not make sense of.
+    // Throws SimulationError, which names stream and event, for anything that a replay cannot
+    // interpret.
     explicit Program(trace::TracePtr trace) : Program(std::vector{std::move(trace)}, {}) {}
-    // The same of a trace that nobody else needs: the events of each stream are freed once its
-    // steps are made.
+    // The same for a trace that is not needed afterwards: the events of each stream are freed once
+    // its steps are made.
     explicit Program(trace::Trace&& trace);
     // Several processes. A shared range must begin at the same page of a group of eight in every
     // process that has it.
     Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared);
 
-    // A window of a longer run, and what it begins with. The same errors.
+    // A window of a longer run, and its beginning. The same errors.
     Program(trace::Trace&& whole_window, const WindowStart& start);  // of whole_window.hpp
 
     std::vector<StreamPlan> streams;
     std::shared_ptr<const Beginning> beginning;  // of a window; otherwise null
-    // What the steps refer to.
+    // Objects that the steps refer to.
     std::vector<Process> processes;
     std::vector<Unit> units;
     std::vector<Instance> instances;
@@ -99,9 +100,9 @@ class Program {
     std::vector<std::uint32_t> task_of_token;        // the task a post makes ready, or no_token
     std::vector<std::uint32_t> instance_of_barrier;  // whose tasks it waits for, or no_token
     // Tokens awaited inside a critical section before it posts anything: the lock's order is free,
-    // but whoever took it early would wait for a post that may need the same lock.
+    // but a stream that took the lock early would wait for a post that may need the same lock.
     std::vector<std::vector<std::uint32_t>> lock_needs;
-    // Of each access to own memory, by streams and steps: its line among those of the stream that
+    // For each access to own memory, by streams and steps: its line among those of the stream that
     // runs the unit.
     std::vector<std::uint32_t> own_places;
     std::vector<std::uint64_t> virtual_page;  // of each dense page (process << 36 | page number)
@@ -118,7 +119,7 @@ class Program {
   private:
     friend class ProgramBuilder;
 
-    // What eight neighbouring pages are part of: a process, or an object that processes share.
+    // Owner of eight neighbouring pages: a process, or an object that processes share.
     struct Group {
         std::uint64_t space, number;
         std::uint64_t key() const { return space << 40 | number; }

@@ -154,7 +154,7 @@ void ProgramBuilder::read_stream(const trace::Trace& trace, std::size_t local) {
         plan.steps.push_back(step_of(r, e));
         plan.instructions += e.gap;
         ++program_.events;
-        // What comes after the region is not simulated.
+        // Events after the region are not simulated.
         if (local == region_.end_stream && r.event == region_.end) break;
     }
     for (std::size_t later = r.event + 1; later < events.size(); ++later)
@@ -169,7 +169,7 @@ void ProgramBuilder::read_stream(const trace::Trace& trace, std::size_t local) {
 }
 
 Step ProgramBuilder::step_of(Reader& r, const Event& e) {
-    // Only posts and what is no event of the program leave the latest post the latest.
+    // Only posts, and events that are not the program's, leave the latest post the latest.
     const std::uint32_t posted_before = std::exchange(r.just_posted, no_token);
     switch (e.kind) {
         case Kind::access:
@@ -212,7 +212,7 @@ Step ProgramBuilder::step_of(Reader& r, const Event& e) {
     }
 }
 
-// Inner marks of a region that is entered several times do not end it.
+// Inner marks of a region that is entered several times do not end the region.
 bool ProgramBuilder::marks_region(const Reader& r) const {
     return (r.local == region_.begin_stream && r.event == region_.begin) ||
            (r.local == region_.end_stream && r.event == region_.end);
@@ -284,8 +284,8 @@ std::uint32_t ProgramBuilder::await(Reader& r, const Event& e, std::uint32_t jus
     if (r.open_units.empty()) return number;
     const std::uint32_t of = r.open_units.back();
     const Unit& unit = program_.units[of];
-    // The first thing a task does: its creation. One that begins where it was created was not put
-    // off: its creator goes on after it.
+    // The first event of a task: its creation. A task that begins where it was created was not
+    // deferred: its creator continues after it.
     if (unit.task && unit.first == r.event) {
         if (number == just_posted || program_.task_of_token[number] != no_token)
             run_in_place(of);
@@ -304,7 +304,7 @@ std::uint32_t ProgramBuilder::begin_unit(Reader& r, const Event& e) {
     r.open_units.push_back(number);
     program_.units.push_back({at->second, static_cast<std::uint32_t>(e.value & 0xFFFFF), r.stream,
                               static_cast<std::uint32_t>(r.event + 1), 0, true, task, false});
-    // Marks inside another unit are passed over in replay.
+    // A replay skips marks inside another unit.
     if (!task && r.open_units.size() == 1) {
         const auto [before, first] = r.latest.try_emplace(at->second, number);
         if (!first) {
@@ -341,14 +341,14 @@ std::uint32_t ProgramBuilder::barrier(Reader& r, const Event& e) {
     return number;
 }
 
-// The task is replayed by the stream that it was captured in, where it was captured.
+// The task is replayed by its stream of the capture, at its place in the capture.
 void ProgramBuilder::run_in_place(std::uint32_t number) {
     Unit& unit = program_.units[number];
     unit.in_place = true;
     program_.streams[unit.stream].steps[unit.first - 1].become_compute();
 }
 
-// A thread that waits for what is posted after the region waits until the region ends.
+// A thread that waits for a token posted after the region waits until the region ends.
 void ProgramBuilder::check_awaited() const {
     const Process& p = program_.processes.back();
     for (std::size_t t = p.first_token; t < p.first_token + p.tokens; ++t)

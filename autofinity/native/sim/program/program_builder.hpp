@@ -1,4 +1,4 @@
-// Makes a Program of traces, one process after the other. Used by Program's constructor only.
+// Makes a Program from traces, one process after the other. Used by Program's constructor only.
 #pragma once
 
 #include <limits>
@@ -14,10 +14,10 @@ class ProgramBuilder {
     explicit ProgramBuilder(Program& program);
 
     void add(const trace::Trace& trace);
-    void add(trace::Trace&& trace);  // which is empty afterwards
-    // The process that was added is a window that begins so (window_program.cpp).
+    void add(trace::Trace&& trace);  // the trace is empty afterwards
+    // The added process is a window with this beginning (window_program.cpp).
     void begin_with(const WindowStart& start);
-    // Orders the units, numbers the lines of locks and barriers, marks what needs no order.
+    // Orders the units, numbers the lines of locks and barriers, marks accesses that need no order.
     void finish();
 
   private:
@@ -28,7 +28,7 @@ class ProgramBuilder {
     struct Region {
         std::size_t begin_stream = none, begin = none, end_stream = none, end = none;
     };
-    // A lock that is held while the stream is read: what is awaited inside, before anything is
+    // A lock that is held while the stream is read: tokens awaited inside, before anything is
     // posted.
     struct OpenLock {
         std::uint32_t object, step;
@@ -51,7 +51,7 @@ class ProgramBuilder {
         std::vector<std::uint64_t>& names_;
         std::unordered_map<std::uint64_t, std::uint32_t> number_;
     };
-    // Where the reading of a stream stands.
+    // Position of the reader in a stream.
     struct Reader {
         std::uint32_t stream = 0;               // in the program
         std::size_t local = 0;                  // in the trace
@@ -63,7 +63,7 @@ class ProgramBuilder {
         std::vector<std::uint32_t> team_tasks;  // instances whose barrier comes next
     };
 
-    // Calls `after(stream)` when all is known of a stream's events.
+    // Calls `after(stream)` when all events of a stream are known.
     template <typename After>
     void add_process(const trace::Trace& trace, After&& after);
     static Region find_region(const trace::Trace& trace);
@@ -75,12 +75,12 @@ class ProgramBuilder {
     std::uint32_t group_of_line(const Reader& r, std::uint64_t line);
     void add_warm_lines(const WindowStart& start, Beginning& beginning);
     void add_first_touches(const WindowStart& start, Beginning& beginning);
-    // Of the objects that events name: their dense numbers.
+    // Functions with the dense numbers of the objects that events name.
     void open_lock(Reader& r, std::uint32_t number);
     void close_lock(Reader& r, std::uint32_t number);
     std::uint32_t token(const trace::Event& event);
     std::uint32_t post(Reader& r, const trace::Event& event);
-    // `just_posted`: the token whose post came right before.
+    // `just_posted`: the token whose post came directly before.
     std::uint32_t await(Reader& r, const trace::Event& event, std::uint32_t just_posted);
     std::uint32_t begin_unit(Reader& r, const trace::Event& event);
     std::uint32_t end_unit(Reader& r);

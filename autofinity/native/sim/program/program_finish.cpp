@@ -1,4 +1,4 @@
-// What can be said of a program once all of it has been read.
+// Facts of a program that are known when all of it has been read.
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +28,7 @@ void ProgramBuilder::order_units() {
     program_.instance_of_barrier.resize(program_.barrier_objects.size(), no_token);
     program_.task_of_token.resize(program_.tokens.size(), no_token);
     auto& units = program_.units;
-    // A task that never awaits a creation is nobody's to hand out, nor is one of a team without a
+    // A task that never awaits a creation cannot be distributed, nor can a task of a team without a
     // barrier, which is one thread.
     std::vector<bool> created(units.size());
     for (const std::uint32_t task : program_.task_of_token)
@@ -41,7 +41,7 @@ void ProgramBuilder::order_units() {
     }
     for (std::uint32_t& task : program_.task_of_token)
         if (task != no_token && units[task].in_place) task = no_token;
-    // Barriers of teams without tasks that are handed out are plain ones.
+    // Barriers of teams without distributed tasks are plain barriers.
     std::vector<bool> handed_out(program_.instances.size());
     for (const Unit& unit : units)
         if (unit.task && !unit.in_place) handed_out[unit.instance] = true;
@@ -52,7 +52,7 @@ void ProgramBuilder::order_units() {
                          [&](auto a, auto b) { return units[a].order < units[b].order; });
 }
 
-// Streams that take a team's tasks: those that come to its barrier, and those that ran one.
+// Streams that take a team's tasks: those that arrive at its barrier, and those that ran one.
 void ProgramBuilder::find_takers() {
     bool any = false;
     for (const Unit& unit : program_.units) {

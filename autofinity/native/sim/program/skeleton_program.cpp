@@ -17,7 +17,7 @@ using trace::Event;
 using trace::Kind;
 
 // An instruction that misses everything on a busy machine takes some ten thousand times as long as
-// one that waits for nothing.
+// an instruction without waits.
 constexpr double most_price = 1e6;
 
 void check(const trace::Trace& skeleton, const InstructionPrices& prices) {
@@ -35,19 +35,19 @@ void check(const trace::Trace& skeleton, const InstructionPrices& prices) {
 
 bool is_mark(const Event& event) { return event.kind == Kind::compute && event.value != 0; }
 
-// Where an event of a stream lies: in which interval of the work, as the next mark says (the last
-// one, where none follows), between which barriers, and whether within a work unit.
+// Place of an event of a stream: the interval of the work, as the next mark says (the last
+// interval, where no mark follows), the barriers around it, and whether it lies within a work unit.
 struct Place {
     std::size_t interval = 0;
     std::uint32_t span = 0;  // 0: no barrier follows
     bool unit = false;
 };
 
-// Spans from barrier to barrier: what all streams do there, by interval.
+// Spans from barrier to barrier: the work of all streams there, by interval.
 //
-// Streams that are captured on few processors are ahead of each other, so that what they do at the
-// same time of a replay lies in different intervals: each of them at the rate of its own would wait
-// for others at the barrier for no reason but that.
+// Streams that are captured on few processors run ahead of each other, so their work at the same
+// time of a replay lies in different intervals. If each had the rate of its own interval, streams
+// would wait for others at the barrier for this reason alone.
 class Spans {
   public:
     std::uint32_t ending_at(std::uint64_t barrier, std::uint64_t generation) {
@@ -61,7 +61,7 @@ class Spans {
             done.emplace_back(place.interval, 0.0);
         done.back().second += gap;
     }
-    // What an instruction takes there in the mean.
+    // Mean price of an instruction there.
     double price(std::uint32_t span, std::size_t stream, const InstructionPrices& prices) const {
         double sum = 0, instructions = 0;
         for (const auto& [interval, done] : done_[span - 1]) {
@@ -123,7 +123,7 @@ class Pricing {
             span_price_ = spans_.price(place.span, stream_, prices_);
         return span_price_;
     }
-    // A mark is an event of the skeleton only; its gap is the next one's.
+    // A mark is an event of the skeleton only; its gap is added to the next event.
     void add(std::vector<Event>& to, Event event, const Place& place) {
         due_ += event.gap * price(place);
         if (is_mark(event)) return;
@@ -144,7 +144,7 @@ class Pricing {
     std::size_t stream_;
     std::uint32_t span_ = 0;
     double span_price_ = 1;
-    double due_ = 0;  // of instructions whose event is to come
+    double due_ = 0;  // of instructions before the next event
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The skeleton of a sampled run as a program: who waits for whom, and which work anybody may do.
-// What lies between takes as long as it is said to.
+// The skeleton of a sampled run as a program: the waits between threads, and the work that any
+// thread may do. Instructions in between have given prices.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,8 @@
 
 namespace autofinity::sim {
 
-// How long an instruction takes, as a multiple of what it takes where no access waits: in each
-// interval of the region's work, of each stream for itself and within work units, which any stream
-// may take.
+// Time of an instruction, as a multiple of its time where no access waits: in each interval of the
+// region's work, for each stream by itself and within work units, which any stream may take.
 struct InstructionPrices {
     std::uint64_t interval_work;
     std::size_t streams;
@@ -20,8 +19,8 @@ struct InstructionPrices {
     std::span<const double> units;  // [intervals]
 };
 
-// Throws SimulationError as Program does,
-// and for prices that are not of this skeleton, or not from 0 to a million.
+// Throws SimulationError as Program does, and for prices that do not belong to this skeleton, or
+// are not from 0 to a million.
 Program skeleton_program(const trace::Trace& skeleton, const InstructionPrices& prices);
 
 }  // namespace autofinity::sim

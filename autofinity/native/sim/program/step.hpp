@@ -1,7 +1,7 @@
-// What a stream does next, in 16 bytes: an access, or an event of synchronisation.
+// The next action of a stream, in 16 bytes: an access, or an event of synchronisation.
 //
 // The fields are shared by all kinds of steps; each accessor below has one meaning, for the kinds
-// it names. Numbers of objects are dense: they index what ProgramTables and a replay keep of them.
+// it names. Numbers of objects are dense: they index the tables of ProgramTables and of a replay.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,14 @@ class Step {
     static Step barrier(std::uint32_t gap, std::uint32_t number, std::uint16_t participants) {
         return {number, gap, 0, participants, 0, Kind::barrier, 0};
     }
-    // What follows the last event of a stream.
+    // Follows the last event of a stream.
     static Step sentinel() { return {0, 0, 0, 0, 0, kind_of_sentinel, 0}; }
-    // What a replay does to the line of a lock or barrier.
+    // Access of a replay to the line of a lock or barrier.
     static Step touch(Line line, bool write) {
         return Step(line, 0, 0, 1, write, Kind::access, write ? trace::flag_atomic : 0);
     }
 
-    // All kinds.
+    // For all kinds.
     bool is(Kind kind) const { return kind_ == kind; }
     bool is_access() const { return kind_ == Kind::access; }
     bool is_sentinel() const { return kind_ == kind_of_sentinel; }
@@ -62,7 +62,7 @@ class Step {
         }
     }
 
-    // Accesses.
+    // For accesses.
     Line line() const { return object_; }
     std::uint16_t reads() const { return reads_; }
     std::uint16_t writes() const { return writes_; }
@@ -70,13 +70,13 @@ class Step {
     std::uint16_t span() const { return span_; }  // instructions from the first to the last
     bool is_atomic() const { return has(trace::flag_atomic); }
     bool writes_first() const { return has(trace::flag_first_write); }
-    // The next step needs what is loaded.
+    // The next step needs the loaded value.
     bool is_dependent() const { return has(trace::flag_dependent); }
     bool is_burst() const { return has(burst); }
-    // What the fast path asks of an access, read once: a set that changes could alias the step.
+    // Facts about an access for the fast path, read once: a set that changes could alias the step.
     class Kinds {
       public:
-        // Neither atomic nor dependent: all it takes is its latency, which others may hide.
+        // Neither atomic nor dependent: its only cost is its latency, which others may hide.
         bool plain() const { return (flags_ & (trace::flag_atomic | trace::flag_dependent)) == 0; }
         bool burst() const { return (flags_ & Step::burst) != 0; }
 
@@ -86,10 +86,10 @@ class Step {
         std::uint8_t flags_;
     };
     Kinds kinds() const { return Kinds(flags_); }
-    // Of a unit: memory of the thread that runs it (unit_memory.cpp).
+    // Accesses of a unit to memory of the thread that runs it (unit_memory.cpp).
     bool is_own_memory() const { return has(own_memory); }
 
-    // Events of synchronisation.
+    // For events of synchronisation.
     std::uint32_t lock() const { return object_; }     // lock, unlock
     bool with_readers() const { return has(shared); }  // lock: others may hold it so, too
     // Lock: it may only be taken once all of lock_needs[needs()] are posted.
@@ -101,7 +101,7 @@ class Step {
     std::uint32_t unit() const { return object_; }         // unit_begin, unit_end
     std::uint32_t work() const { return object_; }         // heartbeat
 
-    // What a program builder finds out later than it reads the event.
+    // Facts that a program builder learns after it has read the event.
     void become_compute() { kind_ = Kind::compute; }
     void need_tokens(std::uint32_t number) {
         flags_ |= needs_tokens;
@@ -111,7 +111,7 @@ class Step {
     void be_own_memory() { flags_ |= own_memory; }
     // The same access to another line.
     void move_to(Line line) { object_ = line; }
-    // The rest of a burst, which begins by itself.
+    // The rest of a burst, as a burst of its own.
     Step rest(std::uint16_t reads, std::uint16_t writes, std::uint16_t span) const {
         Step step(object_, 0, span, reads, writes, kind_, flags_);
         if (span == 0 || step.accesses() == 1) step.flags_ &= static_cast<std::uint8_t>(~burst);

@@ -1,13 +1,14 @@
-// Memory that belongs to a thread and not to the work it does: the frames of the function that a
-// loop or task is, scratch space that is found by the thread's number.
+// Memory that belongs to a thread and not to its work: the frames of the function of a loop or
+// task, and scratch space indexed by the thread's number.
 //
-// Work units are replayed by whoever is free, but were captured with the frames of the thread that
-// ran them then. Streams that run units which one thread had captured would write its frames in
-// turn, which no machine does: each has its own. So a unit that another stream runs finds lines of
-// that stream in their place (WorkUnits).
+// Any free stream replays a work unit, but units were captured with the frames of the thread that
+// ran them then. Streams that run units of one captured thread would write its frames in turn,
+// which no machine does: each thread has frames of its own. So a unit that another stream runs gets
+// lines of that stream in their place (WorkUnits).
 //
-// Nothing in a trace says where frames are. What tells them is that one thread only touches them,
-// in so many units that chance, which hands out the units, would do so once in a million.
+// No part of a trace says where frames are. They are recognised by this: only one thread touches
+// them, in so many units that a random distribution of the units would have this result once in a
+// million times.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -27,11 +28,11 @@ constexpr std::uint32_t several = 0xFFFFFFFFu;
 struct Seen {
     std::uint32_t stream;  // from 1, or several
     std::uint32_t unit;    // latest of its units that touched the line, from 1
-    std::uint32_t units;   // that touched it; later its place, from 1
+    std::uint32_t units;   // units that touched it; later its place, from 1
     std::uint32_t written;
 };
 
-// No two streams have memory of their own in one page of 2 MiB.
+// No two streams have own memory in one page of 2 MiB.
 std::uint64_t pages_apart(std::uint32_t groups) {
     constexpr std::uint64_t pages = 512;
     return (8 * std::uint64_t{groups} + pages - 1) / pages * pages;
@@ -41,7 +42,7 @@ bool moves(const Unit& unit) { return !unit.in_place; }
 
 }  // namespace
 
-// In how many units of a stream a line has to be; none: no number would do.
+// Least number of a stream's units in which a line must be; none: no number would do.
 std::vector<std::uint32_t> ProgramBuilder::units_beyond_chance() const {
     std::vector<std::uint32_t> units(program_.streams.size());
     for (const Unit& unit : program_.units) units[unit.stream] += moves(unit);
@@ -71,7 +72,8 @@ void ProgramBuilder::find_own_memory() {
         if (line.stream == 0) line.stream = stream;
         if (line.stream != stream) line.stream = several;
         line.written |= step.writes();
-        // Numbers of units rise within a stream: one that goes on after a task is counted once.
+        // Numbers of units rise within a stream: a unit that continues after a task is counted
+        // once.
         if (unit <= line.unit) return;
         line.unit = unit;
         ++line.units;

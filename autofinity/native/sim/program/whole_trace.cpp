@@ -18,8 +18,8 @@ struct LineCount {
     std::uint64_t accesses;
 };
 
-// Calls `visit(step)` for the stream's accesses in the region. Before it begins only its own stream
-// does what does not count.
+// Calls `visit(step)` for the stream's accesses in the region. Before the region begins, only its
+// own stream has accesses that do not count.
 template <typename Visit>
 void each_access(const std::vector<Step>& steps, Visit&& visit) {
     const auto begin = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
@@ -29,7 +29,7 @@ void each_access(const std::vector<Step>& steps, Visit&& visit) {
         if (at->is_access()) visit(*at);
 }
 
-// Of each line the accesses of each thread, line by line.
+// Accesses of each thread to each line, line by line.
 std::vector<LineCount> count_lines(const Program& program,
                                    const std::vector<std::uint32_t>& threads) {
     std::vector<LineCount> found;

@@ -1,5 +1,5 @@
-// The program of a window: of pages that its streams do not touch, and that hold no line of the
-// snapshots, it knows nothing.
+// The program of a window. It has no data on pages that its streams do not touch and that hold no
+// line of the snapshots.
 #include "window_program.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ constexpr unsigned region_shift = 9;  // pages of 2 MiB
 constexpr std::uint64_t page_limit = std::uint64_t{1} << 36;
 constexpr std::uint64_t line_limit = page_limit << page_shift;
 
-// A stream that has done less than this part of what the busiest did has waited for most of the
-// window, for other streams or for a processor of who captured it.
+// A stream with less than this part of the busiest stream's work has waited for most of the window:
+// for other streams, or for a processor during the capture.
 constexpr std::uint64_t least_share = 4;
 
 std::uint64_t instructions_of(const trace::Stream& stream) {
@@ -47,8 +47,8 @@ void check(const WindowStart& start, std::size_t streams) {
                                       ", which is beyond 48 bits of address");
 }
 
-// Calls `visit(stream, runs)` with what each stream touched at one stamp after the other, newest
-// first; streams of one stamp in order.
+// Calls `visit(stream, runs)` with the runs that each stream touched at one stamp after the other,
+// newest first; streams of one stamp in order.
 template <typename Visit>
 void each_stamp(const std::vector<std::vector<trace::LineRun>>& warm, Visit&& visit) {
     std::vector<std::size_t> next(warm.size(), 0);
@@ -127,8 +127,8 @@ void ProgramBuilder::begin_with(const WindowStart& start) {
     program_.beginning = std::move(beginning);
 }
 
-// In which order streams touched lines at one stamp nobody knows: who has read a line has read what
-// others had written.
+// The order in which streams touched lines at one stamp is unknown: a stream that has read a line
+// has read the writes of others.
 void ProgramBuilder::add_warm_lines(const WindowStart& start, Beginning& beginning) {
     std::size_t lines = 0;
     for (const auto& runs : start.warm)
@@ -155,7 +155,7 @@ void ProgramBuilder::add_warm_lines(const WindowStart& start, Beginning& beginni
     });
 }
 
-// A larger page has the node of whoever touched its first 4 KiB: these need a number, too.
+// A larger page has the node of the thread that touched its first 4 KiB: these need a number, too.
 void ProgramBuilder::add_first_touches(const WindowStart& start, Beginning& beginning) {
     std::unordered_set<std::uint64_t> regions;
     for (std::uint32_t group = 1; group < groups_; ++group)

@@ -8,12 +8,12 @@
 
 namespace autofinity::sim {
 
-// `pages`: those touched before the window began. `waits`: of each stream, that what it does after
-// the window waits for another one; so does one that did nearly nothing in it. Throws
+// `pages`: those touched before the window began. `waits`: for each stream, whether its next action
+// after the window waits for another stream, or it did nearly nothing in the window. Throws
 // SimulationError as Program does.
 Program window_program(trace::WindowEvents&& window, std::vector<trace::PageRun> pages,
                        const std::vector<bool>& waits);
-// Reads one from a sampled trace. Throws TraceError with file, offset and reason, too.
+// Reads a window from a sampled trace. Throws TraceError with file, offset and reason, too.
 Program window_program(const trace::SampledTrace& trace, std::size_t window);
 
 }  // namespace autofinity::sim

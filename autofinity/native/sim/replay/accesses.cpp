@@ -9,7 +9,7 @@ bool Accesses::carry_out(Pu& p, Stream& s, const Step& step, std::uint64_t issue
 }
 
 void Accesses::touch(Pu& p, Stream& s, Line line, bool write) {
-    p.most_misses = p.kind->misses_in_flight;  // it does not wait for a turn of its own
+    p.most_misses = p.kind->misses_in_flight;  // a touch waits for no turn of its own
     carry_out(p, s, Step::touch(line, write), s.instructions, p.time, forever, 0);
     issue_.drain(p, s);
 }

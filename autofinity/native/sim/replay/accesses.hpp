@@ -16,17 +16,17 @@ class Accesses {
         : machine_(machine), memory_(memory), issue_(issue), bursts_(bursts), watching_(watching) {}
 
     // An access at instruction `issue`, due at `at`; false when its turn has not come. `next_gap`:
-    // instructions until the next step. `watched`: there are detectors to be told.
+    // instructions until the next step. `watched`: there are detectors to notify.
     template <bool watched>
     bool carry_out(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at, Ticks horizon,
                    std::uint32_t next_gap);
-    // The same, where it happens seldom.
+    // The same, for rare cases.
     bool carry_out(Pu& p, Stream& s, const Step& step, std::uint64_t issue, Ticks at, Ticks horizon,
                    std::uint32_t next_gap);
-    // The stream reads or writes the line of a lock or barrier, and waits for it.
+    // The stream reads or writes the line of a lock or barrier, and waits for the line.
     void touch(Pu& p, Stream& s, Line line, bool write);
 
-    // How many were issued after others that came later.
+    // Number of accesses issued after others that came later.
     std::uint64_t out_of_order() const { return out_of_order_; }
 
   private:
@@ -47,8 +47,8 @@ template <bool watched>
     const bool faulted = memory_.faults(step.line());
     const bool induced = watched && watching_.armed(step.line() >> page_shift);
     const bool drained = atomic || faulted || induced;
-    // Not before its turn: what it was put off for may have gone in between, as a fault does that
-    // another thread takes.
+    // Not before its turn: the reason for its delay may have ended in between, for example a fault
+    // that another thread took.
     const Ticks free =
         std::max(p.key, drained ? p.misses.all_done(at) : issue_.buffer_free(p, step, at));
     if (Issue::must_wait(p, at, free, horizon)) return issue_.put_off(p, at, free);
@@ -63,8 +63,8 @@ template <bool watched>
     if (watched && (faulted || induced)) [[unlikely]]
         p.time += watching_.faulted(p, s, step.line(), induced);
     const Ticks begun = p.time;
-    // What an access asks of the memory it asks at its own time, after a fault or a walk too: cores
-    // would otherwise act far ahead of the others. The latencies add up all the same.
+    // The access asks the memory at its own time, also after a fault or a walk: cores would
+    // otherwise act far ahead of the others. The latencies add up all the same.
     out_of_order_ += issued < latest_issue_;
     latest_issue_ = std::max(latest_issue_, issued);
     Served served = memory_.access(p.cached_core, step, issued, faulted || induced);

@@ -37,7 +37,7 @@ void Accounting::settle_any_core(Stream& s) {
     a.any_seen = now;
 }
 
-// Brings what follows from time into the counts, before the stream goes to another kind of core.
+// Adds the counts that follow from time, before the stream moves to another kind of core.
 void Accounting::settle_clocks(Stream& s) {
     Account& a = s.account;
     a.counts = counts_of_clocks(s, s.instructions);
@@ -100,7 +100,7 @@ Counts Accounting::take_sample(Stream& s, Ticks at) {
     Counts& sampled = s.account.sampled;
     s.account.last_instructions = now[instructions];
     Counts since;
-    // A burst that was split after it had been counted can take a few accesses back.
+    // A burst that was split after it had been counted can subtract a few accesses.
     for (std::size_t i = 0; i < n_counters; ++i)
         since[i] = now[i] > sampled[i] ? now[i] - sampled[i] : 0;
     for (std::size_t i = 0; i < n_counters; ++i) sampled[i] += since[i];

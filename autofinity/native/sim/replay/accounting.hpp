@@ -11,16 +11,17 @@ class Accounting {
     Accounting(const MachineModel& machine, const Memory& memory, Board& board)
         : machine_(machine), memory_(memory), board_(board) {}
 
-    // The time of a stream goes by as its status says; before that changes.
+    // Adds the time of a stream up to `until`, by its present status; called before the status
+    // changes.
     void account(Stream& s, Ticks until);
     void account_all(Ticks until);
     // The stream belongs to another PU from now on.
     void assign(Stream& s, std::uint32_t pu);
 
-    // What it counts from now on is of the region.
+    // Counts of the stream from now on belong to the region.
     void begin_region(Stream& s, Ticks at);
     Counts since_region_began(const Stream& s, Ticks at) const;
-    // Since the latest sample; from now on a part of it.
+    // Counts since the latest sample; from now on they belong to it.
     Counts take_sample(Stream& s, Ticks at);
 
   private:

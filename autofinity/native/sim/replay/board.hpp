@@ -1,5 +1,5 @@
-// The streams and PUs of a replay, and the order in which PUs are due: what its parts have in
-// common, and act on.
+// The streams and PUs of a replay, and the order in which PUs are due: the common state of its
+// parts.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace autofinity::sim {
 
 struct Board {
-    // Throws SimulationError for a machine with too many PUs, or a PU that there is not.
+    // Throws SimulationError for a machine with too many PUs, or an unknown PU.
     Board(const MachineModel& machine, const Program& program,
           const std::vector<std::uint32_t>& pu_of_stream, std::uint32_t most_cached_cores);
 
@@ -30,7 +30,7 @@ struct Board {
     }
     const CoreClass& kind_of(const Stream& s) const { return *pus[s.pu].kind; }
     bool runs(std::uint32_t pu) const { return pus[pu].stream != nobody && due.contains(pu); }
-    // The PU's next step is due at another time: earlier, or so much later.
+    // The PU's next step is due at another time: earlier or later.
     void advance(std::uint32_t pu, Ticks key) {
         pus[pu].key = key;
         due.advance(pu, key);
@@ -43,7 +43,7 @@ struct Board {
     }
     void order_anew();
 
-    // In words, for messages: the step that a stream has just taken, or another one.
+    // Text for messages: the step that a stream has just taken, or another one.
     std::string where(const Stream& s) const {
         return where(s, s.position.source, s.position.place() - 1);
     }

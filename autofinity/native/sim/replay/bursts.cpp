@@ -5,7 +5,7 @@
 namespace autofinity::sim {
 namespace {
 
-// How far a stream that runs has come by `now`, in instructions: it may be in the middle of a gap.
+// Progress of a running stream at `now`, in instructions: the stream may be in the middle of a gap.
 std::uint64_t come_to(const Pu& p, const Stream& s, Ticks now) {
     if (now >= p.time) return p.instructions_at(s, now);
     return s.instructions - std::min<std::uint64_t>((p.time - now) / p.instruction, s.instructions);
@@ -18,12 +18,12 @@ void Bursts::split_lost(Ticks now) {
         if (!any_) break;
         for (const std::uint32_t index : board_.pus_of_cached_core[lost.cached_core]) {
             const Pu& p = board_.pus[index];
-            // Most lines are lost long after.
+            // Most lines are lost long after the burst.
             if (p.stream != nobody) {
                 const Stream& s = board_.streams[p.stream];
                 if (!s.bursts.over(s.instructions)) take_back_from(index, lost, now);
             }
-            // Threads that wait for their turn have stopped where they are.
+            // Threads that wait for their turn keep their position.
             for (const std::uint32_t number : p.queue)
                 take_back(board_.streams[number], lost, board_.streams[number].instructions);
         }
@@ -36,8 +36,8 @@ void Bursts::split_lost() {
     memory_.clear_lost();
 }
 
-// What the stream that runs on a PU was not to do yet. What it has done it has: no stream runs past
-// the horizon.
+// Takes back accesses that the running stream of a PU has not made yet. Accesses already made stay:
+// no stream runs past the horizon.
 void Bursts::take_back_from(std::uint32_t index, const Lost& lost, Ticks now) {
     Pu& p = board_.pus[index];
     Stream& s = board_.streams[p.stream];
@@ -52,8 +52,8 @@ void Bursts::take_back_from(std::uint32_t index, const Lost& lost, Ticks now) {
     board_.yield = true;
 }
 
-// Puts off what a stream that has come to instruction `here` was not to do yet on the lost line.
-// Returns the first instruction after its present one that something was put off to.
+// Defers the accesses to the lost line that a stream at instruction `here` has not made yet.
+// Returns the first instruction after its present one to which an access was deferred.
 std::uint64_t Bursts::take_back(Stream& s, const Lost& lost, std::uint64_t here) {
     std::uint64_t next = no_instruction;
     if (!regions_.begun(s.process)) return next;

@@ -13,13 +13,13 @@ class Bursts {
     Bursts(Memory& memory, Board& board, const Regions& regions)
         : memory_(memory), board_(board), regions_(regions) {}
 
-    // The stream has carried one out that begins at this instruction.
+    // The stream has carried out a burst that begins at this instruction.
     void remember(Stream& s, const Step& step, std::uint64_t at) {
         any_ = true;
         s.bursts.remember(step, at);
     }
-    // Takes back what was not to be done by `now` on lines that cores have lost since the last
-    // call; without a time, when nobody has the turn.
+    // Takes back accesses that were not due by `now` on lines that cores have lost since the last
+    // call; without a time, when no PU has the turn.
     void split_lost(Ticks now);
     void split_lost();
 

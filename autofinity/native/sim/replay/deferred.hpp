@@ -9,13 +9,13 @@
 
 namespace autofinity::sim {
 
-// What was taken back of a burst (bursts.cpp).
+// The part of a burst that was taken back (bursts.cpp).
 struct Deferred {
     std::uint64_t at;  // instruction of the stream
     Step step;
 };
 
-// The earliest comes first.
+// Deferred steps, the earliest first.
 class DeferredSteps {
   public:
     bool empty() const { return steps_.empty(); }
@@ -26,7 +26,7 @@ class DeferredSteps {
         steps_.pop_back();
         return first;
     }
-    // What has just been taken.
+    // Puts back the step that has just been taken.
     void put_back(const Deferred& first) { steps_.push_back(first); }
     void add(const Deferred& step) {
         steps_.insert(std::upper_bound(steps_.begin(), steps_.end(), step, is_later), step);

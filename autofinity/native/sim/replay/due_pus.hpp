@@ -1,11 +1,11 @@
 // PUs in order of when their next step is due: one word per PU, time and number, so that PUs that
 // are due together run in the order of their numbers.
 //
-// The words lie sorted. Whose turn ends gets a new one, and as each place then holds the median of
-// three, the new word and those that were at the place and after it, there is nothing that a host
-// has to guess or to do one after the other, and who is next it knows before. (A heap, which stops
-// where the order is right, is guessed wrong every other time; from the top of a tournament one has
-// to go down again to find the second.) All else that happens to the order is seldom.
+// The words are sorted. A PU whose turn ends gets a new word, and each place then holds the median
+// of three: the new word and those that were at the place and after it. So a host has no branch to
+// predict and no chain of operations, and knows the next PU early. (A heap, which stops where the
+// order is right, is mispredicted every other time; in a tournament the second is found only by
+// another descent from the top.) All other changes of the order are rare.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ class DuePus {
     bool contains(std::uint32_t pu) const { return there_[pu]; }
     std::uint32_t first() const { return pu_of(first_); }
     Ticks first_time() const { return time_of(first_); }
-    // The latest time at which the first PU still comes before the second; `none` when there is no
-    // second. Of two that are due at one time the one with the lower number comes first.
+    // The latest time at which the first PU still comes before the second; `none` without a second.
+    // Among two PUs that are due at one time, the one with the lower number comes first.
     Ticks first_until(Ticks none) const {
         if (second_ == absent) return none;
         return time_of(second_) - (pu_of(second_) < first());
@@ -41,7 +41,7 @@ class DuePus {
         used_ = 0;
         look();
     }
-    // A PU that is not there yet.
+    // Adds a PU that is not there yet.
     void push(std::uint32_t pu, Ticks time) {
         there_[pu] = true;
         if (++used_ > (blocks_.size() - 1) * block_keys) blocks_.push_back(no_pus);
@@ -59,8 +59,8 @@ class DuePus {
             return replace_first(key_of(pu, time));
         move(pu, time);
     }
-    // The same of one that is due earlier than it was, but never before the first one. Nothing
-    // happens to the first one, nor to one that is not there.
+    // Moves a PU to an earlier time than before, but never before the first one. Nothing happens to
+    // the first one, nor to an absent one.
     void advance(std::uint32_t pu, Ticks time) {
         if (contains(pu) && pu != first()) move(pu, std::max(time, first_time()));
     }
@@ -109,10 +109,10 @@ class DuePus {
         remove(pu);
         push(pu, time);
     }
-    // At each place the median of `key` and those there and after it; at the first one the less of
-    // `key` and the second.
+    // At each place the median of `key`, the key there and the key after it; at the first place the
+    // lesser of `key` and the second.
     [[gnu::always_inline]] void replace_first(std::uint64_t key) {
-        // It hardly ever is: a host goes on with the second before it knows the key.
+        // Rarely true: a host goes on with the second before it knows the key.
         if (key < second_) [[unlikely]] {
             blocks_[0].keys[0] = first_ = key;
             return;

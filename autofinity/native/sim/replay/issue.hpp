@@ -1,5 +1,5 @@
-// How an access issues that may leave the L1: it waits for a miss buffer, and misses overlap as far
-// as the window goes.
+// Issue of an access that may leave the L1: it waits for a miss buffer, and misses overlap within
+// the window.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class Issue {
   public:
     Issue(const Memory& memory, Siblings& siblings) : memory_(memory), siblings_(siblings) {}
 
-    // When an access due at `at` finds a miss buffer, should it need one.
+    // Time when an access due at `at` finds a miss buffer, if it needs one.
     Ticks buffer_free(Pu& p, const Step& step, Ticks at) const {
         p.misses.forget_done(at);
         if (p.misses.size() < p.most_misses) return at;
@@ -22,16 +22,16 @@ class Issue {
         return p.shares_misses() ? siblings_.buffer_free(p, std::max(at, p.key))
                                  : p.misses.oldest().ready;
     }
-    // When a step that is no access, due at `at`, can be carried out.
+    // Time when a step that is no access, due at `at`, can be carried out.
     static Ticks carried_out(const Pu& p, const Step& step, Ticks at) {
         return step.drains() ? p.misses.all_done(at) : at;
     }
-    // Whether what is due at `at` and can be done at `free` only has to wait for another turn:
-    // others come first, or siblings, which issue faster in the meantime.
+    // Whether an action that is due at `at` and possible at `free` only has to wait for another
+    // turn: others come first, or siblings, which issue faster in the meantime.
     static bool must_wait(const Pu& p, Ticks at, Ticks free, Ticks horizon) {
         return free > horizon || (p.shares && free > std::max(at, p.key));
     }
-    // Gives the turn away until then; false, for that is what the caller answers.
+    // Gives the turn away until then; returns false, the caller's answer.
     bool put_off(Pu& p, Ticks at, Ticks free) {
         if (p.shares) siblings_.leave_issue(p, at, free);
         p.key = free;
@@ -43,7 +43,7 @@ class Issue {
         s.account.stall_ticks += until - from;
         if (p.shares && from != until) siblings_.leave_issue(p, from, until);
     }
-    // The window cannot hide the oldest miss any longer at `at`; returns how long nothing issues.
+    // The window cannot hide the oldest miss any longer at `at`; returns the time without issue.
     Ticks wait_for_oldest_miss(Pu& p, Stream& s, Ticks at) {
         const Ticks ready = p.misses.oldest().ready;
         p.misses.forget_oldest();
@@ -61,7 +61,7 @@ class Issue {
         p.misses.add({s.instructions + p.window, ready});
         p.set_watch(s);
     }
-    // All misses under way are waited for.
+    // Waits for all misses under way.
     void drain(Pu& p, Stream& s) {
         const Ticks last = p.misses.all_done(p.time);
         p.misses.clear();

@@ -21,10 +21,10 @@ class MissWindow {
     bool empty() const { return count_ == 0; }
     std::uint32_t size() const { return count_; }
     const Miss& oldest() const { return ring_[head_]; }
-    // Instruction that cannot issue before the oldest one is done; no_instruction where there is
-    // none, by all bits: which of both it is a host cannot guess.
+    // Instruction that cannot issue before the oldest miss is done; no_instruction without a miss,
+    // computed without a branch, which a host could not predict.
     std::uint64_t limit() const { return oldest().limit | (std::uint64_t{0} - empty()); }
-    // When all that are under way at `at` are done.
+    // Time when all misses under way at `at` are done.
     Ticks all_done(Ticks at) const {
         for (std::uint32_t i = 0; i < count_; ++i)
             at = std::max(at, ring_[(head_ + i) % most].ready);
@@ -36,7 +36,7 @@ class MissWindow {
         for (std::uint32_t i = 0; i < count_; ++i) count += ring_[(head_ + i) % most].ready > at;
         return count;
     }
-    // When the first of those that are under way at `at` is done; `none` where there is none.
+    // Time when the first miss under way at `at` is done; `none` without a miss.
     Ticks next_done(Ticks at, Ticks none) const {
         for (std::uint32_t i = 0; i < count_; ++i) {
             const Ticks ready = ring_[(head_ + i) % most].ready;

@@ -3,7 +3,7 @@
 namespace autofinity::sim {
 
 Step OpenBurst::rest_after(std::uint64_t from) const {
-    // What was carried out when the burst began: one access of each kind it has.
+    // Accesses carried out when the burst began: one of each kind that it has.
     const std::uint32_t first = (step.reads() != 0) + (step.writes() != 0);
     const std::uint32_t all = step.accesses();
     const std::uint64_t rest = (all - first) * (end() - from) / step.span();

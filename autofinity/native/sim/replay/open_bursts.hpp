@@ -1,4 +1,4 @@
-// Bursts of a stream that have been carried out, and may be under way still.
+// Bursts of a stream that have been carried out, and may still be under way.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ class OpenBursts {
     }
     bool over(std::uint64_t instruction) const { return end_ <= instruction; }
     void clear() { open_ = {}; }
-    // Gives `visit` what was not to be done before instruction `here` on the lost line, each burst
-    // by itself.
+    // Passes to `visit` the accesses that were not due before instruction `here` on the lost line,
+    // one burst at a time.
     template <typename Visit>
     void take_back(const Lost& lost, std::uint64_t here, Visit&& visit) {
         if (over(here)) return;

@@ -1,4 +1,4 @@
-// How a program is to be run: where its streams are, when its processes begin, who watches.
+// Options of a run: places of the streams, starts of the processes, detectors.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct Start {
 struct Options {
     std::vector<std::uint32_t> pu_of_stream;
     std::vector<Start> starts;  // of the processes; missing ones begin at 0
-    // PUs that the operating system may run each stream on; none of one stream stands for all, no
-    // list at all for streams that are bound to `pu_of_stream`.
+    // PUs that the operating system may run each stream on; an empty list for a stream means all,
+    // no lists at all mean that streams are bound to `pu_of_stream`.
     std::vector<std::vector<std::uint32_t>> os_pus;
     bool restart = false;  // a process that ends before the others begins again, uncounted
-    // How often the region of interest runs, of a program of one process: again from where it
-    // began, with the caches and pages it left.
+    // Number of times that the region of interest runs, for a program of one process: again from
+    // its beginning, with the caches and pages that the last time left.
     std::uint32_t repeats = 1;
     Ticks sample_period = 0;  // 0: no samples but the last
     std::uint64_t seed = 0;

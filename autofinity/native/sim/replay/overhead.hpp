@@ -1,4 +1,4 @@
-// What detectors and mechanisms have taken from the cores that a program runs on, by kind.
+// Time that detectors and mechanisms have taken from the cores that a program runs on, by kind.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@ namespace autofinity::sim {
 enum class Overhead : std::size_t {
     fault,             // induced page faults
     update,            // of the tables of a detector
-    shootdown,         // telling other cores to forget translations
-    interrupt,         // being told
+    shootdown,         // notifying other cores to forget translations
+    interrupt,         // the notification on such a core
     tlb_read,          // copying a TLB to memory
     tlb_compare,       // looking for equal entries
     sample,            // interrupts of the PMU

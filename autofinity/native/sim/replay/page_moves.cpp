@@ -20,8 +20,8 @@ Ticks PageMoves::move(std::uint32_t process, std::uint64_t virtual_page, std::ui
     watching_.interrupt(moved.shot_down);
     if (moved.cost == 0) return 0;
     watching_.moved(page, moved.shot_down);
-    // Pages that move at one instant are copied one after another, and each copy's time is its own:
-    // that it stood behind those before it in a queue is their time, already paid for.
+    // Pages that move at one instant are copied one after another, and the time of each copy is its
+    // own: its wait in the queue is the time of the copies before it, which is already charged.
     if (timetable_.now != moved_at_) first_line_ = moved.first_line;
     moved_at_ = timetable_.now;
     return moved.cost - (moved.first_line - std::min(moved.first_line, first_line_));

@@ -22,8 +22,8 @@ class PageMoves {
           watching_(watching),
           timetable_(timetable) {}
 
-    // Returns what it costs who moves the page, in ticks: 0 when it is there already or not yet
-    // touched. Throws SimulationError for a node without memory.
+    // Returns the cost to the thread that moves the page, in ticks: 0 when it is there already or
+    // not yet touched. Throws SimulationError for a node without memory.
     Ticks move(std::uint32_t process, std::uint64_t virtual_page, std::uint32_t node);
 
   private:
@@ -33,7 +33,7 @@ class PageMoves {
     Bursts& bursts_;
     Watching& watching_;
     const Timetable& timetable_;
-    // When a page was last moved, and how long the first line of the first one then took.
+    // Time of the last move of a page, and the time of its first line then.
     Ticks moved_at_ = forever, first_line_ = 0;
 };
 

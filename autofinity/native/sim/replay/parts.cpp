@@ -11,7 +11,7 @@ namespace {
 
 constexpr double most_ticks = 1e15;  // 38 minutes at 1.7 GHz; the order of PUs has room for 2^52
 
-// Whatever the placement, simulated time must fit the order of PUs.
+// Checks that, for every placement, simulated time fits the order of PUs.
 void check_length(const MachineModel& machine, const Program& program, std::uint32_t repeats) {
     double total = 0, slowest = 0;
     for (const StreamPlan& plan : program.streams) total += static_cast<double>(plan.instructions);

@@ -1,5 +1,5 @@
-// The parts of a replay. Each has its own data and knows only those before it; what is for one
-// after it, it returns.
+// The parts of a replay. Each has its own data and knows only the parts before it; it returns data
+// for later parts.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Where a stream is among steps: its own, or those of a work unit that it carries out.
+// Position of a stream among steps: its own, or those of a work unit that it carries out.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace autofinity::sim {
 
-// Steps of a unit with the lines of the stream that carries it out.
+// Steps of a unit with the lines of the stream that carries out the unit.
 using MovedSteps = std::shared_ptr<const std::vector<Step>>;
 
 struct Position {

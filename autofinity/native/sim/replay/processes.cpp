@@ -111,8 +111,8 @@ void Processes::end_stream(std::uint32_t pu, Stream& s) {
     if (--processes_[s.process].live == 0 || over) end_region(s.process, at);
 }
 
-// A window is over with the first stream whose events it has to the end: what this would do next,
-// which others may wait for, is not known.
+// A window ends with the first stream that has no more events: its next event, for which others may
+// wait, is unknown.
 bool Processes::ends_window(Stream& s, Ticks at) const {
     const After after = program_.beginning->after[board_.number_of(s)];
     s.left_pu = at;
@@ -135,7 +135,7 @@ void Processes::retire(std::uint32_t pu) {
     }
 }
 
-// It goes through its region again, or lets others begin.
+// The process repeats its region, or lets others begin.
 void Processes::retire(std::uint32_t process, Ticks at) {
     if (!regions_.ended(process)) {
         begin_again(at);
@@ -177,7 +177,7 @@ void Processes::begin_again(Ticks at) {
     board_.order_anew();
 }
 
-// Whether every process that has yet to end waits for itself.
+// Whether every process that has not ended waits for itself.
 bool Processes::stuck() const {
     if (timetable_.process != forever) return false;
     return std::none_of(board_.streams.begin(), board_.streams.end(), [&](const Stream& s) {

@@ -1,4 +1,4 @@
-// Processes: when they begin, their regions of interest, and what becomes of them afterwards.
+// Processes: their beginnings, their regions of interest, and their ends.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ class Processes {
     void begin_region(std::uint32_t process, Ticks at);
     void end_region(std::uint32_t process, Ticks at);
     void end_stream(std::uint32_t pu, Stream& s);
-    // Between two calls of advance: what has been counted so far is not of the region, which begins
-    // now, and is of the only process.
+    // Between two calls of advance: earlier counts are not part of the region, which begins now;
+    // for a single process.
     void begin_region_anew();
 
-    // Of those whose regions have ended since, after a turn of the PU.
+    // Processes whose regions have ended since, after a turn of the PU.
     bool any_retiring() const { return !retiring_.empty(); }
     void retire(std::uint32_t pu);
 
@@ -49,10 +49,10 @@ class Processes {
     void start_stream(std::uint32_t stream, Ticks at);
     void retire(std::uint32_t process, Ticks at);
     void begin_again(Ticks at);
-    // Of a stream without further events, at a time.
+    // Whether a stream without further events ends the window at this time.
     bool ends_window(Stream& s, Ticks at) const;
     bool stuck() const;
-    // When the last of its streams has come to its end, if all have; `at` otherwise.
+    // Time when the last of its streams has ended, if all have; `at` otherwise.
     Ticks end_of_streams(std::uint32_t process, Ticks at) const;
 
     const Program& program_;

@@ -1,4 +1,4 @@
-// A PU: what runs on it and waits for it, its time, and the misses that are under way.
+// A PU: its running and waiting streams, its time, and its misses under way.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,8 @@ struct Pu {
     std::uint32_t last_stream = nobody;
 
     bool shares_misses() const { return shares && kind->smt_shares_misses; }
-    // To be called whenever its misses, or what its stream skips or defers, have changed.
+    // To be called after each change of its misses, or of the skips and deferred steps of its
+    // stream.
     void set_watch(const Stream& s) {
         std::uint64_t next = misses.limit();
         if (!s.deferred.empty()) next = std::min(next, s.deferred.first().at);
@@ -44,8 +45,8 @@ struct Pu {
     std::uint64_t instructions_at(const Stream& s, Ticks at) const {
         return s.instructions + std::min<std::uint64_t>((at - time) / instruction, s.rest_of_gap());
     }
-    // Its stream has to leave it in the middle of a gap: what it computed so far is kept, or a gap
-    // longer than a time slice would begin anew in every slice.
+    // Its stream has to leave it in the middle of a gap: the computed part is kept, or a gap longer
+    // than a time slice would restart in every slice.
     void compute_until(Stream& s, Ticks until) {
         if (until <= time || s.resume != Resume::nothing) return;
         std::uint64_t left = s.rest_of_gap();

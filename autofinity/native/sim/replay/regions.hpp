@@ -1,4 +1,4 @@
-// The regions of interest of a program's processes, and what was counted in them.
+// The regions of interest of a program's processes, and their counts.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace autofinity::sim {
 
-// When a region began and ended (or now), since the first one began.
+// Begin and end of a region (or now), since the first region began.
 struct RegionTimes {
     Ticks begin, end;
     bool ended;
@@ -28,14 +28,15 @@ class Regions {
     Ticks end_of(std::uint32_t process) const { return regions_[process].end; }
     bool any_begun() const { return any_begun_; }
     bool all_ended() const { return not_ended_ == 0; }
-    // Of all of them.
+    // Time since the first region began.
     Ticks elapsed() const { return any_begun_ ? timetable_.now - first_begin_ : 0; }
     double progress() const;
     RegionTimes times_of(std::uint32_t process) const;
     // Counts of each stream in the region of its process.
     std::vector<Counts> totals() const;
 
-    // Of a process, at a time. Whether it is the first one to begin, the last one to end.
+    // Begin or end of the region of a process at a time. Returns whether it is the first to begin,
+    // or the last to end.
     bool begin(std::uint32_t process, Ticks at);
     bool end(std::uint32_t process, Ticks at);
     // The region of the only process, which has begun, begins now instead.

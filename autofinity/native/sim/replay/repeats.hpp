@@ -1,8 +1,8 @@
-// The region of interest again and again, so that a short capture makes a run that is long enough
-// for what looks at it every so often.
+// Repeats of the region of interest, so that a short capture makes a run that is long enough for
+// periodic looks.
 //
 // Each time begins where the first one did: every stream at its step, every lock, barrier and token
-// as it was. The caches, the translations and the nodes of pages stay as the last time left them,
+// as it was. The caches, the translations and the nodes of pages stay as the last repeat left them,
 // and nothing outside the region takes simulated time.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace autofinity::sim {
 
 class Repeats final : public Repeatable {
   public:
-    // `parts`: what is repeated besides the streams. `left`: how often the region runs once more.
+    // `parts`: state that is repeated besides the streams. `left`: number of further repeats.
     Repeats(Board& board, std::vector<Repeatable*> parts, std::uint32_t left)
         : board_(board), parts_(std::move(parts)), left_(left) {}
 
     std::uint32_t left() const { return left_; }
     void begin_again() { --left_; }
-    // Whether it begins in the middle of its streams, as remembered.
+    // Whether the region begins in the middle of its streams, as remembered.
     bool remembered() const { return !starts_.empty(); }
     Status status_at_start(std::uint32_t stream) const { return starts_[stream].status; }
 

@@ -1,4 +1,4 @@
-// Samples: what each stream has counted, every so often.
+// Samples: periodic counts of each stream.
 #pragma once
 
 #include <vector>
@@ -24,13 +24,13 @@ class Samples {
 
     const std::vector<Sample>& all() const { return samples_; }
     void begin(Ticks at);
-    // Those so far were of something else.
+    // Drops the samples so far, which were not of the region.
     void begin_anew(Ticks at);
-    // Throws SimulationError when they are too many.
+    // Throws SimulationError when there are too many samples.
     void take(Ticks at, double progress);
-    // The one that was due, and when the next one is.
+    // Takes the sample that was due, and sets the time of the next one.
     void take_due(Ticks at, double progress);
-    // The region ends: what is left, which a sample of the same time takes in.
+    // The region ends: takes the last sample, which joins a sample of the same time.
     void take_last(Ticks at);
 
   private:

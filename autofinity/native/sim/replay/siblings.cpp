@@ -10,7 +10,7 @@ Siblings::Turn Siblings::share_core(Pu& p, Stream& s, Ticks horizon) {
     p.shares = false;
     for (const std::uint32_t index : p.siblings) {
         const Pu& q = board_.pus[index];
-        // One that has nothing to run now may be woken at any time after the horizon.
+        // A sibling without work may be woken at any time after the horizon.
         if (q.last_stream != nobody) turn.until = std::min(turn.until, horizon);
         if (q.stream == nobody) continue;
         p.shares = true;
@@ -20,7 +20,7 @@ Siblings::Turn Siblings::share_core(Pu& p, Stream& s, Ticks horizon) {
         else
             alone = false;
     }
-    // What is due now may be done, though a sibling has just been told of something earlier.
+    // Events that are due now may happen, although a sibling has just been told of an earlier time.
     turn.until = std::max(p.key, std::min(turn.until, turn.change));
     if (p.parts_core) {
         p.window = p.shares ? p.kind->smt_window : p.kind->window;
@@ -73,8 +73,8 @@ void Siblings::tell(const Pu& p, Ticks at) {
 }
 
 void Siblings::leave_issue(Pu& p, Ticks from, Ticks until) {
-    from = std::max(from, p.key);  // siblings have done what was due before its turn
-    if (from >= p.stalled_from && until <= p.stalled_until) return;  // they know
+    from = std::max(from, p.key);  // siblings have done everything due before its turn
+    if (from >= p.stalled_from && until <= p.stalled_until) return;  // siblings know this
     if (from > p.stalled_until || from < p.stalled_from) p.stalled_from = from;
     p.stalled_until = until;
     tell(p, from);

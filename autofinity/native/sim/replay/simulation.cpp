@@ -31,7 +31,8 @@ Ticks Simulation::lead_step(double lead) const {
     return std::max<Ticks>(static_cast<Ticks>(part / steps * instruction), ticks_per_clock);
 }
 
-// Streams need not come to the end of theirs together: the one that ends the window must be there.
+// Streams need not reach the ends of their leads together: the stream that ends the window must be
+// there.
 bool Simulation::lead_is_over(double lead) const {
     if (parts_.regions.progress() >= lead) return true;
     const Beginning& beginning = *parts_.program->beginning;

@@ -9,7 +9,7 @@ namespace {
 bool wait_for_window(Parts& parts, Pu& p, Stream& s, Ticks horizon) {
     const std::uint64_t limit = std::max(p.misses.oldest().limit, s.instructions);
     const Ticks at = p.time + (limit - s.instructions) * p.instruction;
-    if (p.shares) {  // which sees when the stall begins
+    if (p.shares) {  // siblings see when the stall begins
         if (at > horizon) {
             p.key = at;
             return false;
@@ -36,8 +36,8 @@ bool take_deferred(Parts& parts, Pu& p, Stream& s, Ticks horizon) {
     return false;
 }
 
-// The next step after the rest of its gap: the first part went by before the stream changed its PU,
-// or at the speed that the PU had then.
+// Takes the next step after the rest of its gap: the first part of the gap passed before the stream
+// changed its PU, or at the earlier speed of the PU.
 bool finish_gap(Parts& parts, std::uint32_t index, Pu& p, Stream& s, Ticks horizon) {
     const Step step = *s.position.at;
     const std::uint64_t rest = s.rest_of_gap();
@@ -68,7 +68,7 @@ bool finish_gap(Parts& parts, std::uint32_t index, Pu& p, Stream& s, Ticks horiz
 
 }  // namespace
 
-// What concerns the stream's process, or other streams.
+// Handles an event of the stream's process, or one that affects other streams.
 bool take_event(Parts& parts, std::uint32_t index, Pu& p, Stream& s, const Step& step) {
     if (step.is_sentinel()) {
         parts.issue.drain(p, s);

@@ -1,5 +1,5 @@
-// The steps of a stream, one after the other, for as long as its PU has the turn: what stays in the
-// L1 here, all else by others.
+// The steps of a stream, one after the other, as long as its PU has the turn: steps that stay in
+// the L1 are carried out here, all others elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +9,18 @@
 
 namespace autofinity::sim {
 
-// How far ahead the steps themselves are brought near, 64 bytes at a time: streams take turns of a
-// few steps each, which no prefetcher of a host follows.
+// Distance at which the steps themselves are prefetched, 64 bytes at a time: streams take turns of
+// a few steps each, which no prefetcher of a host follows.
 inline constexpr std::size_t steps_brought_near = 16;
 
-// A step that is no access, and due. Like all below, false when the PU must give way.
+// A due step that is no access. Like all functions below, false when the PU must yield.
 bool take_event(Parts& parts, std::uint32_t index, Pu& p, Stream& s, const Step& step);
 // Something is due before the next step: a miss that the window cannot hide any longer, or accesses
 // of a burst that another core interrupted; or part of the gap before the step has been used up.
 bool attend(Parts& parts, std::uint32_t index, Pu& p, Stream& s, Ticks horizon);
 
-// A step that is due: an access that may leave the core, or no access. `watched`: there are
-// detectors to be told.
+// A due step: an access that may leave the core, or no access. `watched`: there are detectors to
+// notify.
 template <bool watched>
 [[gnu::always_inline]] inline bool take_step(Parts& parts, std::uint32_t index, Pu& p, Stream& s,
                                              const Step& step, std::uint64_t issue, Ticks at,
@@ -41,14 +41,14 @@ template <bool watched>
     return take_event(parts, index, p, s, step);
 }
 
-// Takes the stream's steps until it has to wait or give way.
+// Takes the stream's steps until it has to wait or yield.
 template <bool watched>
 [[gnu::always_inline]] inline void run_steps(Parts& parts, std::uint32_t index, Pu& p, Stream& s,
                                              Ticks horizon) {
     PrivateCaches& c = parts.memory.caches(p.cached_core);
     const DirectSets l1(c.l1);
     const Ticks instruction = p.instruction;
-    // Where the stream is, in registers: a set that changes could alias what is in memory.
+    // The position of the stream, in registers: a set that changes could alias memory.
     const Step* next = s.position.at;
     std::uint64_t done = s.instructions, watch = p.watch;
     Ticks now = p.time;

@@ -1,4 +1,4 @@
-// A stream of a program: how far it has come, what it waits for, and what it has counted.
+// A stream of a program: its progress, its waits, and its counts.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace autofinity::sim {
 
-// What a stream begins a region with again.
+// State that a stream restores at the beginning of a region.
 struct Progress {
     Position position;
     std::uint64_t skip = 0;  // part of the next gap that has gone by already
@@ -41,13 +41,13 @@ struct Stream : Progress {
         const std::uint64_t gap = position.at->gap();
         return gap - std::min(skip, gap);
     }
-    // What keeps it is a barrier, if anything does.
+    // Whether a barrier keeps it.
     bool waits_at_barrier() const {
         if (resume == Resume::choose)
             return !units.frames.empty() && units.frames.back().until == Until::released;
         return resume == Resume::leave_barrier;
     }
-    // What it has done is undone.
+    // Undoes its progress.
     void forget() {
         skip = 0;
         units = {};

@@ -1,4 +1,5 @@
-// Simulated time between turns: what the replay is to stop for besides turns, and when.
+// Simulated time between turns: the events that the replay stops for besides turns, and their
+// times.
 #pragma once
 
 #include <algorithm>

@@ -36,11 +36,11 @@ template <bool watched>
     p.key = std::min(p.key, std::max(p.time, turn.change));
 }
 
-// All PUs have come to what the replay stops for.
+// All PUs have reached the time for which the replay stops.
 void stop(Parts& parts) {
     const Ticks now = parts.timetable.now = parts.timetable.stop;
     parts.accounting.account_all(now);
-    // The first two may put the stop off, to the time of what is asked for after them.
+    // The first two may delay the stop, to the time that is asked for after them.
     if (parts.timetable.stop == parts.timetable.process) parts.processes.start_due(now);
     if (now >= parts.timetable.detection) parts.watching.act(now);
     if (parts.timetable.stop == parts.timetable.balance ||

@@ -1,12 +1,13 @@
-// Whose turn it is: the PU that is due first, until it comes to the horizon that the others set it,
-// or its time slice is over.
+// Turns: the PU that is due first runs until the horizon set by the others, or until its time slice
+// is over.
 #pragma once
 
 #include "parts.hpp"
 
 namespace autofinity::sim {
 
-// Until the timetable's target, or the end of all regions: whether it came to that.
+// Takes turns until the timetable's target, or the end of all regions; returns whether the regions
+// ended.
 bool take_turns(Parts& parts);
 
 }  // namespace autofinity::sim

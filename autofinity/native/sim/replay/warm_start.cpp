@@ -7,25 +7,26 @@
 namespace autofinity::sim {
 namespace {
 
-// A line leaves a set of 16 ways after 16 others: where sets are hit at random, few stay until one
-// and a half times as many have come as the caches hold.
+// A line leaves a set of 16 ways after 16 other lines: where sets are hit at random, few lines stay
+// until one and a half times as many have come as the caches hold.
 constexpr double beyond_capacity = 1.5;
-// A line that was read since it was written is dirty if it has stayed in the caches all the time:
-// for sure when fewer lines than they hold have been touched since. When more have, how long it was
-// not touched in between decides, which no snapshot says: most of these have been evicted.
+// A line that was read after its last write is dirty if it has stayed in the caches all the time.
+// This is certain when fewer lines than the caches hold have been touched since. When more have
+// been touched, the longest time between touches of the line decides, which no snapshot has: most
+// such lines have been evicted.
 constexpr double dirty_within = 1.0;
 constexpr std::size_t lines_ahead = 4;
-// Lines that leave the cores for an LLC from which on they tell how full it is.
+// Number of lines leaving the cores for an LLC from which on they show how full the LLC is.
 constexpr double least_traffic = 256;
 
 std::uint64_t lines_of(CacheShape shape) { return std::uint64_t{shape.sets} * shape.ways; }
 
-// Which lines have been seen, of a program.
+// Lines of a program that have been seen.
 class SeenLines {
   public:
     explicit SeenLines(std::uint32_t lines) : words_(lines / 64 + 1) {}
 
-    // Returns whether it is new.
+    // Returns whether the line is new.
     bool add(Line line) {
         std::uint64_t& word = words_[line / 64];
         const std::uint64_t bit = std::uint64_t{1} << line % 64;
@@ -38,10 +39,10 @@ class SeenLines {
     Zeroed<std::uint64_t> words_;
 };
 
-// The caches of an LLC's domain, as far as streams are in it.
+// The caches of an LLC's domain, for the streams in it.
 struct Domain {
-    std::uint64_t room = 0;   // lines that may be touched further
-    std::uint64_t clean = 0;  // of these, when what was written before does not matter any more
+    std::uint64_t room = 0;   // lines that may still be touched
+    std::uint64_t clean = 0;  // the part of these after which earlier writes do not matter
     std::vector<std::uint32_t> cores;
     std::unique_ptr<SeenLines> seen;
 };
@@ -58,7 +59,7 @@ void WarmStart::place_pages() {
     const auto& node_of_core = machine_.topology.node_of_core();
     for (const FirstTouch& touch : program_.beginning->pages)
         memory_.place_page(touch.page, node_of_core[core_of(touch.stream)]);
-    // Locks and barriers have been used before.
+    // Locks and barriers have been used before the window.
     const std::uint32_t node = node_of_core[core_of(0)];
     for (std::uint32_t page = program_.first_lock_line >> page_shift;
          page << page_shift < program_.first_barrier_line + program_.barrier_objects.size(); ++page)
@@ -122,7 +123,7 @@ void WarmStart::touch_lines() {
     }
 }
 
-// What was touched once each has left no way empty, and a window is too short to do so itself.
+// Touching each line once has left no way empty, and a window is too short to empty ways itself.
 void WarmStart::settle_llcs() {
     if (machine_.llc_inclusive) return;
     struct Traffic {
@@ -144,7 +145,7 @@ void WarmStart::settle_llcs() {
     for (std::uint32_t llc = 0; llc < traffic.size(); ++llc) {
         const Traffic& of = traffic[llc];
         if (of.in < least_traffic) continue;
-        // No more ways are empty than lines have gone up.
+        // The share of empty ways is limited by the lines that went up.
         const double most = of.above / (of.above + machine_.llc.sets);
         memory_.empty_ways(llc, std::min(of.hits / of.in, most));
     }

@@ -19,10 +19,11 @@ class WarmStart {
           board_(board),
           cached_cores_(cached_cores) {}
 
-    // Before any stream begins: all that the program's beginning says, each stream on its PU.
+    // Before any stream begins: restores the whole beginning of the program, each stream on its PU.
     void warm();
 
-    // After the lead of the window: what it does to LLCs that take what leaves the cores is known.
+    // After the lead of the window, which shows its effect on LLCs that take the lines leaving the
+    // cores.
     void settle_llcs();
 
   private:
@@ -31,7 +32,7 @@ class WarmStart {
     }
     void place_pages();
     void touch_lines();
-    // Places in the list of lines, newest first, of those that may still be in a cache.
+    // Positions, in the list of lines (newest first), of those that may still be in a cache.
     std::vector<std::uint32_t> worth_touching() const;
 
     const MachineModel& machine_;

@@ -1,4 +1,4 @@
-// Barriers: nobody goes on before all have come.
+// Barriers: no stream goes on before all have come.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,21 @@ class Barriers final : public Repeatable {
           run_queues_(run_queues),
           barriers_(program.barrier_objects.size()) {}
 
-    // A stream has come to a barrier. Throws SimulationError when it expects others than the first
-    // one did.
+    // A stream has come to a barrier. Throws SimulationError when it expects other participants
+    // than the first one did.
     void reach(Pu& p, Stream& s, const Step& step);
-    // It waits there, doing nothing; false unless it is the last one.
+    // The stream waits there, idle; false unless it is the last one.
     bool wait(std::uint32_t pu, Stream& s, std::uint32_t barrier);
-    // It waits there, and does something else in the meantime; the present generation.
+    // The stream waits there, and does other work in the meantime; returns the present generation.
     std::uint32_t join(Stream& s, std::uint32_t barrier);
-    // Those who have joined may go on, if all have.
+    // Streams that have joined may go on, if all have.
     void release(std::uint32_t barrier, Ticks at);
     bool released(std::uint32_t barrier, std::uint32_t generation) const {
         return barriers_[barrier].generation != generation;
     }
 
     Line line_of(std::uint32_t barrier) const { return program_.first_barrier_line + barrier; }
-    // How often all have come to one, so far.
+    // Number of times that all streams have come to a barrier, so far.
     std::uint64_t releases() const { return releases_; }
     std::uint32_t expected(std::uint32_t barrier) const { return barriers_[barrier].expected; }
     std::size_t arrived(std::uint32_t barrier) const { return barriers_[barrier].waiting.size(); }

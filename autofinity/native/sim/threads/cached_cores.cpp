@@ -12,8 +12,8 @@ void CachedCores::admit(std::uint32_t pu) {
     board_.pus_of_cached_core[p.cached_core].push_back(pu);
 }
 
-// The core that has been idle longest gives its caches up; its lines leave it as if others had
-// pushed them out.
+// The core that has been idle longest loses its caches; its lines leave as if other lines had
+// replaced them.
 void CachedCores::make_room() {
     std::uint32_t idlest = nobody;
     Ticks since = forever;

@@ -1,4 +1,4 @@
-// Which cores have caches in the simulation: at most as many at a time as Memory has room for.
+// Cores that have caches in the simulation: at most as many at a time as Memory has room for.
 #pragma once
 
 #include "sim/memory/memory.hpp"

@@ -15,7 +15,7 @@ std::string poster_of(const Program& program, std::uint32_t token) {
     return "what follows the region";
 }
 
-// What a stream waits for.
+// The reason why a stream waits.
 class Reason {
   public:
     const Program& program;
@@ -42,7 +42,7 @@ class Reason {
         return board.where(s, frame.position.source, frame.position.place() - 1) +
                (frame.until == Until::posted ? unposted(frame.object) : unreleased(frame.object));
     }
-    // Its section needs a token.
+    // Before a lock whose section needs a token.
     std::string before_lock(const Stream& s) const {
         const Step& step = *s.position.at;
         for (const std::uint32_t token : program.lock_needs[step.needs()])

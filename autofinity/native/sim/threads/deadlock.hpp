@@ -1,4 +1,4 @@
-// Who waits for what, in words.
+// Text on the waits of all streams.
 #pragma once
 
 #include <string>

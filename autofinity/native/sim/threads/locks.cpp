@@ -7,11 +7,11 @@
 
 namespace autofinity::sim {
 
-// Tokens that must have been posted before the lock may be taken.
+// Checks the tokens that must have been posted before the lock may be taken.
 Locks::Needs Locks::meet_needs(std::uint32_t pu, Stream& s, const Step& step) {
     Pu& p = board_.pus[pu];
     const Ticks due = p.time;
-    const auto again = [&] {  // the step, its gap used up
+    const auto again = [&] {  // the step again, its gap used up
         --s.position.at;
         s.skip = step.gap();
     };
@@ -27,7 +27,7 @@ Locks::Needs Locks::meet_needs(std::uint32_t pu, Stream& s, const Step& step) {
         tokens_.see(p, s, token);
     }
     if (p.time == due) return Needs::met;
-    again();  // others may take it before this one has seen that it may
+    again();  // others may take the lock before this stream sees that it may
     p.set_watch(s);
     board_.yield = true;
     return Needs::waited;
@@ -71,7 +71,7 @@ void Locks::hold(Lock& lock, const Stream& s) {
         lock.holder = holder;
 }
 
-// Nobody holds the lock: whoever waits may.
+// No stream holds the lock: a waiting one may take it.
 void Locks::pass_on(Lock& lock, Ticks at) {
     std::vector<std::uint32_t> next;
     if (lock.waiting_readers != 0) {

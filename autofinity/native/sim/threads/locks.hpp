@@ -1,5 +1,5 @@
-// Locks: each held by one stream, or by any number of readers. Who waits comes in order, but for
-// readers: they wait for a writer only, and come before writers that wait (glibc's default).
+// Locks: each held by one stream, or by any number of readers. Waiting streams are served in order,
+// except readers: they wait for a writer only, and come before waiting writers (glibc's default).
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,12 @@ class Locks final : public Repeatable {
     // Throws SimulationError when the stream does not hold it.
     void release(Pu& p, Stream& s, const Step& step);
 
-    // Who has a lock, and where it was taken.
+    // Holder of a lock, and the place where it was taken.
     struct Holder {
         std::uint32_t stream = nobody;
         std::uint32_t source = 0, step = 0;
     };
-    // One of them, of a lock that somebody has.
+    // One holder of a lock that is held.
     const Holder& holder_of(std::uint32_t lock) const {
         const Lock& of = locks_[lock];
         return of.readers.empty() ? of.holder : of.readers.front();
@@ -55,7 +55,7 @@ class Locks final : public Repeatable {
         std::uint32_t waiting_readers = 0;
     };
 
-    // What became of a lock's needs before it is taken.
+    // State of a lock's needs before it is taken.
     enum class Needs : std::uint8_t { met, waited, blocked };
     Needs meet_needs(std::uint32_t pu, Stream& s, const Step& step);
     void hold(Lock& lock, const Stream& s);

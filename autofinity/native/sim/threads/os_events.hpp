@@ -1,5 +1,5 @@
-// What the operating system's scheduler does every so often: balancing, and system threads that
-// take a PU.
+// Periodic actions of the operating system's scheduler: balancing, and system threads that take a
+// PU.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace autofinity::sim {
 
 class OsEvents {
   public:
-    // `os`: none, and nothing ever happens.
+    // `os`: none, and no event ever happens.
     OsEvents(const MachineModel& machine, Board& board, RunQueues& run_queues, OsScheduler* os,
              Timetable& timetable);
 
-    // What is due, and when it is next.
+    // Carries out the due actions, and sets their next times.
     void act(Ticks at);
 
   private:

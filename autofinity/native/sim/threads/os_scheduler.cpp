@@ -11,7 +11,7 @@ namespace {
 // A group counts as busier from this percentage on: sched_domain::imbalance_pct, 117 where the
 // caches are shared and 125 elsewhere.
 constexpr std::uint64_t imbalance_near = 117, imbalance_far = 125;
-// Vain attempts before a running thread is moved: cache_nice_tries (1) + 2.
+// Attempts without success before a running thread is moved: cache_nice_tries (1) + 2.
 constexpr std::uint32_t patience = 3;
 
 }  // namespace
@@ -46,7 +46,8 @@ void OsScheduler::keep_on(std::uint32_t stream, const std::vector<std::uint32_t>
     for (const std::uint32_t pu : pus) allowed_[stream][pu] = true;
 }
 
-// Each by its first PU. Nodes or LLC domains whose distance class is at most 1 are in one package.
+// Packages, each by its first PU. Nodes or LLC domains whose distance class is at most 1 are in one
+// package.
 std::vector<std::uint32_t> OsScheduler::packages() const {
     const auto& topology = machine_.topology;
     const auto together = [&](std::uint32_t pu, std::uint32_t other) {
@@ -62,7 +63,7 @@ std::vector<std::uint32_t> OsScheduler::packages() const {
     return name;
 }
 
-// A level that only repeats the one below is left out.
+// Adds a level, unless it only repeats the one below.
 void OsScheduler::add_level(const std::vector<std::uint32_t>& name_of_pu) {
     Level level;
     std::unordered_map<std::uint32_t, std::uint32_t> number;
@@ -115,7 +116,7 @@ std::uint32_t OsScheduler::place_new(std::uint32_t stream, std::uint32_t creator
     return candidates[0];
 }
 
-// An idle core, or else an idle PU.
+// An idle core, otherwise an idle PU.
 std::optional<std::uint32_t> OsScheduler::idle_in(std::uint32_t stream,
                                                   const std::vector<std::uint32_t>& pus,
                                                   const Loads& loads) {
@@ -209,7 +210,7 @@ std::optional<OsScheduler::Move> OsScheduler::even_out(std::size_t level, std::u
     const std::uint64_t percent = level <= llc_level_ ? imbalance_near : imbalance_far;
     const std::uint64_t rooms_b = inner.groups[busiest].size();
     const std::uint64_t rooms_i = inner.groups[idlest].size();
-    // Worth it only when the busiest stays at least as busy as the idlest becomes.
+    // Worth it only when the busiest group stays at least as busy as the idlest becomes.
     if (load[busiest] * rooms_i * 100 <= load[idlest] * rooms_b * percent || load[busiest] == 0 ||
         (load[busiest] - 1) * rooms_i < (load[idlest] + 1) * rooms_b) {
         levels_[level].vain[group] = 0;

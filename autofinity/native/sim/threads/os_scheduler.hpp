@@ -12,8 +12,8 @@
 //    domain to the idlest (Documentation/scheduler/sched-domains.rst; Lozi et al., section 2.1).
 //    One that runs is moved only after some vain attempts (active balancing).
 //
-// Ties are broken by a seeded generator: which of several idle PUs it is depends, on a real
-// machine, on everything that ran before.
+// A seeded generator breaks ties: on a real machine the choice among several idle PUs depends on
+// everything that ran before.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class OsScheduler {
         bool running;  // the stream that runs there; otherwise one that waits
     };
 
-    // `allowed`: PUs of each stream; none stands for all.
+    // `allowed`: PUs of each stream; an empty list means all.
     OsScheduler(const MachineModel& machine, const std::vector<std::vector<std::uint32_t>>& allowed,
                 std::uint64_t seed);
 
@@ -45,14 +45,14 @@ class OsScheduler {
     std::uint32_t place_new(std::uint32_t stream, std::uint32_t creator_pu, const Loads& loads);
     std::uint32_t place_woken(std::uint32_t stream, std::uint32_t previous, std::uint32_t waker_pu,
                               const Loads& loads);
-    // PUs on which somebody waits, nearest to `pu` first.
+    // PUs with waiting streams, nearest to `pu` first.
     std::vector<std::uint32_t> busy_near(std::uint32_t pu, const Loads& loads) const;
-    // An idle PU for a stream that has to leave `pu`, the nearest there is.
+    // An idle PU for a stream that has to leave `pu`, the nearest one.
     std::optional<std::uint32_t> idle_near(std::uint32_t stream, std::uint32_t pu,
                                            const Loads& loads);
-    // What the `tick`-th balancing moves in the domains whose turn it is, one thread each.
+    // Moves of the `tick`-th balancing in the domains whose turn it is, one thread each.
     std::vector<Move> balance(std::uint64_t tick, const Loads& loads);
-    // Ticks until a system thread next takes a PU, and which.
+    // Ticks until a system thread next takes a PU, and that PU.
     Ticks until_daemon();
     std::uint32_t any_pu() { return static_cast<std::uint32_t>(next() % pus_); }
 
@@ -61,7 +61,7 @@ class OsScheduler {
     struct Level {
         std::vector<std::uint32_t> group_of_pu;
         std::vector<std::vector<std::uint32_t>> groups;
-        std::vector<std::uint32_t> vain;  // attempts in a row that could move nothing, by group
+        std::vector<std::uint32_t> vain;  // attempts in a row that moved nothing, by group
     };
 
     void add_level(const std::vector<std::uint32_t>& name_of_pu);

@@ -64,7 +64,8 @@ void RunQueues::enqueue(std::uint32_t number, Ticks at) {
         queue_on(pu, number, std::max(board_.pus[pu].time, at));
 }
 
-// Behind the stream that runs there, which may be in the middle of a gap longer than its slice.
+// Queues a stream behind the running one, which may be in the middle of a gap longer than its
+// slice.
 void RunQueues::queue_on(std::uint32_t pu, std::uint32_t number, Ticks now) {
     Pu& p = board_.pus[pu];
     if (p.queue.empty()) {
@@ -74,7 +75,7 @@ void RunQueues::queue_on(std::uint32_t pu, std::uint32_t number, Ticks now) {
     p.queue.push_back(number);
 }
 
-// The PU's stream has left it: the next one that is ready, or the first to become so.
+// The PU's stream has left: the PU takes the next stream that is ready, or the first to become so.
 void RunQueues::give_pu(std::uint32_t index) {
     Pu& p = board_.pus[index];
     p.stream = nobody;
@@ -113,7 +114,7 @@ void RunQueues::start_on(std::uint32_t index, std::uint32_t number) {
     p.key = p.time;
     accounting_.account(s, p.time);
     s.status = Status::running;
-    s.foreseen.at = nullptr;  // the sets that it knows may be of a core that has been given up
+    s.foreseen.at = nullptr;  // its known sets may be of a core that has lost its caches
     p.misses.clear();
     p.set_watch(s);
     siblings_.tell(p, p.stalled_until);
@@ -181,7 +182,7 @@ OsScheduler::Loads RunQueues::loads() const {
     return loads;
 }
 
-// Chooses the PU of a stream that becomes ready; `slept`: it had left its PU for good.
+// Chooses the PU of a stream that becomes ready; `slept`: the stream had left its PU for good.
 void RunQueues::place(Stream& s, bool slept) {
     const std::uint32_t number = board_.number_of(s);
     const std::uint32_t near = board_.turn == nobody ? s.pu : board_.turn;

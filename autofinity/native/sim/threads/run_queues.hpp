@@ -1,4 +1,4 @@
-// Which stream runs on which PU: the queues of PUs, time slices, and who waits for what to do.
+// Running streams of the PUs: the queues of PUs, time slices, and waiting streams.
 #pragma once
 
 #include <algorithm>
@@ -30,18 +30,18 @@ class RunQueues final : public Repeatable {
 
     // A stream that was blocked or absent is ready.
     void wake(std::uint32_t stream, Ticks at);
-    // The stream that runs on a PU has to wait; has come to its end.
+    // The stream that runs on a PU has to wait; or has ended.
     void block(std::uint32_t pu, Stream& s);
     void leave(std::uint32_t pu, Stream& s);
-    // It has used its time slice up. Throws SimulationError where streams do nothing in theirs.
+    // The stream has used up its time slice. Throws SimulationError where streams do nothing in
+    // their slices.
     void end_slice(std::uint32_t pu);
     // All streams of a process leave the machine.
     void take_off(const Process& process, Ticks at);
-    // Takes the stream from its PU to another, whatever it is doing. The order of PUs is the
-    // caller's business.
+    // Moves the stream from its PU to another, in any state. The caller updates the order of PUs.
     void move(std::uint32_t stream, std::uint32_t pu, Ticks at);
 
-    // The first stream that waits and could do anything, if `takes` it; or nobody.
+    // The first waiting stream that could do anything, if `takes` accepts it; or nobody.
     template <typename Takes>
     std::uint32_t first_idle(Takes&& takes) const {
         const auto found = std::find_if(idle_.begin(), idle_.end(), takes);

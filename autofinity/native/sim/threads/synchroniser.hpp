@@ -1,4 +1,4 @@
-// What streams wait for each other at: locks, barriers, tokens and work units.
+// Objects at which streams wait for each other: locks, barriers, tokens and work units.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ class Synchroniser final : public Repeatable {
     Synchroniser(const Program& program, const Memory& memory, Board& board, Issue& issue,
                  Accesses& accesses, RunQueues& run_queues);
 
-    // Carries out a step of synchronisation, which the stream has taken; false when it has to wait.
+    // Carries out a step of synchronisation that the stream has taken; false when it has to wait.
     bool carry_out(std::uint32_t pu, Stream& s, const Step& step);
-    // The first thing that a woken stream does; false when it has to wait again.
+    // The first action of a woken stream; false when it has to wait again.
     bool resume(std::uint32_t pu, Stream& s);
     // Whether a stream begins with the await of its creation, which is still to come.
     bool awaits_creation(const Stream& s) const;
     void await_creation(Stream& s, Ticks at);
-    // Barriers that all have come to, each time, so far.
+    // Number of barrier releases so far.
     std::uint64_t barrier_releases() const { return barriers_.releases(); }
-    // Throws SimulationError saying who waits for what.
+    // Throws SimulationError, which lists the waits of all streams.
     [[noreturn]] void deadlock() const;
 
     void remember() override;

@@ -1,4 +1,4 @@
-// Tasks of teams: created by a post, taken by whoever of the team waits, oldest first.
+// Tasks of teams: created by a post, taken by any waiting stream of the team, oldest first.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class Tasks final : public Repeatable {
 
     // A task (its unit) has been created.
     void add(std::uint32_t unit);
-    // The first one that the stream may take, its unit; or no_token.
+    // The first task that the stream may take, as its unit; or no_token.
     std::uint32_t take(std::uint32_t stream);
-    // Whether it was the last one of its instance.
+    // Ends a task; returns whether it was the last one of its instance.
     bool end(const Unit& unit) { return --now_.queues[unit.instance].unfinished == 0; }
     bool all_ended(std::uint32_t instance) const { return now_.queues[instance].unfinished == 0; }
 
@@ -27,8 +27,8 @@ class Tasks final : public Repeatable {
     void forget(const Process& process) override;
 
   private:
-    // Of an instance: those that nobody has begun, in order of creation, and how many have not
-    // ended.
+    // Tasks of an instance that no stream has begun, in order of creation, and the number that have
+    // not ended.
     struct Queue {
         std::vector<std::uint32_t> created;
         std::size_t first = 0;

@@ -13,7 +13,7 @@ void Tokens::post(const Pu& p, std::uint32_t number) {
     for (const Waiter& waiter : woken) {
         Stream& s = board_.streams[waiter.stream];
         if (waiter.as == Resume::choose) ++s.units.resumable;
-        // It may have found something else to do, or wait for a lock by now.
+        // The waiter may have found other work, or wait for a lock by now.
         if (s.status == Status::blocked && s.resume == waiter.as)
             run_queues_.wake(waiter.stream,
                              p.time + memory_.transfer(p.core, board_.pus[s.pu].core));

@@ -22,12 +22,12 @@ class Tokens final : public Repeatable {
           now_{std::vector<Token>(program.tokens.size()), {}} {}
 
     bool posted(std::uint32_t token) const { return now_.tokens[token].core_plus_one != 0; }
-    // Wakes who waits for it.
+    // Wakes the streams that wait for it.
     void post(const Pu& p, std::uint32_t token);
-    // A stream sees one that has been posted, as soon as that has come from the core that did.
+    // A stream sees a posted token, as soon as it has come from the posting core.
     void see(Pu& p, Stream& s, std::uint32_t token) const;
-    // The stream is woken when it is posted. `as`: choose where one of its frames waits, retry
-    // where it does itself, before a lock.
+    // The stream is woken when the token is posted. `as`: choose where one of its frames waits,
+    // retry where it waits itself, before a lock.
     void await(std::uint32_t token, std::uint32_t stream, Resume as) {
         now_.waiters[token].push_back({stream, as});
     }

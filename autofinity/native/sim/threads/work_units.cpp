@@ -9,7 +9,7 @@ namespace autofinity::sim {
 bool WorkUnits::reach(std::uint32_t pu, Stream& s, const Unit& own) {
     const auto& steps = program_.streams[own.stream].steps;
     s.position.go_to(std::min<std::size_t>(own.last + 1, steps.size() - 1));
-    if (own.task || !s.units.frames.empty()) return true;  // whoever is free takes it
+    if (own.task || !s.units.frames.empty()) return true;  // any free stream takes it
     s.units.instance = own.instance;
     if (!chunk_left(own.instance)) return true;
     suspend(s, Until::units_done, no_token);
@@ -36,11 +36,11 @@ void WorkUnits::join_barrier(const Pu& p, Stream& s, std::uint32_t barrier) {
     const std::uint32_t generation = barriers_.join(s, barrier);
     suspend(s, Until::released, barrier, generation);
     release_if_complete(barrier, p.time);
-    s.resume = Resume::choose;  // when it is done with the line
+    s.resume = Resume::choose;  // after the access to the line
     board_.yield = true;
 }
 
-// A team's barrier lets nobody go before all have come and all tasks have ended.
+// A team's barrier releases no thread before all have come and all tasks have ended.
 void WorkUnits::release_if_complete(std::uint32_t barrier, Ticks at) {
     if (tasks_.all_ended(program_.instance_of_barrier[barrier])) barriers_.release(barrier, at);
 }
@@ -130,7 +130,7 @@ void WorkUnits::begin(Stream& s, const Unit& unit) {
     position.go_to(unit.first);
 }
 
-// From the mark that begins the unit to what is looked at ahead of time after its end.
+// The steps from the mark that begins the unit to those looked up ahead of time after its end.
 MovedSteps WorkUnits::moved_steps(const Stream& s, const Unit& unit) const {
     const auto& steps = program_.streams[unit.stream].steps;
     const auto at = [&](std::size_t step) {

@@ -1,15 +1,15 @@
-// Work units: chunks of loops, handed out in order to whoever is free; tasks, handed out once they
-// have been created, oldest first, to whoever of the team waits for something. A unit that waits
-// is put aside, and its stream goes on with another one, or with one put aside earlier.
+// Work units: chunks of loops, assigned in order to any free stream; tasks, assigned after their
+// creation, oldest first, to any waiting stream of the team. A unit that waits is put aside, and
+// its stream goes on with another unit, or with one put aside earlier.
 //
 // No deadlock among tasks. A stream that waits for a token or at its team's barrier is a worker: it
 // takes a task that has been created and not begun, and goes back to any of its suspended positions
-// whose token has come. Suppose nothing can go on, and look at the earliest event, in the order of
-// the capture, that has not been replayed. What it needs came before it in the capture, so that it
-// has been replayed: if the event is in a suspended position, that position can go on; if it is in
-// a task that nobody has begun, the task has been created and a waiting stream takes it. Either
-// contradicts the supposition, as long as no stream waits for a lock whose holder is suspended:
-// OpenMP forbids to wait for tasks while holding one (5.2, section 15.9).
+// whose token has come. Suppose no stream can go on, and consider the earliest event, in the order
+// of the capture, that has not been replayed. The events that it needs came before it in the
+// capture, so they have been replayed: if the event is in a suspended position, that position can
+// go on; if it is in a task that no stream has begun, the task has been created and a waiting
+// stream takes it. Either contradicts the supposition, as long as no stream waits for a lock whose
+// holder is suspended: OpenMP forbids to wait for tasks while holding one (5.2, section 15.9).
 #pragma once
 
 #include <cstdint>
@@ -39,18 +39,18 @@ class WorkUnits final : public Repeatable {
           tasks_(program),
           next_of_instance_(program.instances.size(), 0) {}
 
-    // A stream comes to chunks of its own: it takes part, or goes past them when none is left.
-    // These, like `end` and `await`, are false when it has to wait.
+    // A stream comes to chunks of its own: it takes part, or passes them when none is left. This
+    // function, like `end` and `await`, is false when the stream has to wait.
     bool reach(std::uint32_t pu, Stream& s, const Unit& own);
     bool end(std::uint32_t pu, Stream& s, const Unit& unit);
     // Goes on with something else until the token has been posted.
     bool await(std::uint32_t pu, Stream& s, std::uint32_t token);
     void suspend(Stream& s, std::uint32_t token) { suspend(s, Until::posted, token); }
-    // The same at the barrier of its team, which it has come to.
+    // The same at the barrier of its team, which the stream has come to.
     void join_barrier(const Pu& p, Stream& s, std::uint32_t barrier);
     // Finds the stream something to go on with; false when it has to wait.
     bool choose(std::uint32_t pu, Stream& s);
-    // The task that a post of a token creates, if any.
+    // Notes the task that a post of a token creates, if any.
     void posted(std::uint32_t token, Ticks at);
 
     void remember() override;

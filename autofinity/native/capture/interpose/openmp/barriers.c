@@ -21,7 +21,8 @@ void af_passed_barrier(af_thread* t, const af_team* team, int team_size) {
     if (team_size > 1) af_event_add(t, AF_BARRIER, team->barrier, (unsigned)team_size);
 }
 
-// Ends what the thread is doing in the team, lets `wait`, the real one, happen, notes the barrier.
+// Ends the thread's current work in the team, calls `wait`, the real function, and records the
+// barrier.
 #define TEAM_BARRIER(t, wait)                                                           \
     do {                                                                                \
         af_end_share(t);                                                                \
@@ -74,7 +75,7 @@ AF_API void GOMP_scope_start(uintptr_t* reductions) {
     if (t != NULL && reductions != NULL) af_begin_reducing(t);
     AF_UNHEARD(AF_REAL(GOMP_scope_start)(reductions));
 }
-// The end of such a construct: of its tasks, and of the team's way unless that was cancelled.
+// Ends such a construct: its tasks, and, unless it was cancelled, with a barrier of the team.
 AF_API void GOMP_workshare_task_reduction_unregister(bool cancelled) {
     __auto_type const real = AF_REAL(GOMP_workshare_task_reduction_unregister);
     af_thread* const t = af_here();

@@ -1,5 +1,5 @@
-// Doacross loops: iterations that wait for others by name. An edge from the post of an iteration to
-// each wait for it.
+// Doacross loops: iterations that wait for other iterations by number. There is an edge from the
+// post of an iteration to each wait for it.
 #include <stdarg.h>
 
 #include "capture/interpose/openmp/units.h"
@@ -40,7 +40,7 @@ static void doacross_waited(af_thread* t, const uint64_t* counts) {
 POST(GOMP_doacross_post, long)
 POST(GOMP_doacross_ull_post, ull)
 
-enum { DIMENSIONS = 12 };  // as many as are passed on; the call does not say how many there are
+enum { DIMENSIONS = 12 };  // as many as are passed on; the call does not contain their number
 
 #define WAIT(name, number)                                                                   \
     AF_API void name(number first, ...) {                                                    \
@@ -62,7 +62,7 @@ enum { DIMENSIONS = 12 };  // as many as are passed on; the call does not say ho
 WAIT(GOMP_doacross_wait, long)
 WAIT(GOMP_doacross_ull_wait, ull)
 
-// Their chunks count collapsed iterations from 0.
+// Chunks of these loops count collapsed iterations from 0.
 static af_loop collapsed(int kind, unsigned n, const uint64_t* counts, uint64_t chunk) {
     af_loop loop = af_unsigned_loop(kind, true, 0, 1, 1, chunk);
     loop.dimensions = n;

@@ -1,18 +1,19 @@
-// How libgomp's functions are called: what happens inside is not the program's.
+// Calls of libgomp's functions: accesses inside of them are not the program's.
 #pragma once
 
 #include "capture/interpose/interpose.h"
 
-// Those that are not interposed.
+// Functions that are not interposed.
 int omp_get_num_threads(void);
 void omp_get_schedule(int* kind, int* chunk);
 
-// Threads of the innermost team the thread is in.
+// Number of threads of the thread's innermost team.
 static inline int af_team_size(const af_thread* t) {
     return t->team == NULL ? 1 : AF_QUIETLY(AF_REAL(omp_get_num_threads)());
 }
 
-// A function in which the thread may wait for others, or carry out their tasks; then `after`.
+// Defines a function in which the thread may wait for others, or carry out their tasks; `after`
+// runs at its end.
 #define AF_WAITING(name, parameters, arguments, after)          \
     AF_API void name parameters {                               \
         __auto_type const real = AF_REAL(name);                 \

@@ -6,7 +6,8 @@
 #include "capture/record/slots.h"
 #include "capture/state/common.h"
 
-// The locks of unnamed critical and of atomic live inside libgomp; these stand for their lines.
+// The locks of unnamed critical sections and of atomic are inside libgomp; these variables stand
+// for their lines.
 static struct {
     _Alignas(64) char line[64];
 } critical_word, atomic_word;

@@ -1,4 +1,4 @@
-// Loops whose chunks libgomp hands out at run time: where each begins, and each next chunk.
+// Loops whose chunks libgomp distributes at run time: their begins, and each next chunk.
 #include "capture/interpose/openmp/units.h"
 
 typedef unsigned long long ull;  // as libgomp names it

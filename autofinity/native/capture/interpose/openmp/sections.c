@@ -1,7 +1,8 @@
-// Sections, which libgomp hands out one by one.
+// Sections, which libgomp distributes one by one.
 #include "capture/interpose/openmp/units.h"
 
-// A function of libgomp that gives the thread a section, by its number from 1 on; first `before`.
+// Defines a function of libgomp that gives the thread a section, by its number from 1 on; `before`
+// runs first.
 #define SECTION(name, parameters, arguments, before)                     \
     AF_API unsigned name parameters {                                    \
         __auto_type const real = AF_REAL(name);                          \

@@ -11,7 +11,7 @@
 #include "capture/state/arena.h"
 #include "capture/state/common.h"
 
-// Lies before the data of a task; the first two words are where libgomp writes a taskloop's range.
+// Lies before the data of a task; libgomp writes a taskloop's range into the first two words.
 typedef struct af_task_head {
     long range[2];
     void (*run)(void*);
@@ -61,7 +61,7 @@ static void run_task(void* argument) {
     af_team* const outer_team = t->team;
     const uint64_t outer_unit = t->unit, outer_value = t->unit_value;
     const __typeof__(t->loop) outer_loop = t->loop;
-    // It is called while the thread waits in a barrier or a taskwait: now it runs.
+    // Called while the thread waits in a barrier or a taskwait: now the thread runs.
     const int blocked = atomic_load(&t->blocked);
     const __typeof__(t->gate) gate = atomic_load(&t->gate);
     const __typeof__(t->work) work = atomic_load(&t->work);
@@ -99,7 +99,7 @@ static void run_task(void* argument) {
     af_self = saved;
 }
 
-// What GOMP_task and GOMP_taskloop pass for the data: our copy function makes the head of it.
+// Data that GOMP_task and GOMP_taskloop pass on: our copy function makes the head from it.
 typedef struct {
     void (*run)(void*);
     void (*copy)(void*, void*);
@@ -129,7 +129,7 @@ static void copy_task(void* to, void* from) {
         if (t->team != NULL) atomic_fetch_add(&t->team->tasks_waiting, 1);
         head->created = af_token();
         head->done = order->done != 0 ? order->done : af_token();
-        // Outside a parallel region a task is a call; it still has a number of its own.
+        // Outside a parallel region a task is a call, but it has a number of its own.
         head->unit = t->team != NULL
                          ? (t->team->tasks << 20) + atomic_fetch_add(&t->team->task_count, 1)
                          : af_ids(1) << 20;
@@ -144,13 +144,13 @@ static void copy_task(void* to, void* from) {
     af_self = t;  // the copy is the program's
     if (order->copy != NULL)
         order->copy(data_of(head), order->data);
-    else if (order->size > 0)  // else there may be no data
+    else if (order->size > 0)  // otherwise there may be no data
         memcpy(data_of(head), order->data, order->size);
     af_self = quiet;
 }
 
-// Dependences: a reader comes after the last writer, a writer after it and the readers since.
-// `depend` in either of libgomp's two layouts.
+// Dependences: a reader comes after the last writer, a writer after the last writer and all readers
+// since. `depend` in either of libgomp's two layouts.
 static void collect_waits(void** depend, af_tokens* waits, uint64_t done) {
     size_t total = (size_t)(uintptr_t)depend[0], writers = (size_t)(uintptr_t)depend[1], first = 2;
     if (total == 0) {
@@ -170,8 +170,8 @@ static void collect_waits(void** depend, af_tokens* waits, uint64_t done) {
                 d->readers = 0;
             }
         } else if (done != 0) {
-            // A full list: from here on the readers come one after the other, which is an order
-            // that OpenMP allows.
+            // The list is full: from here on the readers come one after the other, an order that
+            // OpenMP allows.
             if (d->readers == AF_READERS) {
                 add_token(waits, d->reads[AF_READERS - 1].token);
                 d->readers--;

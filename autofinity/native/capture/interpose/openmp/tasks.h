@@ -3,6 +3,7 @@
 
 #include "capture/state/thread.h"
 
-// A worksharing construct of which tasks take part in reductions is a taskgroup of its own.
+// Begins a worksharing construct whose tasks take part in reductions: such a construct is a
+// taskgroup of its own.
 AF_HIDDEN void af_begin_reducing(af_thread* t);
 AF_HIDDEN void af_end_reducing(af_thread* t);

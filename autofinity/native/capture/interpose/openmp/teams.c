@@ -62,7 +62,8 @@ static void run_team(void* argument) {
     t->unit = outer_unit;
     t->unit_value = outer_value;
     t->loop = outer_loop;
-    // The pool's threads now wait for the next region, where nobody shall wait for them.
+    // The pool's threads now wait for the next region; during this wait no thread may wait for
+    // them.
     if (t != team->master) {
         t->parked = true;
         af_block(t);
@@ -70,7 +71,7 @@ static void run_team(void* argument) {
     af_self = saved;
 }
 
-// Teams are never given back, only used again: others may still look at one through a gate.
+// Teams are never freed, only reused: other threads may still read one through a gate.
 static af_team* open_team(af_thread* t, void (*run)(void*), void* data) {
     af_parallel_begins(t);
     af_team* team = t->spare_teams;
@@ -101,8 +102,8 @@ static void close_team(af_thread* t, af_team* team) {
     if (t->team == NULL) af_parallel_ends(t);
 }
 
-// A function of libgomp that runs `run` with `data` in a team: ours, around the program's.
-// `describe` says of the `team` what its threads begin with.
+// Defines a function of libgomp that runs `run` with `data` in a team: our function, around the
+// program's. `describe` sets the initial state of the `team`.
 #define PARALLEL(name, parameters, arguments, describe) \
     AF_API void name parameters {                       \
         __auto_type const real = AF_REAL(name);         \
@@ -147,7 +148,7 @@ PARALLEL_RUNTIME(runtime)
 PARALLEL_RUNTIME(nonmonotonic_runtime)
 PARALLEL_RUNTIME(maybe_nonmonotonic_runtime)
 
-// libgomp looks into the data for the reductions of the team's tasks, a pointer in its first word.
+// libgomp reads the reductions of the team's tasks from the data, by a pointer in its first word.
 typedef struct {
     void* reductions;
     af_team* team;

@@ -1,6 +1,6 @@
-// A unit's number is its place in the order of iterations, whoever took it: for dynamic schedules
-// the iteration over the chunk size; for guided ones by following libgomp's sequence of sizes; for
-// sections their own number. Instances of more than 2^20 units take several numbers.
+// A unit's number is its place in the order of iterations, whichever thread took it: for dynamic
+// schedules the iteration over the chunk size; for guided ones by following libgomp's sequence of
+// sizes; for sections their own number. Instances of more than 2^20 units take several numbers.
 #include "capture/interpose/openmp/units.h"
 
 #include "capture/interpose/openmp/team.h"
@@ -34,7 +34,8 @@ static uint64_t iterations(const af_loop* l) {
     return start > end ? (uint64_t)((start - end - 1) / -step + 1) : 0;
 }
 
-// Waits (not for ever) until the whole team is there: who wakes first would take all the work.
+// Waits, with a limit, until the whole team is there: otherwise the first thread to wake would take
+// all the work.
 static void gather(af_thread* t, int team_size) {
     enum { PATIENCE_US = 500000, NAP_US = 50 };
     const uint64_t need = (uint64_t)team_size;
@@ -54,7 +55,7 @@ void af_begin_share(af_thread* t, const af_loop* loop, int team_size) {
     if (made.kind == AF_RUNTIME) {
         int kind = SCHEDULE_STATIC, chunk = 1;
         AF_REAL(omp_get_schedule)(&kind, &chunk);
-        kind &= 0xff;  // without the monotonic modifier
+        kind &= 0xff;  // remove the monotonic modifier
         made.kind = kind == SCHEDULE_DYNAMIC  ? AF_DYNAMIC
                     : kind == SCHEDULE_GUIDED ? AF_GUIDED
                                               : AF_STATIC;

@@ -1,4 +1,4 @@
-// Loops and sections that libgomp hands out at run time: each chunk is a unit.
+// Loops and sections that libgomp distributes at run time: each chunk is a unit.
 #pragma once
 
 #include "capture/interpose/openmp/libgomp.h"
@@ -6,7 +6,7 @@
 
 enum { AF_STATIC, AF_DYNAMIC, AF_GUIDED, AF_RUNTIME };
 
-// A loop as the program describes it; `chunk` 0 where it does not say.
+// A loop as the program describes it; `chunk` is 0 where the program gives none.
 static inline af_loop af_signed_loop(int kind, long start, long end, long step, long chunk) {
     return (af_loop){.kind = kind,
                      .up = step > 0,
@@ -27,17 +27,19 @@ static inline af_loop af_unsigned_loop(int kind, bool up, uint64_t start, uint64
                      .chunk = chunk};
 }
 
-// The thread has come to a loop that is handed out in chunks, or to sections.
+// Records that the thread has reached a loop whose chunks are distributed, or sections.
 AF_HIDDEN void af_begin_share(af_thread* t, const af_loop* loop, int team_size);
 AF_HIDDEN void af_begin_sections(af_thread* t, int team_size);
-// The thread was given a unit: number `ordinal` of its construct, or the chunk that begins at `at`.
+// Records that the thread was given a unit: number `ordinal` of its construct, or the chunk that
+// begins at `at`.
 AF_HIDDEN void af_begin_unit(af_thread* t, uint64_t ordinal);
 AF_HIDDEN void af_took_chunk(af_thread* t, bool got, uint64_t at);
-// The thread asks for the next, or the construct ends.
+// Ends the unit: the thread asks for the next one, or the construct ends.
 AF_HIDDEN void af_end_unit(af_thread* t);
 AF_HIDDEN void af_end_share(af_thread* t);
 
-// A function of libgomp that gives the thread a chunk, which begins at `*from`; first `before`.
+// Defines a function of libgomp that gives the thread a chunk, which begins at `*from`; `before`
+// runs first.
 #define AF_CHUNK(name, parameters, arguments, before) \
     AF_API bool name parameters {                     \
         __auto_type const real = AF_REAL(name);       \
@@ -49,7 +51,7 @@ AF_HIDDEN void af_end_share(af_thread* t);
         af_took_chunk(t, got, (uint64_t)*from);       \
         return got;                                   \
     }
-// The first chunk of a `loop`, which is an expression.
+// Defines a function that gives the first chunk of a `loop`, which is an expression.
 #define AF_FIRST_CHUNK(name, parameters, arguments, loop)       \
     AF_CHUNK(name, parameters, arguments, af_loop begun = loop; \
              af_begin_share(t, &begun, af_team_size(t)))
@@ -68,8 +70,8 @@ static inline int af_schedule(long number) {
     }
 }
 
-// The first chunk where tasks or scans take part in what the construct reduces. Without `from` it
-// is scheduled by the program itself.
+// Defines a function that gives the first chunk where tasks or scans take part in the construct's
+// reduction. Without `from` the program schedules the loop itself.
 #define AF_FIRST_REDUCING_CHUNK(name, parameters, arguments, loop)    \
     AF_API bool name parameters {                                     \
         __auto_type const real = AF_REAL(name);                       \
@@ -84,7 +86,7 @@ static inline int af_schedule(long number) {
         return got;                                                   \
     }
 
-// A construct ends without a barrier.
+// Ends a construct without a barrier.
 #define AF_NOWAIT(name)                 \
     AF_API void name(void) {            \
         af_thread* const t = af_here(); \
