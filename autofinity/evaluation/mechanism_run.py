@@ -8,8 +8,8 @@ are chosen, and both are options of `autofinity compare`:
 - the region runs `repeats` times, with the caches and pages that the last time left, and with it
   the work that a mechanism's costs are weighed against grows;
 - the whole run stands for `paper_s` seconds of a paper's: periods and rates are scaled to it, so
-  each mapping is made as often as in the paper's run. What a fault, a copied page or a migrated
-  thread costs is not scaled; what a mapping costs is (`Setting.mapping_charge_ns`).
+  each mapping is made as often as in the paper's run. The costs of a fault, a copied page or a
+  migrated thread are not scaled; the cost of a mapping is (`Setting.mapping_charge_ns`).
 
 With fewer repeats the same number of faults weighs more: overheads are upper bounds.
 """

@@ -1,12 +1,13 @@
-"""Memory by what it is, whichever process sees it where.
+"""Numbers for bytes of memory that are the same in all processes that share the memory.
 
-kMAF'14 (section 3.1.1) and kMAF'16 (section 4.2.1) know memory by its physical address, so that
-processes which share some are seen to. A kernel shows physical addresses to root only; what is
-mapped as shared, with or without a name, has an inode, and each process's /proc/PID/maps says
-which. So memory that is shared goes by inode and offset, all else by process and address.
+kMAF'14 (section 3.1.1) and kMAF'16 (section 4.2.1) identify memory by its physical address, so that
+sharing between processes is seen. A kernel shows physical addresses to root only. Memory that is
+mapped as shared, with or without a name, has an inode, which /proc/PID/maps of each process shows.
+So shared memory is identified by inode and offset, all other memory by process and address.
 
-What is mapped privately, such as a library, is each process's own, though its pages may be common.
-A process that has gone, or is none of ours, does not tell, and then nothing of it is shared.
+Private mappings, such as those of a library, belong to each process alone, although their pages may
+be common. The maps of a process that has ended, or that is not ours, cannot be read: none of its
+memory counts as shared.
 """
 
 from __future__ import annotations
@@ -19,22 +20,22 @@ from dataclasses import dataclass
 from autofinity.linux.touches import ADDRESS_BITS
 
 _FIRST_NUMBER = 1 << 22
-"""Above every process id there can be."""
+"""A number above every possible process id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A stretch of a process's addresses, as a line of /proc/PID/maps has it."""
+    """A stretch of a process's addresses, from a line of /proc/PID/maps."""
 
     start: int
     end: int
     shared: tuple[str, str] | None
-    """Device and inode, of one that is mapped as shared."""
+    """Device and inode of a mapping that is shared; None for others."""
     offset: int
 
     @staticmethod
     def parse(line: str) -> Mapped:
-        """Raises `ValueError`."""
+        """Parse a line. Raises `ValueError`."""
         addresses, modes, offset, device, inode, *_ = line.split()
         start, end = (int(address, 16) for address in addresses.split("-"))
         shared = (device, inode) if modes[3:4] == "s" and inode != "0" else None
@@ -42,10 +43,12 @@ class Mapped:
 
 
 class SharedMemory:
-    """What is known of the processes that were asked about."""
+    """Mappings of the processes whose addresses were looked up."""
 
     def __init__(self, processes: int = 1, procfs: str = "/proc") -> None:
-        """Nothing is read before so many processes were asked about: one alone shares nothing."""
+        """Maps are first read after so many processes were looked up: one process alone shares
+        nothing.
+        """
         self._processes = processes
         self._procfs = procfs
         self._pids: set[int] = set()
@@ -54,13 +57,13 @@ class SharedMemory:
         self._read: set[int] = set()
 
     def look_again(self) -> None:
-        """Where an address is in nothing that is known, the process's maps are read once more: once
-        from one call of this to the next.
+        """Allow one more read of each process's maps, for an address that no known mapping
+        holds.
         """
         self._read.clear()
 
     def place(self, pid: int, address: int) -> int:
-        """A number that is the same for the same byte, below 2^71."""
+        """A number below 2^71 that is the same for the same byte in all processes."""
         self._pids.add(pid)
         if len(self._pids) < self._processes:
             return (pid << ADDRESS_BITS) + address

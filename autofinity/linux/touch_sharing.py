@@ -1,10 +1,10 @@
 """Which threads share: a fault, or a sampled access, shows which thread uses a page now.
 
-As kMAF'14 has it (Diener et al., PACT 2014, section 3.2 and table 2): of each sub-block of 1 KiB
-the last two threads are kept; the one that is there now goes in front, and all pairs of those kept
-count one. A sub-block that nobody faults at again is one thread's: without NUMA hinting each page
-faults once, at its first touch, and nothing is seen of sharing, but between processes: each has to
-touch first what they share.
+Follows kMAF'14 (Diener et al., PACT 2014, section 3.2 and table 2): each sub-block of 1 KiB keeps
+its last two threads. The present thread goes in front, and all pairs of the kept threads count one.
+A sub-block without further faults belongs to one thread. Without NUMA hinting each page faults
+once, at its first touch, so sharing is seen only between processes, each of which has a first touch
+of the memory that they share.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TouchSharing:
         self._touches: dict[int, Counter[int]] = {}
 
     def add(self, records: Iterable[Record]) -> None:
-        """Take records in, in order of time, soon enough to ask their processes."""
+        """Add records, in order of time, soon enough to ask their processes."""
         self._memory.look_again()
         for record in records:
             thread = self._numbers.setdefault(record.tid, len(self._numbers))
@@ -58,7 +58,7 @@ class TouchSharing:
 
     @property
     def sharing(self) -> SharingMatrix:
-        """Touches in turn of one sub-block, for each pair of threads."""
+        """Alternating touches of one sub-block, for each pair of threads."""
         threads = range(len(self._numbers))
         return SharingMatrix(
             tuple(tuple(float(self._pairs[min(i, j), max(i, j)]) for j in threads) for i in threads)

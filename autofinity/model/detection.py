@@ -62,8 +62,8 @@ class FaultSampling:
     sharers: int = 2
     """Threads kept for each block, 1 to 8."""
     counter_bits: int = 8
-    """Of each saturating counter of a page's NUMA vector (kMAF'14, table 2; kMAF'16, section 4.8.1:
-    1 byte)."""
+    """Bits of each saturating counter of a page's NUMA vector (kMAF'14, table 2; kMAF'16, section
+    4.8.1: 1 byte)."""
     halve_on_move: bool = False
     """Halve a page's counters when it is moved (kMAF'14, section 3.3)."""
     fault_ns: float = 454.0

@@ -68,7 +68,7 @@ class Asked:
 
     @property
     def fault_share_per_s(self) -> float:
-        """Of the touched pages, per second of a paper's run."""
+        """Share of the touched pages that fault, per second of a paper's run."""
         if self.faults_per_page is not None:
             return self.faults_per_page / self.paper_s
         return faults_per_page(self.repeats, self.paper_s) / self.paper_s
