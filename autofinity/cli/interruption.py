@@ -86,9 +86,7 @@ class Interruption:
         if self._by is None:
             complain("interrupted; what was recorded is kept")
             self.end(signal.Signals(number))
-        complain(
-            "interrupted; what is under way will be finished and kept; Ctrl-C again ends at once"
-        )
+        complain("interrupted; present runs will be finished and kept; Ctrl-C again ends at once")
 
 
 def _forget_terminal() -> None:

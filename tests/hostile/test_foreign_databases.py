@@ -115,7 +115,7 @@ def test_root_leaves_nothing_in_another_users_home(
         text=True,
         timeout=60,
     )
-    assert "fault of autofinity" not in done.stderr
+    assert "internal error of autofinity" not in done.stderr
     if command == "attach" or home == "a database of theirs":
         assert done.returncode == 1
         assert "is not used: its folder is not private" in done.stderr

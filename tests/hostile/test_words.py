@@ -252,7 +252,7 @@ def faulty(folder: Path, **environment: str) -> str:
 
 def test_a_fault_of_ours_is_one_line_that_says_where_its_report_is(tmp_path: Path) -> None:
     said = faulty(tmp_path)
-    assert said.startswith("autofinity: a fault of autofinity, not of yours: ZeroDivisionError")
+    assert said.startswith("autofinity: internal error of autofinity: ZeroDivisionError")
     (report,) = (tmp_path / "state" / "autofinity").glob("fault-*.txt")
     assert said.endswith(f"the report is kept in {report}\n")
     assert report.stat().st_mode & 0o777 == 0o600

@@ -131,7 +131,7 @@ def test_what_cannot_be_attached_to_is_one_clear_line(run: Runner) -> None:
 def test_nothing_to_restore_is_said(run: Runner) -> None:
     run.db.parent.mkdir(parents=True)
     BehaviourDB.open(run.db).close()
-    assert "nothing runs here" in asked(run, "restore").stdout
+    assert "no running program has masks to restore" in asked(run, "restore").stdout
     done = asked(run, "restore", "1")
     assert done.returncode == 2
     assert "no live run of process 1" in done.stderr

@@ -187,7 +187,7 @@ def test_the_picture_needs_no_unicode() -> None:
         ),
         (
             ("hints", "--machine", SMALL, "--threads", "2", "--as", "taskset"),
-            "say which with --hint",
+            "choose it with --hint",
         ),
         (
             ("hints", "-m", SMALL, "-t", "2", "--hint", "slp", "--as", "x"),

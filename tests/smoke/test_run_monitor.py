@@ -92,7 +92,7 @@ def test_openmp_runs_no_more_threads_than_its_limit(
 ) -> None:
     env = run.env | {"OMP_NUM_THREADS": asked, "OMP_THREAD_LIMIT": limit}
     said = run("--explain", "--", "true", env=env).stderr
-    expected = f"threads {threads};" if threads else "threads not promised"
+    expected = f"threads {threads};" if threads else "threads not given"
     assert f"autofinity: {expected}".encode() in said
 
 
