@@ -77,4 +77,4 @@ MAPPERS: Mapping[str, Mapper] = {
 def all_in_markdown() -> str:
     """The table of docs/mapping.md."""
     rows = [f"| `{name}` | {of.meaning} | {of.source} |" for name, of in MAPPERS.items()]
-    return "\n".join(["| name | what it does | source |", "|---|---|---|", *rows])
+    return "\n".join(["| name | method | source |", "|---|---|---|", *rows])
