@@ -130,7 +130,8 @@ _NO_SENTENCE = re.compile(
     r"^ *(`{3,}).*?^ *\1 *$"  # a block of code
     r"|<!--.*?-->"
     r"|``.*?``|`[^`]*`"
-    r"|(?<=\])\([^)\s]*\)",  # where a link leads
+    r"|(?<=\])\([^)\s]*\)"  # where a link leads
+    r"|[\w/-]+\.(?:md|py|toml)\b",
     re.DOTALL | re.MULTILINE,
 )
 _BORDER = re.compile(
