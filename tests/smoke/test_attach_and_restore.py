@@ -60,12 +60,12 @@ def test_an_attached_program_is_placed_left_and_restored(
             watcher.send_signal(signal.SIGINT)
             _, said = watcher.communicate(timeout=120)
         assert watcher.returncode == 0, said
-        assert b"left alone from now on" in said
+        assert b"no longer watched" in said
         assert app.poll() is None and single(app.pid)  # it goes on where it was placed
         assert json.loads(asked(run, "status", "--json").stdout)["running"] == [1]
         put_back = asked(run, "restore", str(app.pid))
         assert put_back.returncode == 0, put_back.stderr
-        assert "2 threads put back" in put_back.stdout
+        assert "2 threads restored" in put_back.stdout
         assert set(masks_of(app.pid)) == {allowed()}
         assert app.poll() is None
 
@@ -109,7 +109,7 @@ def test_who_attaches_after_a_killed_monitor_takes_over_its_masks(
             watcher.terminate()
             _, said = watcher.communicate(timeout=120)
         assert watcher.returncode == 0, said
-        assert b"masks of 2 threads are put back" in said
+        assert b"masks of 2 threads are restored" in said
         assert set(masks_of(app.pid)) == {allowed()}
 
 

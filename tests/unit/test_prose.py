@@ -136,6 +136,38 @@ def test_docstrings_comments_and_messages_of_a_program_are_read_and_names_are_no
     ]
 
 
+NATIVE = r"""// What a run keeps,
+// it tells.
+#include "told.h"
+static const char help[] =
+    "Run a program. "
+    "Of its threads\n"
+    "none is left.";  // said in vain
+/* The lines
+ * are drawn. */
+char quote = '"';
+say("%s: the times scatter", told);
+"""
+
+
+def test_comments_and_messages_of_a_program_in_c_are_read_and_names_are_not() -> None:
+    assert found("autofinity/native/a.c", NATIVE) == [
+        *[(1, "What"), (2, "tells"), (5, "Of"), (7, "in vain"), (9, "drawn"), (11, "scatter")],
+    ]
+    assert found("autofinity/native/a.hpp", NATIVE) == found("autofinity/native/a.c", NATIVE)
+
+
+def test_file_names_are_no_words() -> None:
+    assert words("See docs/model-draws.md and [model-draws.md](model-draws.md).") == []
+
+
+def test_programs_of_suites_and_the_lists_own_file_are_left_out() -> None:
+    out = ["training/pic/pic.c", "kernels/gups.c", "scripts/tools/prose.py"]
+    assert all(prose.NOT_OURS.fullmatch(path) for path in out)
+    held = ["training/README.md", "kernels/README.md", "scripts/tools/soak.py", "README.md"]
+    assert not any(prose.NOT_OURS.fullmatch(path) for path in held)
+
+
 def test_strings_of_tests_are_data() -> None:
     kinds = {f.kind for f in prose.findings_of("tests/unit/test_a.py", PROGRAM)}
     assert kinds == {"docstring", "comment"}
