@@ -95,7 +95,7 @@ def test_threads_that_take_turns_share_the_cores_of_as_many_as_run_at_a_time(
 def test_the_line_that_is_said_names_the_hint_and_the_program_runs(run: Runner) -> None:
     done = run("--hint=sLP", "--", "sh", "-c", "exit 37")
     assert done.returncode == 37
-    assert done.stderr.startswith(b"autofinity: hint few-sockets-own-caches (sLP), as asked for")
+    assert done.stderr.startswith(b"autofinity: hint few-sockets-own-caches (sLP), by --hint")
 
 
 @pytest.mark.parametrize("hint", HINTS, ids=str)
