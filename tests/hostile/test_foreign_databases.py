@@ -184,7 +184,7 @@ def test_what_is_no_monitor_is_not_ended(tmp_path: Path, sleeper: subprocess.Pop
         filled(path, sleeper.pid, identity_of(other.pid))
         with BehaviourDB.open(path) as database:
             (run,) = live_runs(database)
-            with pytest.raises(CapabilityError, match=f"process {other.pid}, on record as"):
+            with pytest.raises(CapabilityError, match=f"process {other.pid}, recorded as"):
                 restore(database, run)
             (run,) = live_runs(database)
             assert run.phase != "restored"
