@@ -1,9 +1,9 @@
-# The one door, for people and for CI. `make` alone lists what there is.
+# Targets for people and for CI. `make` alone lists them.
 .DEFAULT_GOAL := help
 VENV ?= .venv
 PY := $(VENV)/bin/python
 
-help: ## List what there is
+help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 SOURCES := pyproject.toml CMakeLists.txt $(shell git ls-files autofinity training policies data 2>/dev/null)
@@ -32,10 +32,10 @@ test: $(VENV)/.ready-dev ## All tests
 test-numa: $(VENV)/.ready-dev ## Tests on kernels with 4 and 8 NUMA nodes, under QEMU (minutes)
 	@for machine in 4x4 4x2x6; do PYTHONSAFEPATH=1 $(PY) scripts/numa-guest --machine $$machine || exit; done
 
-check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules
+check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules, prose
 	@scripts/check $(VENV)
 
-observations: $(VENV)/.ready ## Profile what is shipped in data/observations (two hours; goes on where it stopped; MACHINES=..., ESTIMATE=1)
+observations: $(VENV)/.ready ## Profile the shipped data/observations (two hours; resumes after an interruption; MACHINES=..., ESTIMATE=1)
 	@scripts/observations $(if $(ESTIMATE),-e) $(VENV) $(MACHINES)
 
 policies: $(VENV)/.ready ## Learn the policies from the shipped observations, and judge them (minutes; MACHINES=...)

@@ -72,5 +72,5 @@ def _first_of_pipe(fd: int, path: Path) -> bytes:
             os.set_blocking(fd, True)
             return start or b""
         if time.monotonic() > patient_until_s:
-            raise OSError(errno.ENODATA, "it is a pipe, and nobody writes it", str(path))
+            raise OSError(errno.ENODATA, "it is a pipe without a writer", str(path))
         time.sleep(_PAUSE_S)

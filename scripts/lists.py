@@ -46,7 +46,7 @@ def hints() -> str:
     """
     topology = load_preset(EXAMPLE).topology
     lines = [
-        "| letters | name | what it asks for | `OMP_PLACES` | `OMP_PROC_BIND` | example |",
+        "| letters | name | meaning | `OMP_PLACES` | `OMP_PROC_BIND` | example |",
         "|---|---|---|---|---|---|",
     ]
     for hint in HINTS:

@@ -27,7 +27,9 @@ class OpenMPWords:
 _SPREAD = OpenMPWords("ll_caches", "spread")
 _CLOSE = OpenMPWords("cores", "close")
 _OF_FEW_SOCKETS = OpenMPWords(
-    "ll_caches(N)", "spread", "N is the number of caches of as few sockets as hold the threads"
+    "ll_caches(N)",
+    "spread",
+    "N is the number of caches in the fewest sockets that hold the threads",
 )
 
 OPENMP: Mapping[Hint, OpenMPWords | None] = dict(

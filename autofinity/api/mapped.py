@@ -94,15 +94,16 @@ def _matrix(sharing: npt.ArrayLike) -> SharingMatrix:
     try:
         cells = np.array(sharing, np.float64)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"the sharing matrix is none of numbers: {error}") from None
+        raise UsageError(f"the sharing matrix holds other values than numbers: {error}") from None
     if cells.ndim != 2 or cells.shape[0] != cells.shape[1] or not cells.size:
         raise UsageError(
-            f"the sharing matrix has the shape {cells.shape}; expected a row and a column a thread"
+            f"the sharing matrix has the shape {cells.shape}; expected one row and one column per "
+            "thread"
         )
     np.fill_diagonal(cells, 0)
     if not np.isfinite(cells).all() or (cells < 0).any() or (cells != cells.T).any():
         raise UsageError(
-            "the sharing matrix has amounts that cannot be; expected finite ones from 0, the same "
-            "for i, j and j, i"
+            "the sharing matrix has invalid amounts; expected finite amounts from 0, equal for i, "
+            "j and j, i"
         )
     return SharingMatrix(tuple(map(tuple, cells.tolist())))

@@ -71,7 +71,7 @@ def emulator(environment: Mapping[str, str] = os.environ) -> str:
     if platform.machine() != "x86_64":
         raise CaptureError(
             f"binaries can be captured on x86_64 only, this is {platform.machine()}; "
-            "capture the program compiled, as a suite (see docs/suites.md)"
+            "compile the program for capture, as a suite (see docs/suites.md)"
         )
     found = shutil.which("qemu-x86_64", path=environment.get("PATH"))
     if found is None:
@@ -86,8 +86,8 @@ def emulator(environment: Mapping[str, str] = os.environ) -> str:
     version = re.search(r"version (\d+)\.", said)
     if version is None or not _OLDEST <= int(version[1]) <= _NEWEST:
         raise CaptureError(
-            f"{found} is {said.splitlines()[0] if said else 'no QEMU'}; its plugin interface is "
-            f"not the one our plugin speaks: expected QEMU {_OLDEST} to {_NEWEST}"
+            f"{found} is {said.splitlines()[0] if said else 'no QEMU'}; its plugin interface does "
+            f"not fit our plugin: expected QEMU {_OLDEST} to {_NEWEST}"
         )
     usage = subprocess.run(
         [found, "--help"], capture_output=True, text=True, errors="replace", check=False
@@ -140,13 +140,13 @@ def capture_binary(
         if code < 0:
             raise CaptureError(
                 f"{what} was ended by {signal.Signals(-code).name} under capture; where it is not "
-                f"without, what {Path(qemu).name} says above may tell why"
+                f"without, what {Path(qemu).name} says above may explain why"
             )
         if not is_whole(partial):
             raise CaptureError(
-                f"{what} ran to its end (exit code {code}), but nothing whole was recorded; it may "
-                "have replaced itself by another program or cleared LD_PRELOAD, unless a line "
-                "above says why"
+                f"{what} ran to its end (exit code {code}), but no complete trace was recorded; "
+                "unless a line above says why, the program may have started another one in its "
+                "place or cleared LD_PRELOAD"
             )
         facts = recorded(partial)
         if facts.roi_begins == 0:
@@ -201,10 +201,10 @@ def _program(argv: Sequence[str], environment: Mapping[str, str]) -> Path:
         raise UsageError(f"{path} is a script; name its interpreter: -- INTERPRETER {argv[0]} …")
     elf = read_elf(path)
     if elf is None or elf.machine != X86_64 or not elf.starts:
-        raise UsageError(f"{path} is no 64-bit x86 program; only those can be captured here")
+        raise UsageError(f"{path} is not a 64-bit x86 program; expected one")
     reason = not_recordable(path)
     if reason is not None:
-        raise UsageError(f"{reason}, or capture it compiled (docs/suites.md)")
+        raise UsageError(f"{reason}, or compile the program for capture (docs/suites.md)")
     return path
 
 

@@ -301,7 +301,7 @@ def _run(
             f"{what} was ended by {signal.Signals(-code).name} under capture; it said: {said}"
         )
     if code != 0:
-        raise CaptureError(f"{what} left with exit code {code} under capture; it said: {said}")
+        raise CaptureError(f"{what} ended with exit code {code} under capture; it said: {said}")
     if not expected:
         raise CaptureError(
             f"{what} did not print what its manifest expects, /{spec.expect}/; it said: {said}"

@@ -17,14 +17,14 @@ def not_recordable(path: Path) -> str | None:
         return None
     if elf.is_go:
         return (
-            f"{path} is a Go program: its threads and what they wait for are those of Go's own "
-            "run-time system, which no capture sees; only programs that use POSIX threads or "
-            "libgomp of the system can be captured"
+            f"{path} is a Go program, and a capture does not see the threads and waits of Go's "
+            "own run-time system; expected a program that uses POSIX threads or libgomp of the "
+            "system"
         )
     if elf.is_static:
         return (
-            f"{path} is statically linked: nobody can tell there who waits for whom; "
-            "link it dynamically (without -static)"
+            f"{path} is statically linked, so a capture cannot see which thread waits for "
+            "which; link it dynamically (without -static)"
         )
     return None
 
@@ -39,14 +39,14 @@ def why_nothing_was_recorded(partial: Path, programs: Iterable[Path]) -> str:
             return reason
     if (partial / "owner").exists():
         return (
-            "the runtime saw it begin and not end: it left by a system call of its own, not by "
-            "exit() or the end of main(), or became another program; a program with its own "
-            "start-up (-nostartfiles) has to call exit()"
+            "the runtime recorded its begin but no end: it ended by a system call of its own, "
+            "not by exit() or the end of main(), or became another program; a program with its own "
+            "start-up code (-nostartfiles) has to call exit()"
         )
     if any(_has_runtime(elf) for _, elf in found):
         return (
-            "it was built for capture, but its beginning is its own: the dynamic linker ran none "
-            "of the runtime's; build it without -nostartfiles and -nostdlib"
+            "it was built for capture, but its own start-up code does not start the capture "
+            "runtime; build it without -nostartfiles and -nostdlib"
         )
     return (
         "its build must pass the flags of {cflags} (or {cxxflags}, {fflags}) and {ldflags} to "

@@ -30,13 +30,13 @@ MOST_WITHOUT_LIMIT = 1_000_000
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
-    help=f"List at most so many.  [default: {ROWS_SHOWN} in the table, all in JSON]",
+    help=f"List at most this many.  [default: {ROWS_SHOWN} in the table, all in JSON]",
 )
 @json_option
 def command(
     machine: str, threads: int, available: str | None, limit: int | None, as_json: bool
 ) -> None:
-    """All affinities: how many threads sit in each LLC of each socket, up to isomorphism."""
+    """List all affinities: threads in each LLC of each socket, up to isomorphism."""
     from autofinity.affinity.enumerate import count_affinities, enumerate_affinities
 
     topology = machine_topology(machine)

@@ -35,7 +35,7 @@ from autofinity.store.behaviour_file import default_path
     "--hint",
     type=HINT,
     default=None,
-    help="Place by this hint at once: no sample, no policy.",
+    help="Place by this hint at once, without a sample or a policy.",
 )
 @fallback_option
 @click.option(
@@ -43,21 +43,21 @@ from autofinity.store.behaviour_file import default_path
     "-t",
     type=click.IntRange(min=1),
     default=None,
-    help="Threads it computes with.  [default: those that are seen to compute]",
+    help="Number of computing threads.  [default: those observed to compute]",
 )
 @click.option(
     "--bind",
     type=click.Choice(["llc", "core", "none"]),
     default="llc",
     show_default=True,
-    help="Bind each thread to the CPUs of a last-level cache, or to one, or decide only.",
+    help="Bind each thread to the CPUs of a last-level cache or to one CPU, or only decide.",
 )
 @click.option(
     "--sample-s",
     type=click.FloatRange(min=0, max=86_400, min_open=True),
     default=1.0,
     show_default=True,
-    help="Length of a sample in seconds; it takes a quarter to twice of it, as the answer needs.",
+    help="Sample length in seconds; a sample takes a quarter to twice of this, as precision needs.",
 )
 @click.option(
     "--every",
@@ -65,27 +65,29 @@ from autofinity.store.behaviour_file import default_path
     type=click.FloatRange(min=0, max=86_400, min_open=True),
     default=None,
     metavar="SECONDS",
-    help="Go on looking: when the program has changed, sample and decide anew.",
+    help="Check the program at this interval; sample and decide again when it has changed.",
 )
 @click.option(
     "--mechanism",
     type=click.Choice(tuple(LIVE)),
     default=BY_POLICY,
     show_default=True,
-    help="Who decides: the policy, or who shares with whom, by page faults; unified: both.",
+    help="Place by the policy, by sharing seen in page faults, or by both (unified).",
 )
 @click.option(
     "--migrate-pages",
     is_flag=True,
-    help="Let pages follow the threads that use them (with a --mechanism).",
+    help="Migrate pages to the threads that use them (with a --mechanism).",
 )
 @click.option(
     "--arm",
     is_flag=True,
-    help="Root: switch kernel.numa_balancing on meanwhile, so that pages fault again.",
+    help="Switch on kernel.numa_balancing meanwhile, so that pages fault again (needs root).",
 )
-@click.option("--restore", "put_back", is_flag=True, help="Put the masks back when this ends.")
-@click.option("--quiet", is_flag=True, help="Say nothing.")
+@click.option(
+    "--restore", "put_back", is_flag=True, help="Restore the CPU masks when this command ends."
+)
+@click.option("--quiet", is_flag=True, help="Print nothing.")
 @database_option
 def command(
     pid: int,
@@ -105,24 +107,24 @@ def command(
 ) -> None:
     """Watch and place the running program PID, until it ends or Ctrl-C.
 
-    The program goes on either way, and every mask stays valid: as it was placed, or with --restore
-    as it was before. `autofinity restore PID` puts masks back later.
+    The program continues either way. Its threads keep their new CPU masks, or get the old masks
+    back with --restore. `autofinity restore PID` restores masks later.
     """
     path = (db or default_path()).absolute()
     if migrate_pages and mechanism == BY_POLICY:
         raise UsageError(
-            "--migrate-pages is for a mechanism; expected a --mechanism that moves pages: "
+            "--migrate-pages needs a mechanism; expected a --mechanism that moves pages: "
             f"{names_moving_pages()}"
         )
     if hint is not None and (
         policy or fallback or every_s or bind == "none" or mechanism != BY_POLICY
     ):
         raise UsageError(
-            "--hint leaves nothing to decide; expected it without --policy, --fallback, "
+            "--hint decides the placement; expected --hint without --policy, --fallback, "
             "--mechanism, --every and --bind none"
         )
     if fallback is not None and mechanism != BY_POLICY:
-        raise UsageError("--fallback is for the policy; expected it without --mechanism")
+        raise UsageError("--fallback needs a policy; expected --fallback without --mechanism")
     chosen = None if hint is not None else chosen_policy(policy)
     wishes = Wishes(
         threads=threads or 0,
@@ -145,14 +147,14 @@ def command(
         if chosen is None:
             teller.say(f"{NO_POLICY}; {NO_POLICY_REMEDY}")
         else:
-            teller.say(f"asked is the policy {chosen.path}, {chosen.origin}")
+            teller.say(f"using the policy {chosen.path}, {chosen.origin}")
     _tell_policy(request.policy, teller)
     try:
         watch(request, teller, by_mechanism)
         teller.say("the program has ended")
     except KeyboardInterrupt:
         if not put_back:
-            teller.say(f"left alone from now on; `autofinity restore {pid}` puts its masks back")
+            teller.say(f"no longer watched; `autofinity restore {pid}` restores its CPU masks")
     if put_back:
         _put_back(path, pid, teller)
 
@@ -171,7 +173,7 @@ def _put_back(path: Path, pid: int, teller: _Teller) -> None:
     with BehaviourDB.open(path) as database:
         for run in live_runs(database):
             if run.pid == pid:
-                teller.say(f"masks of {restore(database, run).done} threads are put back")
+                teller.say(f"CPU masks of {restore(database, run).done} threads are restored")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from autofinity.learning.settings import LearningSettings
 def command(
     observations: Path, machine: str | None, settings: LearningSettings, as_json: bool
 ) -> None:
-    """Cut the chosen counters into bins and count what falls into each.
+    """Cut the chosen counters into bins and count the samples in each bin.
 
     OBS is a folder of observations. Bins are (lower, upper].
     """

@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     "--threads",
     "-t",
     type=click.IntRange(min=1, max=4096),
-    help="Threads of each program; of a binary, OMP_NUM_THREADS.  [default: 8; binary: its own]",
+    help="Threads of each program; for a binary, OMP_NUM_THREADS.  [default: 8; binary: its own]",
 )
 @click.option("--size", help="Input of the suite's programs by size.  [default: small]")
 @click.option(
     "--roi",
     type=click.Choice(("marks", "parallel", "whole")),
     help="Region of interest of a binary: between autofinity_roi_begin() and _end(), from the "
-    "first thread to the last join, or all of it.  [default: parallel]",
+    "first thread to the last join, or the whole run.  [default: parallel]",
 )
 @click.option(
     "--sampled/--whole",
     "sample",
     default=None,
-    help="Record windows of each run, a few million accesses, and of what lies between only which "
-    "lines threads touched last; a region that is not longer than that is recorded whole.  "
-    "[default: not for the sizes tiny, small, medium, core and llc]",
+    help="Record windows of a few million accesses in all; between windows, record only the lines "
+    "that threads touched last. Shorter regions are recorded whole.  [default: --whole for the "
+    "sizes tiny, small, medium, core and llc]",
 )
 @click.option(
     "--output",
@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("traces"),
     show_default=True,
-    help="Folder for the traces, PROGRAM-SIZE-THREADSt each; finished ones of a suite are reused.",
+    help="Folder for the traces, named PROGRAM-SIZE-THREADSt; complete traces of a suite are "
+    "reused.",
 )
 @json_option
 @click.argument("binary", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGS]...]")
@@ -69,15 +70,20 @@ def command(
 ) -> None:
     """Run a suite's programs, or any one program, under capture and keep the traces.
 
-    Without PROGRAM the suite's programs are compiled for capture and run. With it, that binary runs
-    as it is under QEMU, on our standard streams; with --json its output goes to stderr.
+    Without PROGRAM, the suite's programs are compiled for capture and run. With PROGRAM, that
+    binary runs unchanged under QEMU, on the standard streams of this command; with --json its
+    output goes to stderr.
     """
     if binary:
         for option, value in (("--suite", suite_path), ("--program", programs), ("--size", size)):
             if value:
-                raise UsageError(f"{option} is for the programs of a suite, not for {binary[0]}")
+                raise UsageError(
+                    f"{option} applies to a suite; expected no {option} with the binary {binary[0]}"
+                )
         if sample:
-            raise UsageError(f"--sampled is for the programs of a suite, not for {binary[0]}")
+            raise UsageError(
+                f"--sampled applies to a suite; expected no --sampled with the binary {binary[0]}"
+            )
         traces = [_capture_binary(binary, output, threads, roi or "parallel", as_json)]
     else:
         from autofinity.resources import shipped
@@ -85,7 +91,9 @@ def command(
         from autofinity.workflow.capture import capture_traces
 
         if roi is not None:
-            raise UsageError("--roi is for a binary; a suite's manifest says it for each program")
+            raise UsageError(
+                "--roi applies to a binary; the manifest of a suite sets the region of each program"
+            )
         suite = load_suite(suite_path or shipped("training", "suite.toml"))
         traces = capture_traces(
             suite,
@@ -116,7 +124,7 @@ def _capture_binary(
     if done.lost_order:
         complain(warning(argv[0], done.lost_order))
     if done.exit_code != 0:
-        complain(f"{argv[0]} left with exit code {done.exit_code}; its trace is kept")
+        complain(f"{argv[0]} ended with exit code {done.exit_code}; its trace is kept")
     return done.meta
 
 

@@ -36,21 +36,22 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=8,
     show_default=True,
-    help="Of each program.",
+    help="Threads of each program.",
 )
 @click.option(
     "--mechanism",
     "mechanisms",
     multiple=True,
-    help="Such as kmaf16, beside os and oracle-trace; may be given several times.  [default: all]",
+    help="Mechanism to run beside os and oracle-trace, such as kmaf16; may be repeated.  "
+    "[default: all]",
 )
 @click.option(
     "--program",
     "-p",
     "programs",
     multiple=True,
-    help="Only this program of the suite; may be given several times. cg+lu runs two side by side, "
-    "with --threads each.",
+    help="Run only this program of the suite; may be repeated. cg+lu runs two programs side by "
+    "side, each with --threads threads.",
 )
 @size_option
 @comparing_options(repeats=10)
@@ -59,20 +60,20 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0, max=1e6),
     default=None,
     metavar="N",
-    help="How often kMAF and SPCD make each page fault again in the run.  [default: the paper's 20 "
-    "where the region is repeated that often, else once a repeat; at least 10% of the pages a "
+    help="Induced faults of each page in the run, for kMAF and SPCD.  [default: the paper's 20 "
+    "where the region is repeated that often, else one per repeat; at least 10% of the pages a "
     "second]",
 )
 @click.option(
     "--policy",
     metavar="POLICY",
     default=None,
-    help="For autofinity and unified: a file, or the name of a shipped one.  [default: that of the "
-    "machine]",
+    help="Policy of autofinity and unified: a file, or the name of a shipped one.  [default: that "
+    "of the machine]",
 )
-@click.option("--list", "only_list", is_flag=True, help="Say which mechanisms there are, and stop.")
+@click.option("--list", "only_list", is_flag=True, help="List the mechanisms and exit.")
 @output_option(
-    "Draw times against the OS's into this file (.svg, .png or .pdf; needs autofinity[plots])."
+    "Save a chart of times relative to the OS's (.svg, .png or .pdf; needs autofinity[plots])."
 )
 @json_option
 def command(
@@ -97,9 +98,9 @@ def command(
 ) -> None:
     """Run published mechanisms, baselines, oracles and ours on the same programs and machine.
 
-    Everything a mechanism does is charged in simulated time: induced faults, shootdowns, copied
-    pages, migrated threads, and its own mapping. All figures are ratios to the operating system's
-    scheduler with first-touch pages, as geometric means over programs with 95 % intervals.
+    All work of a mechanism is charged in simulated time: induced faults, shootdowns, page copies,
+    thread migrations and the mapping. All figures are ratios to the operating system's scheduler
+    with first-touch pages, as geometric means over programs with 95 % intervals.
     """
     from autofinity.evaluation.comparison_summary import summarise
     from autofinity.mechanisms.registry import pick
@@ -126,7 +127,7 @@ def command(
     summary = summarise(cases)
     if not summary:
         raise SimulationError(
-            f"nothing could be compared on {machine}: "
+            f"no mechanism completed on {machine}: "
             + "; ".join(sorted({case.reason for case in cases if case.run is None}))
         )
     programs_run = len({case.program for case in cases})

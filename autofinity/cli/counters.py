@@ -25,12 +25,11 @@ from autofinity.learning.settings import LearningSettings
 def command(
     observations: Path, machine: str | None, settings: LearningSettings, as_json: bool
 ) -> None:
-    """Choose what a policy looks at, of what the PMU can count at once.
+    """Choose the features of a policy, among those that the PMU can count at once.
 
     OBS is a folder of observations. Counters or ratios are added while the loss on held-out
     programs falls (--selection regret), or ranked by correlation-based feature selection (cfs:
-    WEKA's CfsSubsetEval, grown greedily; those beyond where the search alone would have stopped add
-    little).
+    WEKA's CfsSubsetEval, grown greedily; features after the stop of WEKA's own search add little).
     """
     from autofinity.workflow.learning_steps import chosen_counters
 

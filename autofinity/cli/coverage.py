@@ -42,11 +42,11 @@ def command(
     as_json: bool,
     settings: LearningSettings,
 ) -> None:
-    """Say which behaviours the programs show, and which programs add none.
+    """List the behaviours of programs, and the programs that add none.
 
-    A behaviour is a discretised sample of any affinity (figure 10 of the paper); options of
-    learning say which counters are looked at and how they are cut (--paper: as the paper did).
-    OBSERVATIONS are those of `profile`; by default the shipped ones of the machine.
+    A behaviour is a discretised sample of any affinity (figure 10 of the paper). Learning options
+    set the counters and how counters are cut (--paper: as in the paper). OBSERVATIONS come from
+    `profile`; the default is the shipped ones of the machine.
     """
     from autofinity.workflow.coverage import coverage
 
@@ -66,7 +66,7 @@ def command(
         return
     _print(covered)
     added = ", ".join(covered.adding_nothing) or "none"
-    say(f"programs without which no behaviour would be missed: {added}")
+    say(f"programs that add no behaviour: {added}")
 
 
 def _print(covered: Covered) -> None:

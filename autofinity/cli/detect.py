@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     "--threads",
     "-t",
     type=int,
-    help="Threads of the trace that are placed.  [default: as many as the program had]",
+    help="Number of threads of the trace to place.  [default: all threads of the program]",
 )
 @click.option(
-    "--hint", type=HINT, default="spread", show_default=True, help="Where the threads run."
+    "--hint", type=HINT, default="spread", show_default=True, help="Placement of the threads."
 )
 @click.option(
     "--with",
@@ -56,14 +56,16 @@ if TYPE_CHECKING:
     type=click.Choice([*SCALED, WHOLE_TRACE]),
     default="faults",
     show_default=True,
-    help="trace: all accesses, without a run.",
+    help="Detector; trace: all accesses, without a simulated run.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the page colours.")
-@output_option("Draw the matrix into this file (.svg), or write it for `autofinity map` (.csv).")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, help="Random seed of the page colours."
+)
+@output_option("Save the matrix as a picture (.svg), or for `autofinity map` (.csv).")
 @click.option(
     "--arm",
     is_flag=True,
-    help="For PROGRAM, as root: switch the kernel's NUMA hinting on while it runs.",
+    help="Switch on the kernel's NUMA hinting while PROGRAM runs (needs root).",
 )
 @json_option
 @click.pass_context
@@ -82,15 +84,15 @@ def command(
     as_json: bool,
 ) -> None:
     """Show the sharing matrix and the page exclusivity of TRACE (a folder of `autofinity capture`),
-    or of PROGRAM, which is run here with every page fault of it recorded.
+    or of PROGRAM, which runs here while its page faults are recorded.
 
-    PROGRAM's page faults say who touched a page first; with --arm the kernel makes them fault again
-    and again, and who shares shows, on machines of one node too.
+    Page faults of PROGRAM show which thread touched a page first. With --arm, the kernel makes
+    pages fault repeatedly, which shows sharing, also on machines with one node.
 
     The program of a TRACE runs on a simulated machine, watched by one of the published detectors:
     induced page faults (kMAF'16, or kMAF'14's sub-blocks), equal TLB entries, access counters in
-    the TLB (SAMMU) or the page table (LAPT), or remote accesses (Azimi). Their rates are scaled to
-    the length of the run, since the papers' belong to runs of minutes.
+    the TLB (SAMMU) or the page table (LAPT), or remote accesses (Azimi). Detection rates are scaled
+    to the length of the run, since the papers ran programs for minutes.
     """
     from autofinity.workflow.backends import simulated
     from autofinity.workflow.detect import detect
@@ -103,7 +105,7 @@ def command(
         sys.exit(detect_live(program, output, arm=arm, as_json=as_json))
     assert trace is not None
     if arm:
-        raise UsageError("--arm is for a program that runs here, not for a trace")
+        raise UsageError("--arm needs a program that runs here; expected no --arm with a trace")
     simulator = simulated(machine, latencies, page_size, reporter=Terminal())
     detected = detect(simulator, trace, source, threads=threads or None, hint=hint, seed=seed)
     name = simulator.spec.name

@@ -76,12 +76,12 @@ def _print(title: str, here: DetectedHere) -> None:
         err=True,
     )
     if here.lost:
-        say(f"{here.lost} more came too fast to be recorded", err=True)
+        say(f"{here.lost} more were lost, because they came too fast", err=True)
     if not here.numa_hinting and here.why_not_sampled:
         say(
-            f"accesses are not sampled ({here.why_not_sampled}), and each page faulted at its "
-            "first touch only (kernel.numa_balancing is 0); as root, --arm switches NUMA hinting "
-            "on for the run, on the whole system, and back afterwards",
+            f"accesses are not sampled ({here.why_not_sampled}), and each page faulted only at "
+            "its first touch (kernel.numa_balancing is 0); as root, --arm switches on NUMA "
+            "hinting on the whole system during the run",
             err=True,
         )
 

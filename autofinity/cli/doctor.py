@@ -32,19 +32,19 @@ from autofinity.runtime.launcher import find_launcher
 from autofinity.runtime.machine_facts import speeds_here
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy
 
-_ASKED = "what the policy asks"
+_ASKED = "policy's needs"
 
 
 @click.command()
 @click.option(
     "--measure",
     is_flag=True,
-    help="First measure the speeds of caches and memory that policies ask for (some seconds, on an "
-    "idle machine), and keep them for runs to come.",
+    help="First measure the speeds of caches and memory that policies need (some seconds, on an "
+    "idle machine), and keep them for later runs.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(measure: bool, as_json: bool) -> None:
-    """Probe everything a run would use, without side effects; each line with its remedy."""
+    """Probe all that a run would use, without side effects, and list remedies."""
     if measure:
         _measure()
     ladder = probe()
@@ -56,7 +56,7 @@ def command(measure: bool, as_json: bool) -> None:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("", "capability", "found", "to get it"):
+    for heading in ("", "capability", "found", "remedy"):
         table.add_column(heading, overflow="fold")
     for capability in (*ladder.capabilities, *parts):
         mark = Text("yes", "green") if capability.available else Text("no", "yellow")
@@ -64,7 +64,7 @@ def command(measure: bool, as_json: bool) -> None:
     console = page()
     print_table(table, console)
     console.print()
-    tier = Text("A run here decides by: ").append(ladder.tier, "bold")
+    tier = Text("Runs here can use ").append(ladder.tier, "bold")
     console.print(tier.append(f". {_meaning(ladder.tier)}"))
     shipped = ", ".join(policy_names()) or "none"
     console.print(Text(f"Shipped policies, for --policy NAME: {shipped}."))
@@ -72,10 +72,10 @@ def command(measure: bool, as_json: bool) -> None:
 
 def _meaning(tier: str) -> str:
     if tier == HARDWARE:
-        return "The policy gets the counters it asks for, as far as this CPU has them."
+        return "Policies get all of their counters that this CPU has."
     return (
-        "Counters that policies ask for cannot be measured: where all are missing, threads stay "
-        "where the system puts them, unless it shows who shares with whom."
+        "No hardware counters: using no placement for a policy that needs them, unless page faults "
+        "show sharing."
     )
 
 
@@ -95,7 +95,9 @@ def _choice() -> Capability:
     except TopologyError as error:
         return Capability(name, False, str(error))
     if nothing_to_choose(topology, topology.allowed):
-        return Capability(name, False, ONE_LLC, "allow CPUs of several, where the machine has them")
+        return Capability(
+            name, False, ONE_LLC, "allow CPUs of several last-level caches, if the machine has them"
+        )
     count = len({topology.by_os_index[cpu].llc for cpu in topology.allowed})
     return Capability(name, True, f"{count} are allowed")
 

@@ -58,34 +58,37 @@ def tell(request: Request) -> None:
     promise = (
         "promised"
         if request.threads
-        else "for example: none were promised, so those that compute are placed, a core each"
+        else "for example; without --threads, each computing thread gets a core"
     )
     plan = plan_hints(topology, threads, available, claimed(runs), request.bind)
     pins = other_pins(os.getpid(), os.environ, allowed)
     if request.mechanism != "autofinity":
-        decides = f"{request.mechanism}: who shares with whom, by page faults"
+        decides = f"{request.mechanism}: sharing between threads, seen in page faults"
         decides += "; pages may follow" if request.migrate_pages else "; pages stay"
-        decides += "; NUMA hinting is switched on meanwhile" if request.arm else ""
+        decides += "; NUMA hinting is switched on during the run" if request.arm else ""
     elif request.hint is not None:
-        decides = f"hint {request.hint.shown}, as asked for, without a sample"
+        decides = f"hint {request.hint.shown}, by --hint, without a sample"
     elif policy is None:
         decides = without_policy(request.fallback).removeprefix(UNDECIDED)
     elif hint is None and is_blind(request, policy):
         decides = unmeasured(request.fallback, policy.counters).removeprefix(UNDECIDED)
-        decides += "; seats go by who shares with whom, once that shows" * sharing_shows(
-            request, topology
+        decides += (
+            "; threads that share are placed together once page faults show sharing"
+            * sharing_shows(request, topology)
         )
     elif hint is None:
-        decides = f"sampled in {DISTRIBUTED.shown} first, then asked"
+        decides = f"sampled in {DISTRIBUTED.shown} first, then decided by the policy"
     else:
-        decides = f"known: hint {hint.shown} without a sample"
+        decides = f"recorded: hint {hint.shown}, without a sample"
         if request.bound:
             decides += f"; bound to CPUs {request.bound} before it starts"
     undecided = request.hint is None and request.mechanism == "autofinity"
     if undecided and request.bind == "llc" and nothing_to_choose(topology, plan.available):
         decides += f"; {ONE_LLC}"
     if request.every_s and request.policy is not None:
-        decides += f"; looked at every {request.every_s:g} s, decided anew when it changes"
+        decides += (
+            f"; checked every {request.every_s:g} s, decided again when the program has changed"
+        )
     for name, text in (
         ("program", f"{request.program} (key {request.key[:12]})"),
         ("machine", _shape(topology)),

@@ -81,7 +81,7 @@ def _outcome(action: Callable[[], object], interruption: Interruption) -> tuple[
             say(text, err=True, newline=False)
         return error.exit_code, ""
     except (click.Abort, KeyboardInterrupt):
-        complain("interrupted; what was recorded is kept")
+        complain("interrupted; recorded results are kept")
         interruption.end()
     except (ReaderGoneError, BrokenPipeError):
         return _READER_GONE, ""

@@ -28,12 +28,12 @@ from autofinity.learning.settings import LearningSettings
     "--threads",
     "-t",
     default=None,
-    help="Judge at these thread counts.  [default: those of the observations, or 8]",
+    help="Thread counts to judge at.  [default: those of the observations, or 8]",
 )
 @click.option(
     "--train-threads",
     default=None,
-    help="Learn from these only.  [default: 8; those of the observations where 8 is not one]",
+    help="Thread counts to learn from.  [default: 8, or those of the observations if they lack 8]",
 )
 @click.option(
     "--policy",
@@ -46,12 +46,12 @@ from autofinity.learning.settings import LearningSettings
     "--observations",
     type=click.Path(path_type=Path),
     default=None,
-    help="Of `profile`, a folder or a file, to judge by without profiling.",
+    help="Folder or file of `profile` to judge by, instead of profiling.",
 )
 @click.option(
     "--fresh",
     is_flag=True,
-    help="Profile, even where observations of the machine are shipped.",
+    help="Profile, even if observations of the machine are shipped.",
 )
 @json_option
 def command(
@@ -66,13 +66,13 @@ def command(
 ) -> None:
     """Judge a policy on programs it has not seen.
 
-    Each program is left out in turn: a policy is learned from the others, shown what it did in
-    the distributed affinity, and the program runs again in the chosen affinity, or is switched
-    while it runs. Beside it stand packed, distributed, the OS's scheduler, compact, random, the
-    best of the eight hints and the oracle (the best affinity profiled), in time and energy.
+    Each program is left out in turn. A policy learned from the others gets the program's sample in
+    the distributed affinity. The program then reruns in the chosen affinity, or switches while it
+    runs. Baselines are packed, distributed, the OS's scheduler, compact, random, the best of the
+    eight hints and the oracle (the best affinity profiled), in time and energy.
 
-    A machine whose observations are shipped is not profiled, unless an option says how to. With
-    --machine any, a policy for any machine is judged on each that was observed.
+    A machine with shipped observations is profiled only if an option sets how. With --machine any,
+    a policy for any machine is judged on each observed machine.
     """
     if options["machine"] == "any":
         _across(settings, observations, policy, as_json=as_json)
@@ -135,7 +135,7 @@ def _across(
 
 
 _TITLES = {
-    "nothing": "the policy as given",
+    "nothing": "the given policy",
     "program": "one policy for any machine, learned without the program",
     "machine": "one policy for any machine, learned without the machine",
     "both": "one policy for any machine, learned without the machine and without the program",

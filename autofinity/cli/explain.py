@@ -23,20 +23,20 @@ from autofinity.workflow.run_records import database_named
     "samples",
     metavar="COUNTER=VALUE,…",
     multiple=True,
-    help="Counts per thread and second, and facts of the machine that the policy asks for; nan for "
-    "one that was not measured. May be repeated.",
+    help="Counts per thread and second, and machine facts of the policy; nan for a value that was "
+    "not measured. May be repeated.",
 )
 @click.option(
     "--second",
     "second_samples",
     metavar="COUNTER=VALUE,…",
     multiple=True,
-    help="The same counters in the affinity of the policy's second look.",
+    help="The same counters, measured in the affinity of the policy's second sample.",
 )
 @click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database that RUN is in.  [default: the one in the state folder]",
+    help="Behaviour database with RUN.  [default: in the state folder]",
 )
 @json_option
 def command(
@@ -46,16 +46,15 @@ def command(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """Say which rule decides for a sample, by what margin, and what comes next.
+    """Explain which rule decides for a sample, by which margin, and the runner-up.
 
-    RUN is the number of a run that `autofinity status` lists, or `last`: then its own sample is
-    explained, and the mask of every thread as the kernel has it now, and who else pins.
+    RUN is the number of a run in `autofinity status`, or `last`. Its recorded sample is explained,
+    with the present mask of every thread and others that pin threads.
 
-    A policy may look again, with a sample in another affinity (--second), before it has the
-    last word.
+    A policy may ask for a second sample in another affinity (--second) before the final answer.
 
-    POLICY is a policy file, or the name of one that is shipped. Margins are relative: how far a
-    value would have to move for another hint.
+    POLICY is a policy file, or the name of a shipped policy. A margin is the relative change of a
+    value that would lead to another hint.
     """
     from autofinity.policy.explain import explain, explanation_data, explanation_text
     from autofinity.policy.on_machine import on_machine
@@ -66,7 +65,9 @@ def command(
         return
     read = named_policy(policy)
     if not samples:
-        raise UsageError("--sample is missing; expected COUNTER=VALUE,… or the number of a run")
+        raise UsageError(
+            "--sample is missing; expected --sample COUNTER=VALUE,… or the number of a run"
+        )
     start, probe = sample_of(samples), sample_of(second_samples)
     facts = {name: start.pop(name) for name in read.facts if name in start}
     lacking = [name for name in read.facts if name not in facts]
@@ -84,7 +85,10 @@ def command(
         return
     say(explanation_text(read, why), newline=False)
     if lacking:
-        say(f"facts of the machine that are not known: {', '.join(lacking)}; no rule of them holds")
+        say(
+            f"facts of the machine that are not known: {', '.join(lacking)}; no rule with these "
+            "facts holds"
+        )
     if why.missing:  # of a run there is nothing more to give
         say(f"give {', '.join(map(one_line, why.missing))} with --sample for a sound decision")
     if second is not None:
@@ -95,7 +99,7 @@ def command(
             text = explanation_text(second.policy, again)
             say("".join(f"  {line}\n" for line in text.splitlines()), newline=False)
     elif probe:
-        say("--second is not looked at: this answer is final", err=True)
+        say("--second is ignored: this answer is final", err=True)
 
 
 def sample_of(texts: tuple[str, ...]) -> dict[str, float]:

@@ -39,7 +39,7 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
     if why:
         say(one_line(f"nothing was decided{' yet' if found.alive else ''}: {why}"))
     elif run.hint is None:
-        say("no hint: threads were placed by who shares with whom")
+        say("no hint: threads were placed by sharing")
     elif policy is None:
         say(one_line(f"{_shown(run.hint)}: {trouble}"))
     else:
@@ -50,8 +50,12 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
     if run.cpus:
         say(one_line(f"claims CPUs {run.cpus}; began with {run.allowed}"))
     for line in found.others:
-        say(one_line(f"who else pins: {line}"))
-    authors = {"autofinity": "by autofinity", "nobody": "as it began", "others": "pinned by others"}
+        say(one_line(f"also pinned: {line}"))
+    authors = {
+        "autofinity": "by autofinity",
+        "nobody": "as at the start",
+        "others": "pinned by others",
+    }
     for thread in found.threads:
         name = one_line(thread.name)
         say(f"thread {thread.tid} {name}: CPUs {thread.cpus} ({authors[thread.author]})")
@@ -62,7 +66,7 @@ def _tell_decision(found: RunNow, policy: RulePolicy) -> None:
     from autofinity.policy.readable import cores_text, instead_text, second_text
 
     if found.known:
-        say(f"hint {_shown(found.run.hint)} was known; by the sample that it was decided by:")
+        say(f"hint {_shown(found.run.hint)} was on record; decided by this sample:")
     why = explain(policy, found.sample)
     say(explanation_text(policy, why), newline=False)
     second = policy.second

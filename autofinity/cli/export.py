@@ -30,20 +30,20 @@ from autofinity.workflow.policies import named_policy
     "--prefix",
     default=DEFAULT_PREFIX,
     show_default=True,
-    help="Before every name in a C header, so that several policies fit into one program.",
+    help="Prefix of all names in a C header, so that one program can hold several policies.",
 )
 @click.option(
     "--machine",
     "-m",
     default=None,
-    help="Put facts of this machine into a policy that asks for them.",
+    help="Insert the facts of this machine into a policy that needs machine facts.",
 )
 @click.option(
     "--threads",
     "-t",
     type=click.IntRange(min=1),
     default=None,
-    help="For how many threads these facts are.",
+    help="Number of threads for these facts.",
 )
 def command(
     policy: str,
@@ -53,9 +53,9 @@ def command(
     machine: str | None,
     threads: int | None,
 ) -> None:
-    """Write a policy as a C header or in another form.
+    """Write a policy as a C header or in another format.
 
-    POLICY is a policy file, or the name of one that is shipped. The header needs nothing else,
+    POLICY is a policy file, or the name of a shipped policy. The header is self-contained,
     allocates nothing, and compiles as C99 and as C++.
     """
     text = exported(_for(named_policy(policy), machine, threads), form, prefix)
@@ -74,5 +74,5 @@ def _for(policy: RulePolicy, machine: str | None, threads: int | None) -> RulePo
     if machine is None and threads is None:
         return policy
     if machine is None or threads is None:
-        raise UsageError("--machine and --threads go together: facts are those of both")
+        raise UsageError("--machine and --threads go together; expected both or neither")
     return on_machine(policy, facts_on(machine)(threads))

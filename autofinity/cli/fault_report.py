@@ -25,7 +25,7 @@ _LONGEST = 300
 def keep_report(error: Exception) -> str:
     """Write the report, readable to its owner only; the sentence that says where it is."""
     said = one_line(f"{type(error).__name__}: {error}")
-    what = f"a fault of autofinity, not of yours: {said[:_LONGEST]}"
+    what = f"internal error of autofinity: {said[:_LONGEST]}"
     report = (
         f"autofinity {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"command: {shlex.join(sys.argv)}\n\n{''.join(traceback.format_exception(error))}"
@@ -38,7 +38,7 @@ def keep_report(error: Exception) -> str:
         except OSError:
             continue
         return f"{what}; the report is kept in {name}"
-    return f"{what}; its report could not be kept: no folder can be written"
+    return f"{what}; the report was not kept: no folder is writable"
 
 
 def _folders() -> Iterator[Path]:

@@ -36,33 +36,35 @@ NOTE_COLUMNS = 80
     "--observations",
     type=click.Path(path_type=Path),
     default=None,
-    help="Of `profile`.  [default: the shipped ones of the machine]",
+    help="Observations of `profile`.  [default: the shipped ones of the machine]",
 )
 @click.option(
     "--threads",
     "-t",
     type=click.IntRange(min=1),
-    help="[default: 8; in those of mechanisms as many as the paper's machine has PUs]",
+    help="Threads.  [default: 8; in figures of mechanisms, the number of PUs of the paper's "
+    "machine]",
 )
 @click.option(
     "--program",
     "-p",
     "programs",
     multiple=True,
-    help="In figure 1 and those of mechanisms.  [default: the most and the least sensitive one; "
-    "six of the suite, or what the figure needs]",
+    help="Programs of figure 1 and of figures of mechanisms.  [default: the most and the least "
+    "sensitive; six of the suite, or as the figure needs]",
 )
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
     default=6,
     show_default=True,
-    help="In figures 9a and 9b: groups in which programs are left out.",
+    help="Groups of programs that are left out together, in figures 9a and 9b.",
 )
 @click.option(
-    "--size", help="Input, in those of mechanisms.  [default: what the figure needs, mostly tiny]"
+    "--size",
+    help="Input size, in figures of mechanisms.  [default: as the figure needs, mostly tiny]",
 )
-@comparing_options(repeats=None, shown="30, or what the figure needs")
+@comparing_options(repeats=None, shown="30, or as the figure needs")
 @picture_option
 @json_option
 def command(
@@ -83,19 +85,21 @@ def command(
 ) -> None:
     """Draw a figure of a paper from our data, here or into a file.
 
-    Of Moore & Childers (CC 2013): 1: all affinities of a program. 2a: how many affinities there
-    are. 9a, 9b: what discretisation and condense function are worth. 10: behaviours that the
-    programs show. 11: all programs at one thread count. 12: interesting cases at all thread counts,
+    Figures of Moore & Childers (CC 2013): 1: all affinities of a program. 2a: the number of
+    affinities. 9a, 9b: effect of discretisation and condense function. 10: behaviours of the
+    programs. 11: all programs at one thread count. 12: interesting cases at all thread counts,
     learned at one.
 
-    Of mechanisms, with what the paper found beside ours: kmaf14-N (PACT 2014), kmaf16-N (TPDS
-    2016), sammu-N (Euro-Par 2016) and tlb-N (CCPE 2014) for figure N, -tN for table N; they run
-    what `compare` runs, and continue where they were interrupted (docs/mechanisms.md lists them).
+    Figures of mechanisms, with the paper's results beside ours: kmaf14-N (PACT 2014), kmaf16-N
+    (TPDS 2016), sammu-N (Euro-Par 2016) and tlb-N (CCPE 2014) for figure N, -tN for table N. These
+    run as `compare` does, and resume after an interruption (docs/mechanisms.md lists them).
     """
     terminal = Terminal(quiet=as_json)
     if name in OF_OBSERVATIONS:
         if as_json:
-            raise UsageError(f"--json: figure {name} has none; expected one of mechanisms")
+            raise UsageError(
+                f"--json: figure {name} has no JSON form; expected a figure of mechanisms"
+            )
         figure = OF_OBSERVATIONS[name]
         on = machine or figure.paper.machine
         observed = Observed(
@@ -114,8 +118,8 @@ def command(
     of_mechanisms = OF_MECHANISMS[name]
     if of_mechanisms.own_input and (programs or size):
         raise UsageError(
-            f"--program, --size: figure {name} is of {', '.join(of_mechanisms.programs)} with an "
-            f"input of its own, {of_mechanisms.own_input}; expected neither"
+            f"--program, --size: figure {name} is of {', '.join(of_mechanisms.programs)} with a "
+            f"fixed input, {of_mechanisms.own_input}; expected neither"
         )
     wanted = wanted_on(
         machine or of_mechanisms.default_machine,
@@ -134,4 +138,4 @@ def command(
         say_json({**about, **document(drawn)})
         return
     show(drawn, output)
-    say(f"{of_mechanisms.source}; why ours differ: docs/mechanisms.md", err=output is not None)
+    say(f"{of_mechanisms.source}; docs/mechanisms.md explains differences", err=output is not None)

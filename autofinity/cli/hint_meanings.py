@@ -31,7 +31,7 @@ def tell_meanings(hints: Sequence[Hint], *, as_json: bool) -> None:
     from rich.table import Table
 
     table = Table()
-    for heading in ("letters", "name", "what it asks for", "OMP_PLACES", "OMP_PROC_BIND"):
+    for heading in ("letters", "name", "meaning", "OMP_PLACES", "OMP_PROC_BIND"):
         table.add_column(heading)
     for hint in hints:
         words = OPENMP[hint]
@@ -41,7 +41,10 @@ def tell_meanings(hints: Sequence[Hint], *, as_json: bool) -> None:
     for words in {words for hint in hints if (words := OPENMP[hint]) and words.where}:
         say(f"{words.places}: {words.where}")
     if any(OPENMP[hint] is None for hint in hints):
-        say("a list: of one machine and thread count; `autofinity hints -t N --hint HINT --as omp`")
+        say(
+            "a list: depends on machine and thread count; `autofinity hints -t N --hint HINT --as "
+            "omp`"
+        )
 
 
 def _document(hint: Hint) -> dict[str, object]:

@@ -23,15 +23,17 @@ from autofinity.workflow.backends import machine_topology
 
 @click.command()
 @topology_option
-@click.option("--threads", "-t", type=int, help="Where this many threads would sit, for each hint.")
+@click.option(
+    "--threads", "-t", type=int, help="Show where this many threads would be placed by each hint."
+)
 @available_option
-@click.option("--hint", type=HINT, help="Only this one, by its name or its letters.")
+@click.option("--hint", type=HINT, help="Show only this hint, given by name or letters.")
 @click.option(
     "--as",
     "tool",
     metavar="TOOL",
-    help="With --hint: the CPUs as another launcher takes them, on one line: "
-    "taskset, numactl, omp, gomp, kmp, likwid, hwloc, srun, systemd, docker; or list.",
+    help="With --hint: print the CPUs on one line for another launcher: taskset, numactl, omp, "
+    "gomp, kmp, likwid, hwloc, srun, systemd, docker; or list.",
 )
 @json_option
 def command(
@@ -42,15 +44,15 @@ def command(
     tool: str | None,
     as_json: bool,
 ) -> None:
-    """The eight hints and what they mean; with --threads the core set that matches each best.
+    """List the eight hints and their meaning; with --threads, the best match of each hint.
 
-    A hint is three wishes: S, spread over sockets; L, spread over last-level caches; P, the wish
-    for sockets comes first. Capitals are true.
+    A hint has three letters: S, spread over sockets; L, spread over last-level caches; P, sockets
+    have priority. A capital means yes.
 
-    CPUs are listed in thread order. Occupancy is threads per LLC of each used socket, in descending
-    order, without empty ones: the affinity as `autofinity affinities` lists it.
+    CPUs are listed in thread order. Occupancy is the number of threads in each LLC of each used
+    socket, in descending order, without empty LLCs, as `autofinity affinities` lists affinities.
 
-    With --as the set goes where programs are started by other means:
+    With --as, the CPUs are printed for programs that another launcher starts:
 
         $(autofinity hints -t 8 --hint packed --as taskset) ./app
     """
@@ -62,11 +64,11 @@ def command(
         _print_launchers()
         return
     if tool is not None and hint is None:
-        raise UsageError("--as needs one core set; say which with --hint")
+        raise UsageError("--as needs one hint; choose it with --hint")
     wanted = HINTS if hint is None else (hint,)
     if threads is None:
         if tool is not None or available is not None:
-            raise UsageError("core sets need a thread count; say how many threads with --threads")
+            raise UsageError("core sets need a thread count; give it with --threads")
         tell_meanings(wanted, as_json=as_json)
         return
     topology = machine_topology(machine)
@@ -127,9 +129,11 @@ def _print_launchers() -> None:
 
     from autofinity.affinity.launchers import LAUNCHERS
 
-    table = Table(title="What --as knows", title_justify="left")
-    for heading in ("tool", "what it is", "thread i on the i-th CPU"):
+    table = Table(title="Tools of --as", title_justify="left")
+    for heading in ("tool", "meaning", "thread i on the i-th CPU"):
         table.add_column(heading, overflow="fold")
     for name, form in LAUNCHERS.items():
-        table.add_row(name, form.meaning, "yes" if form.pins_threads else "no: all on the set")
+        table.add_row(
+            name, form.meaning, "yes" if form.pins_threads else "no: all threads on the whole set"
+        )
     print_table(table)

@@ -84,11 +84,9 @@ class Interruption:
             number = os.read(came, 1)[0]  # of who handles it otherwise, it is theirs
         time.sleep(_PATIENCE_S)
         if self._by is None:
-            complain("interrupted; what was recorded is kept")
+            complain("interrupted; recorded results are kept")
             self.end(signal.Signals(number))
-        complain(
-            "interrupted; what is under way will be finished and kept; Ctrl-C again ends at once"
-        )
+        complain("interrupted; present runs will be finished and kept; Ctrl-C again ends at once")
 
 
 def _forget_terminal() -> None:

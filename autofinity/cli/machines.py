@@ -36,16 +36,20 @@ COLUMNS = {
 
 @click.command()
 @click.option(
-    "--sources", is_flag=True, help="How many values of each were read, derived, … or estimated."
+    "--sources",
+    is_flag=True,
+    help="Show how many values of each machine were read, derived, … or estimated.",
 )
-@click.option("--markdown", is_flag=True, help="A table of docs/machines.md, key numbers too.")
+@click.option(
+    "--markdown", is_flag=True, help="Print the table of docs/machines.md, with key numbers."
+)
 @json_option
 def command(sources: bool, markdown: bool, as_json: bool) -> None:
-    """The machines that can be simulated by name.
+    """List the machines that can be simulated by name.
 
-    Each is a file in `data/machines` in which every value says where it comes from; `sourced` is
-    the share of those that were read in a source, derived from such, or measured. docs/machines.md
-    says how to write one.
+    Each machine is a file in `data/machines` that gives the source of every value. `sourced` is the
+    share of values that were read in a source, derived from a source, or measured. docs/machines.md
+    describes how to write a machine file.
     """
     from autofinity.sim.preset import load_preset, preset_names
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     "matrix_file",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help="CSV: how much each thread shares with each, a row a thread.",
+    help="CSV file of a sharing matrix: amounts shared by each pair of threads, one row per "
+    "thread.",
 )
 @topology_option
 @click.option(
@@ -44,22 +45,29 @@ if TYPE_CHECKING:
     type=click.Choice(tuple(MAPPERS)),
     default="refined",
     show_default=True,
-    help="Who says where threads sit.",
+    help="Mapping algorithm.",
 )
-@click.option("--threads", "-t", type=click.IntRange(min=1), help="Only the first threads.")
+@click.option(
+    "--threads",
+    "-t",
+    type=click.IntRange(min=1),
+    help="Map only this many threads, the first ones.",
+)
 @click.option(
     "--hint",
     type=HINT,
     default="packed",
     show_default=True,
-    help="Which cores are used: the best match of this hint. With more threads than CPUs, all.",
+    help="Use the cores of this hint's best match; all cores if there are more threads than CPUs.",
 )
 @available_option
-@click.option("--directed", is_flag=True, help="Cells i,j and j,i are added: one way each.")
+@click.option(
+    "--directed", is_flag=True, help="Add cells i,j and j,i, each of which holds one direction."
+)
 @click.option(
     "--last-first",
     is_flag=True,
-    help="The first row is the last thread's, and so on, as numalize writes them.",
+    help="Read rows from the last thread to the first, as numalize writes them.",
 )
 @picture_option
 @json_option
@@ -75,13 +83,13 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Map threads to CPUs so that those that share most sit closest, and say what that is worth.
+    """Map threads that share most to the closest CPUs, and compare mapping costs.
 
     The cost is the sum of sharing times distance over all pairs of threads: 0 on one CPU, 1 in a
     core, 2 in an L2, 4 in a last-level cache, 10 in a node, and the SLIT between nodes.
 
-    Which cores are used is chosen first, by --hint and --available; all algorithms only say who
-    sits where on them.
+    The cores are chosen first, by --hint and --available. All algorithms place threads on the same
+    cores.
     """
     from autofinity.mapping.matrix_file import read_matrix
     from autofinity.workflow.map import map_threads
@@ -165,7 +173,7 @@ def _print(
     cost = f"{chosen.cost:g}" if is_known(topology, chosen.cpus) else "unknown"
     said = f"{chosen.name}: {sharing.threads} threads at a cost of {cost}"
     print_picture(topology, machine, None, chosen.cpus, said)
-    say(f"CPUs used, by all algorithms (hint {hint.shown}): {format_cpu_list(done.used)}")
+    say(f"CPUs used by all algorithms (hint {hint.shown}): {format_cpu_list(done.used)}")
     say("CPUs in thread order: " + ",".join(map(str, chosen.cpus)))
     table = Table()
     for heading in ("algorithm", "cost", f"of {chosen.name}", "ms", ""):

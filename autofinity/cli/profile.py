@@ -30,52 +30,58 @@ if TYPE_CHECKING:
 @click.option(
     "--threads", "-t", default="8", show_default=True, help="Thread counts, such as 4,8,16."
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the draw of affinities.")
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Random seed of the choice of affinities.",
+)
 @click.option(
     "--seeds",
     type=click.IntRange(min=1, max=99),
     default=1,
     show_default=True,
-    help="Runs in each affinity: page colourings of the simulated machine to average over.",
+    help="Runs in each affinity, each with other page colours on the simulated machine.",
 )
 @click.option(
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="Also run under the OS's scheduler, compact, at random, and switched to each hint after "
-    "two sample periods: what policies are judged by.",
+    help="Also run the baselines of `evaluate`: OS scheduler, compact, random, and a switch to "
+    "each hint after two sample periods.",
 )
 @click.option(
     "--search",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Then look for better affinities one move from the best: at most so many a program.",
+    help="Then try affinities one move from the best; at most this many per program.",
 )
 @click.option(
     "--certify",
     multiple=True,
-    help="Run this program in all affinities, whatever is selected; may be given several times.",
+    help="Run this program in all affinities, whatever is selected; may be repeated.",
 )
 @error_option
 @click.option(
     "--estimate",
     "only_estimate",
     is_flag=True,
-    help="Capture, run each program once, say what the rest will cost, and stop.",
+    help="Capture, run each program once, estimate the cost of the other runs, and exit.",
 )
-@output_option("Write all observations to one Parquet file as well.")
+@output_option("Also write all observations to this Parquet file.")
 @click.option(
     "--pack",
     is_flag=True,
-    help="Make that file small, for shipping: rates within 0.05 %, hard compression.",
+    help="Make the Parquet file small: round rates to within 0.05 %, compress harder.",
 )
 @click.option(
     "--thin",
     default=None,
     metavar="THREADS",
-    help="In that file, with these thread counts, keep sample periods only of the hints' best "
-    "matches, the starting points of policies; of other runs their mean.",
+    help="In the Parquet file, for these thread counts, keep sample periods only in the hints' "
+    "best matches, where policies start; keep the means of other runs.",
 )
 @json_option
 def command(
@@ -95,15 +101,15 @@ def command(
 ) -> None:
     """Measure programs under affinities and keep observations.
 
-    Programs are captured once, then replayed in every selected affinity; every finished run is kept
-    at once, and a second call continues where the first one stopped.
+    Programs are captured once, then replayed in every selected affinity. Each finished run is kept
+    at once. An interrupted command resumes when it is called again.
     """
     from autofinity.workflow.profile import estimate, gather, keep
     from autofinity.workflow.wanted import observations_folder
 
     if (pack or thin) and output is None:
         option = "--pack" if pack else "--thin"
-        raise UsageError(f"{option}: expected -o as well, the file to write so")
+        raise UsageError(f"{option}: expected -o as well, to name the Parquet file")
     thinned = thread_counts(thin) if thin is not None else ()
     wanted = replace(
         wanted_of(options, thread_counts(threads)),

@@ -1,4 +1,4 @@
-"""`autofinity rebuild`: the user's policy, learned anew from what runs have shown."""
+"""`autofinity rebuild`: the user's policy, retrained from recorded runs."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 @click.option(
     "--observations",
     type=click.Path(path_type=Path),
-    help="Observations the present policy was learned from; used when they are of this machine.  "
-    "[default: the shipped ones of its machine, if there are any]",
+    help="Observations that the present policy was learned from; used if they are of this "
+    "machine.  [default: the shipped ones of its machine, if any]",
 )
 @click.option(
     "--policy",
     metavar="POLICY",
-    help="Present policy (a file, or the name of a shipped one), whose settings and counters are "
-    "kept.  [default: the one runs ask]",
+    help="Present policy (a file, or the name of a shipped one); its settings and counters are "
+    "kept.  [default: the policy that runs use]",
 )
 @click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database.  [default: the one in the state folder]",
+    help="Behaviour database.  [default: in the state folder]",
 )
 @output_option(
-    "The new policy.  [default: autofinity/policy.json in the configuration folder, which "
-    "runs ask before the shipped one]"
+    "File for the new policy.  [default: autofinity/policy.json in the configuration folder, "
+    "which runs prefer to the shipped policy]"
 )
 @click.option(
-    "--if-due", is_flag=True, help="Only when the learnable rows have grown by a fifth or more."
+    "--if-due",
+    is_flag=True,
+    help="Retrain only if the learnable rows have grown by a fifth or more.",
 )
-@click.option("--dry-run", is_flag=True, help="Learn and say, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Train and report, but write nothing.")
 @json_option
 def command(
     observations: Path | None,
@@ -48,10 +50,10 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Learn the user's policy anew from what `autofinity run` has measured on this machine.
+    """Retrain the user's policy from runs that `autofinity run` recorded on this machine.
 
-    Runs with hardware counters are learned from, by the settings and the counters of the present
-    policy. Hints of the old policy are dropped when their programs run next.
+    Training uses runs with hardware counters, and the settings and counters of the present policy.
+    Hints of the old policy are dropped when their programs run next.
     """
     made = rebuild(
         database=db,
@@ -64,7 +66,7 @@ def command(
     if as_json:
         say_json(_document(made), indent=2)
     elif isinstance(made, NotRebuilt):
-        say(f"nothing was done: {made.reason}")
+        say(f"the policy was not retrained: {made.reason}")
     else:
         _print(made)
 
@@ -91,7 +93,7 @@ def _document(made: Rebuilt | NotRebuilt) -> dict[str, object]:
 
 
 def _reason(made: Rebuilt) -> str:
-    return "dry run: nothing is written" if made.digest is None else "learned anew"
+    return "dry run: nothing is written" if made.digest is None else "retrained"
 
 
 def _notes(made: Rebuilt) -> list[str]:
@@ -107,4 +109,4 @@ def _print(made: Rebuilt) -> None:
     for note in _notes(made):
         say(f"note: {note}", err=True)
     if made.digest is not None:
-        say(f"policy kept in {made.target}; runs that name no policy ask it")
+        say(f"policy kept in {made.target}; runs without --policy use it")

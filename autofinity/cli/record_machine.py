@@ -13,26 +13,31 @@ from autofinity.cli.progress import Terminal
 
 
 @click.command()
-@output_option("Where the machine file goes.  [default: standard output]")
-@click.option("--name", help="What the machine is called.  [default: that of the file, or host]")
-@click.option("--quick", is_flag=True, help="Fewer rounds and less memory: seconds, not a minute.")
+@output_option("File for the machine.  [default: standard output]")
+@click.option("--name", help="Name of the machine.  [default: that of the file, or host]")
+@click.option(
+    "--quick", is_flag=True, help="Use fewer rounds and less memory: seconds instead of a minute."
+)
 @json_option
 def command(output: Path | None, name: str | None, quick: bool, as_json: bool) -> None:
-    """Measure this machine and write a machine file, to simulate it and to train for it.
+    """Measure this machine and write a machine file for simulation and training.
 
     Topology, sizes and page size come from hwloc, sysfs and CPUID; latencies of every cache level,
     of memory and from core to core, bandwidths of memory and between nodes, the cost of TLB misses
-    and of switching, waking and moving threads are measured. Each value says how, and how far the
-    rounds were apart. What cannot be measured here (one node, one core, no permission) is marked E
-    with where the value is from.
+    and of switching, waking and moving threads are measured. Each value names its method and the
+    variation between rounds. A value that cannot be measured here (one node, one core, no
+    permission) is marked E, with its source.
 
-    Run it on an idle machine. --json prints what `autofinity machines --json` says of the result.
+    Run this command on an idle machine. --json prints the result as `autofinity machines --json`
+    does.
     """
     from autofinity.cli.machines import document
     from autofinity.workflow.record_machine import record_machine
 
     if output is not None and not output.parent.is_dir():
-        raise click.BadParameter(f"the folder {output.parent} is not there", param_hint="--output")
+        raise click.BadParameter(
+            f"the folder {output.parent} does not exist", param_hint="--output"
+        )
     made = record_machine(
         name or (output.stem if output else "host"),
         quick=quick,

@@ -31,7 +31,7 @@ REMOVED = (
     Removed(
         ("--window",), _COUNTERS, "a behaviour is the mean of the whole run (--paper: periods)"
     ),
-    Removed(("--edges",), _COUNTERS, "the worst of equally good edges always judges a feature"),
+    Removed(("--edges",), _COUNTERS, "the worst of equally good edges always rates a feature"),
     Removed(
         ("--engine",),
         _COUNTERS,
@@ -41,7 +41,7 @@ REMOVED = (
     Removed(
         ("--drop-repeats", "--keep-repeats"),
         _COUNTERS,
-        "of counters that are multiples of each other one is chosen; name others with "
+        "one of several proportional counters is chosen; name others with "
         "`autofinity rules OBS --counters NAME,…`",
     ),
     Removed(
@@ -52,23 +52,23 @@ REMOVED = (
     Removed(
         ("--tie-within",),
         _TABLE,
-        f"a loss of 1 % is always a tie, of sample periods none is: {_NO_FIGURE}",
+        f"a loss of up to 1 % is always a tie, but no loss of sample periods: {_NO_FIGURE}",
     ),
-    Removed(("--sampled-in",), _TABLE, "sample periods of all affinities are always looked at"),
+    Removed(("--sampled-in",), _TABLE, "sample periods of all affinities are always used"),
     Removed(
         ("--match",), _TABLE, "by progress in the simulator, by elapsed time on a real machine"
     ),
     Removed(
         ("--edge-at-par", "--edge-anywhere"),
         _RULES,
-        f"a second look always tells slower from as fast: {_NO_FIGURE}",
+        f"a second sample always distinguishes slower from equally fast: {_NO_FIGURE}",
     ),
     Removed(("--learn-seed",), ("rules",), "use --seed"),
     Removed(
         (*_IN_RULES, "--learn-seed"),
         ("train",),
-        "use the steps: `autofinity profile -o OBS`, then `autofinity rules OBS` has it (--seed "
-        "for --learn-seed)",
+        "use the steps `autofinity profile -o OBS` and `autofinity rules OBS`; `rules` has this "
+        "option (--seed for --learn-seed)",
     ),
     Removed(
         (*_IN_RULES, "--learn-seed", "--k", "--learner", "--features"),
@@ -79,20 +79,21 @@ REMOVED = (
     Removed(
         ("--samples",),
         ("evaluate",),
-        "the whole run is sampled, and one period beside it; use Python for others: "
+        "evaluate samples the whole run and one period; for other samples use Python: "
         "autofinity.workflow.evaluate.evaluate takes samples",
     ),
     Removed(
         ("--condense", "--leeway", "--normalise", "--no-normalise", "--literal"),
         ("coverage",),
-        "behaviours do not depend on it; `autofinity table` and `autofinity rules` have it",
+        "behaviours do not depend on this option; `autofinity table` and `autofinity rules` have "
+        "it",
     ),
     Removed(("--page-seeds",), ("profile",), "use --seeds"),
     Removed(
         ("--seed", "--page-seeds"),
         ("train",),
-        "use the steps: `autofinity profile -o OBS` has --seed and --seeds, then `autofinity rules "
-        "OBS`",
+        "use the steps `autofinity profile -o OBS`, which has --seed and --seeds, and `autofinity "
+        "rules OBS`",
     ),
     Removed(
         ("--seed", "--page-seeds"),
@@ -103,9 +104,11 @@ REMOVED = (
     Removed(("--workers",), (*_PROFILING, "compare", "figure"), "use -j/--jobs"),
     Removed(("--out",), ("detect", "compare", "capture"), "use -o/--output"),
     Removed(
-        ("--programs",), ("compare",), "use -p/--program, several times for several: -p cg -p lu"
+        ("--programs",),
+        ("compare",),
+        "use -p/--program, repeated for several programs: -p cg -p lu",
     ),
-    Removed(("--mechanisms",), ("compare",), "use --mechanism, several times for several"),
+    Removed(("--mechanisms",), ("compare",), "use --mechanism, repeated for several mechanisms"),
 )
 
 
@@ -114,5 +117,7 @@ def refusal(error: click.NoSuchOption) -> click.UsageError:
     command = error.ctx.info_name if error.ctx is not None else None
     for removed in REMOVED:
         if command in removed.commands and error.option_name in removed.spellings:
-            return click.UsageError(f"{error.option_name} is gone: {removed.instead}", error.ctx)
+            return click.UsageError(
+                f"{error.option_name} was removed: {removed.instead}", error.ctx
+            )
     return error

@@ -24,10 +24,10 @@ from autofinity.workflow.run_records import database_named
 @database_option
 @json_option
 def command(pid: int | None, db: Path | None, as_json: bool) -> None:
-    """Put back the masks of the program PID, or of all that `autofinity status` lists as running.
+    """Restore the CPU masks of the program PID, or of all running programs of `autofinity status`.
 
-    Their monitors are ended; the programs go on. Threads that somebody else has pinned meanwhile
-    are left alone.
+    The monitors are stopped; the programs continue. Threads that were pinned by others meanwhile
+    keep their masks.
     """
     document = []
     refused: Counter[str] = Counter()
@@ -45,13 +45,13 @@ def command(pid: int | None, db: Path | None, as_json: bool) -> None:
             refused.update(restored.refused)
             if not as_json:
                 left = f"; {restored.pinned} pinned by others" if restored.pinned else ""
-                say(f"{one_line(run.path)} (pid {run.pid}): {restored.done} threads put back{left}")
+                say(f"{one_line(run.path)} (pid {run.pid}): {restored.done} threads restored{left}")
     if as_json:
         say_json(document, indent=2)
     elif not runs:
-        say("nothing runs here whose masks could be put back")
+        say("no running program has masks to restore")
     if refused:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in refused.items())
-        raise CapabilityError(f"not all threads were put back: {reasons}")
+        raise CapabilityError(f"some masks were not restored: {reasons}")
     if damage is not None:
         raise damage

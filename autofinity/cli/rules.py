@@ -23,9 +23,9 @@ from autofinity.model.errors import UsageError
     "--threads",
     "-t",
     default=None,
-    help="Learn from these thread counts only, such as 8 or 4,8.  [default: all observed]",
+    help="Learn only from these thread counts, such as 8 or 4,8.  [default: all observed]",
 )
-@output_option("Keep the policy here (JSON).")
+@output_option("Save the policy to this file (JSON).")
 @json_option
 def command(
     source: Path,
@@ -35,12 +35,11 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Learn rules from a folder of observations, or from a table that `autofinity table` kept.
+    """Learn rules from a folder of observations, or from a table that `autofinity table` saved.
 
-    With --machine any a folder of files, one of each machine, gives one policy for any machine.
+    With --machine any, a folder with one file per machine gives one policy for any machine.
 
-    From a table only --learner, --bin-type, --weighting and --seed matter: the rest is done
-    already.
+    With a table, only --learner, --bin-type, --weighting and --seed have an effect.
     """
     from autofinity.learning import table_file
     from autofinity.policy import files
@@ -51,7 +50,8 @@ def command(
     if machine == ANY:
         if threads is not None:
             raise UsageError(
-                "--threads: a policy for any machine is learned from all thread counts"
+                "--threads: a policy for any machine is learned from all thread counts; expected "
+                "no --threads"
             )
         learned = rules_of_machines(source, settings)
         policy, notes = learned.policy, learned.notes

@@ -54,7 +54,9 @@ def _undo_python() -> None:
 def _run_plainly(after_run: list[bytes], error: LinuxError) -> None:
     """The program comes first: without a launcher it runs as the system places it."""
     if b"--" not in after_run:
-        raise UsageError(f"{error}; with `autofinity run -- PROGRAM` it runs unplaced all the same")
+        raise UsageError(
+            f"{error}; `autofinity run -- PROGRAM` starts the program without placement"
+        )
     program = after_run[after_run.index(b"--") + 1 :]
     if not program:
         raise UsageError("no program to run; expected `autofinity run -- PROGRAM ...`")

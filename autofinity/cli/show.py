@@ -14,9 +14,9 @@ from autofinity.workflow.policies import named_policy
 @policy_argument
 @json_option
 def command(policy: str, as_json: bool) -> None:
-    """Print a policy so that a person can read it.
+    """Print a policy in readable form.
 
-    POLICY is a policy file, or the name of one that is shipped.
+    POLICY is a policy file, or the name of a shipped policy.
     """
     from autofinity.policy import files
     from autofinity.policy.readable import policy_text

@@ -65,24 +65,27 @@ _PAGES = "first_touch"
     "--threads",
     "-t",
     type=int,
-    help="Threads of the trace that are placed.  [default: as many as the program had]",
+    help="Number of threads of the trace to place.  [default: all threads of the program]",
 )
-@click.option("--hint", type=HINT, help="Place the threads as this hint says.")
-@click.option("--affinity", help="Place them as this affinity says, for example '{2,2}{4}'.")
+@click.option("--hint", type=HINT, help="Place the threads by this hint.")
+@click.option("--affinity", help="Place the threads in this affinity, for example '{2,2}{4}'.")
 @click.option("--cpus", help="Place thread i on the i-th CPU of this list, for example 0,6,12-14.")
 @click.option(
     "--policy",
-    help="Start distributed, and sample and move the threads within the run as this policy says.",
+    help="Start distributed, then sample and move the threads within the run by this policy.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, help="Of the page colours and --placement os."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Random seed of page colours and of --placement os.",
 )
 @click.option(
     "--pages",
     type=click.Choice(["first_touch", "interleave"]),
     default=_PAGES,
     show_default=True,
-    help="Where a page goes.",
+    help="Page placement policy.",
 )
 @click.option(
     "--placement",
@@ -91,15 +94,15 @@ _PAGES = "first_touch"
     show_default=True,
     help="os: a model of Linux's scheduler moves the threads, on all CPUs or those of --cpus.",
 )
-@click.option("--start", help="When each of several programs begins, for example 0,5ms.")
-@click.option("--after", is_flag=True, help="Several programs run one after the other.")
-@click.option("--restart", is_flag=True, help="Programs begin again until the longest has ended.")
+@click.option("--start", help="Start times of several programs, for example 0,5ms.")
+@click.option("--after", is_flag=True, help="Run several programs one after the other.")
+@click.option("--restart", is_flag=True, help="Restart programs until the longest has ended.")
 @click.option(
     "--period-us",
     type=microseconds,
     default=500.0,
     show_default=True,
-    help="Sample period, simulated microseconds.",
+    help="Sample period in simulated microseconds.",
 )
 @error_option
 @click.option("--all", "every", is_flag=True, help="Show every counter.")
@@ -127,8 +130,8 @@ def command(
 ) -> None:
     """Replay TRACE (a folder that `autofinity capture` made) on a simulated machine.
 
-    Without --hint, --affinity or --cpus the threads are spread (SLP). Several traces run side by
-    side, each in an address space of its own.
+    Without --hint, --affinity or --cpus, the threads are spread (SLP). Several traces run side by
+    side, each in its own address space.
     """
     from autofinity.sim.replay_cost import replay_cost
     from autofinity.sim.sampled import Precision
@@ -150,8 +153,8 @@ def command(
     if policy is not None:
         if len(traces) > 1 or placement == "os" or hint or affinity or cpus or pages != _PAGES:
             raise UsageError(
-                "--policy places one program, and takes no --hint, --affinity, --cpus, --pages and "
-                "--placement os"
+                "--policy places one program; expected it without --hint, --affinity, --cpus, "
+                "--pages and --placement os"
             )
         in_run = simulate_policy(
             spec,
@@ -166,8 +169,8 @@ def command(
     if len(traces) > 1 or placement == "os":
         if pages != _PAGES or affinity or (hint and placement == "os"):
             raise UsageError(
-                "several programs, or threads that are not bound, take no --pages and --affinity, "
-                "and --placement os no --hint"
+                "several programs and --placement os take no --pages and no --affinity; "
+                "--placement os takes no --hint"
             )
         if cpus and placement == "bound":
             raise UsageError("--cpus places one program; expected --hint for several")
@@ -303,9 +306,9 @@ def _policy_text(trace: Path, spec: MachineSpec, result: InRun) -> str:
     decided = (
         f"decided after {result.decided_at_s * 1e3:.3g} ms"
         if result.decided_at_s == result.decided_at_s
-        else "it ended before a decision"
+        else "the run ended before a decision"
     )
     return (
-        f"{trace.name} on {spec.name}: {result.roi_s * 1e3:.4g} ms, samples and moves included\n"
+        f"{trace.name} on {spec.name}: {result.roi_s * 1e3:.4g} ms, including samples and moves\n"
         f"threads were placed {where}; {decided}"
     )

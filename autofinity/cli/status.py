@@ -23,7 +23,7 @@ FOLDED = ("program", "hint", "CPUs")
 @click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database.  [default: the one in the state folder]",
+    help="Behaviour database.  [default: in the state folder]",
 )
 @click.option(
     "--runs",
@@ -31,11 +31,11 @@ FOLDED = ("program", "hint", "CPUs")
     type=click.IntRange(min=0, max=1_000_000),
     default=10,
     show_default=True,
-    help="How many runs to list.",
+    help="Number of runs to list.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(db: Path | None, limit: int, as_json: bool) -> None:
-    """Known programs and their hints, what runs now and where, and the latest runs."""
+    """List known programs with their hints, running programs and the latest runs."""
     found = status(db, limit)
     if as_json:
         say_json(_document(found), indent=2)
@@ -60,7 +60,7 @@ def _print(found: Status) -> None:
     console = page()
     if not found.known and not found.runs:
         path = one_line(str(found.database))
-        console.print(f"nothing is known yet ({path}); `autofinity run` finds out")
+        console.print(f"no program is known yet ({path}); `autofinity run -- PROGRAM` records one")
     if found.known:
         table = titled("programs", "program", "threads", "hint", "policy", "measured by", "sampled")
         for row in found.known:
@@ -109,7 +109,7 @@ def _print(found: Status) -> None:
             )
         print_table(table, console)
     if found.rebuild_due:
-        console.print("there is enough new to learn a policy from: `autofinity rebuild` does it")
+        console.print("enough new runs are recorded for retraining: run `autofinity rebuild`")
     for line in found.lost:
         console.print(one_line(line))
 

@@ -22,9 +22,13 @@ from autofinity.learning.settings import LearningSettings
 @observations_argument
 @machine_option
 @learning_options("table")
-@output_option("Keep the table here (Parquet), for `autofinity rules`.")
+@output_option("Save the table to this file (Parquet), for `autofinity rules`.")
 @click.option(
-    "--rows", type=click.IntRange(min=0), default=20, show_default=True, help="Rows to print."
+    "--rows",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Number of rows to print.",
 )
 @json_option
 def command(
@@ -35,10 +39,10 @@ def command(
     rows: int,
     as_json: bool,
 ) -> None:
-    """Build the action table: which hint pays for a behaviour seen in an affinity.
+    """Build the action table: the best hint for each behaviour seen in an affinity.
 
     OBS is a folder of observations. Rows are printed by weight, the most observed first; --json
-    prints all of them.
+    prints all rows.
     """
     import numpy as np
 

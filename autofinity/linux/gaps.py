@@ -10,16 +10,16 @@ def gaps(topology: Topology) -> tuple[str, ...]:
     """One line for each gap."""
     found = []
     if topology.one_node_assumed:
-        found.append("nothing tells of NUMA nodes here: all CPUs are taken to be in one")
+        found.append("no NUMA nodes are known here: all CPUs are assumed to be in one node")
     without = topology.cpus_without_node
     if without:
         found.append(
-            f"CPUs {format_cpu_list(without)} are in no NUMA node: what memory and CPUs of other "
-            "last-level caches cost them is unknown, and taken for what another node costs"
+            f"CPUs {format_cpu_list(without)} are in no NUMA node: their distance to memory and "
+            "to other last-level caches is unknown, and assumed to be that to another node"
         )
     if topology.kinds_unranked:
         found.append(
-            "cores are of several kinds, and nothing (core type, capacity, clock) tells which is "
-            "faster: all are taken for alike"
+            "cores are of several kinds, but core type, capacity and clock do not show which is "
+            "faster: all are assumed equal"
         )
     return tuple(found)

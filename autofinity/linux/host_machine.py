@@ -36,9 +36,9 @@ def host_machine(conditions: Mapping[str, Conditions]) -> HostMachine:
     if not counters.available:
         remedy = f"; {counters.remedy}" if counters.remedy else ""
         raise CapabilityError(
-            f"--machine host: nothing is counted in hardware here: {counters.detail}{remedy}. Or "
-            "take a simulated twin of this machine with --simulated: its topology, with latencies "
-            "that are assumed, those of --latencies, or, measured by `autofinity record-machine "
+            f"--machine host: no hardware counters here: {counters.detail}{remedy}. Or use a "
+            "simulated twin of this machine with --simulated: its topology, with assumed "
+            "latencies, those of --latencies, or, measured by `autofinity record-machine "
             "-o host.toml`, those of --machine host.toml"
         )
     return HostMachine(host_topology(), event_table(this_cpu()), conditions)

@@ -112,7 +112,7 @@ def _answer(kind: str, value: str, what: str) -> dict[str, Any]:
     if done.returncode < 0:
         died_of = signal.Signals(-done.returncode).name
         if died_of in ("SIGXCPU", "SIGKILL"):
-            raise TopologyError(f"cannot read {what}: hwloc used up the time it was given for it")
+            raise TopologyError(f"cannot read {what}: hwloc exceeded its time limit")
         raise _Crashed(f"cannot read {what}: hwloc crashed on it ({died_of})")
     try:
         answer = json.loads(done.stdout)

@@ -152,7 +152,8 @@ def _guarded(lock: int) -> tuple[int, int]:
         os.close(alive)
         leave(lock)
         raise CapabilityError(
-            f"NUMA hinting is not switched on without a guardian: {error}; expected Python at "
+            f"NUMA hinting stays off, because its guardian cannot start: {error}; expected Python "
+            "at "
             f"{sys.executable}"
         ) from error
     finally:

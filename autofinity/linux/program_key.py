@@ -41,7 +41,8 @@ def running_program(pid: int) -> RunningProgram:
         here = str((proc / "cwd").readlink())
     except OSError as error:
         raise CapabilityError(
-            f"what process {pid} runs cannot be seen: {error.strerror}; expected a running program "
+            f"the program of process {pid} cannot be read: {error.strerror}; expected a running "
+            "program "
             "of the same user (or root's rights), and no kernel thread"
         ) from error
     digest = hashlib.sha256(_text(os.fsencode(path)) + _file(info))

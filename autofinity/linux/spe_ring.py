@@ -57,7 +57,7 @@ class SpeRing:
         try:
             clock = clock_of(self._records.memory)
             if clock is None:
-                raise CapabilityError("the kernel does not tell perf's time; expected Linux 5.9")
+                raise CapabilityError("the kernel does not report perf's clock; expected Linux 5.9")
             self._area = AuxArea(self._records, ring_bytes)
         except (OSError, CapabilityError):
             self._records.close()

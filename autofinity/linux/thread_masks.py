@@ -74,7 +74,7 @@ class ThreadMasks:
             if now == mask and not self._is_cut(tid, mask, cpuset):
                 done += 1
             elif not self._may_change(tid, now, cpuset):
-                reason = "pinned by the program or by somebody else"
+                reason = "pinned by the program or by others"
                 refused[reason] = refused.get(reason, 0) + 1
             else:
                 started = roll.usage[tid].task.started

@@ -32,13 +32,13 @@ def exact(
     if sharing.threads > MOST_THREADS:
         raise UsageError(
             f"exact: {sharing.threads} threads are too many to try all mappings; expected at most "
-            f"{MOST_THREADS}; refined comes near"
+            f"{MOST_THREADS}; the cost of refined is close"
         )
     known = refined(sharing, topology, available)
     found = native(topology_handle(topology), sharing.cells, known, MOST_STEPS)
     if found is None:
         raise UsageError(
             f"exact: {MOST_STEPS} steps did not find the cheapest mapping of {sharing.threads} "
-            "threads; ask for fewer, or take refined, which comes near"
+            "threads; ask for fewer, or use refined, whose cost is close"
         )
     return found

@@ -66,12 +66,10 @@ MAPPERS: Mapping[str, Mapper] = {
         "after Jeannot, Mercier & Tessier, TPDS 2014",
         192,
     ),
-    "exact": Mapper(
-        exact, "the cheapest there is, by branch and bound; up to 32 threads", quick_up_to=12
-    ),
+    "exact": Mapper(exact, "the least cost, by branch and bound; up to 32 threads", quick_up_to=12),
     "compact": Mapper(compact, "threads by number in hardware order", "kMAF'16, section 5.3"),
-    "scatter": Mapper(scatter, "threads by number dealt over sockets"),
-    "random": Mapper(at_random, "drawn with seed 0"),
+    "scatter": Mapper(scatter, "threads by number, in turn on each socket"),
+    "random": Mapper(at_random, "at random, with seed 0"),
 }
 """Mappers in the order in which tables list them."""
 
@@ -79,4 +77,4 @@ MAPPERS: Mapping[str, Mapper] = {
 def all_in_markdown() -> str:
     """The table of docs/mapping.md."""
     rows = [f"| `{name}` | {of.meaning} | {of.source} |" for name, of in MAPPERS.items()]
-    return "\n".join(["| name | what it does | source |", "|---|---|---|", *rows])
+    return "\n".join(["| name | method | source |", "|---|---|---|", *rows])

@@ -199,8 +199,8 @@ def _made(library: ctypes.CDLL, kind: str) -> Iterator[ctypes.c_void_p]:
 def _checked(status: int) -> None:
     if status != 0:
         raise CapabilityError(
-            "SCOTCH refused the mapping (its own message stands above); take another algorithm, "
-            "such as bisection"
+            "SCOTCH refused the mapping (see its message above); use another algorithm, such as "
+            "bisection"
         )
 
 

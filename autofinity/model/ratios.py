@@ -73,34 +73,33 @@ _DRAM = ("dram_reads_local", "dram_reads_remote")
 
 CATALOGUE: Mapping[Ratio, str] = {
     Ratio("other_cache_share", _OTHER_CACHES, ("llc_requests",)): (
-        "of the requests that left the core, those that a cache of another LLC domain answered: "
-        "what packing makes cheaper"
+        "share of requests leaving the core that a cache of another LLC domain answers; packing "
+        "makes these cheaper"
     ),
     Ratio("other_package_share", (_REMOTE,), ("llc_requests",)): (
-        "those that a cache of another package answered"
+        "share of requests leaving the core that a cache of another package answers"
     ),
     Ratio("other_core_share", _OTHER_CORES, ("llc_requests",)): (
-        "those that another core's cache answered, in the own LLC domain or in another"
+        "share of requests leaving the core that another core's cache answers, in any LLC domain"
     ),
     Ratio("other_cache_miss_share", _OTHER_CACHES, ("llc_misses",)): (
-        "of the requests that the own LLC did not hold, those that a cache of another domain "
-        "answered: the others went to memory"
+        "share of LLC misses that a cache of another domain answers; memory answers the others"
     ),
     Ratio("llc_miss_share", ("llc_misses",), ("llc_requests",)): (
-        "of the requests that left the core, those the own LLC did not hold: where it is small, "
-        "packing may take away what the LLC gives"
+        "share of requests leaving the core that miss the own LLC; if small, packing may lose LLC "
+        "hits"
     ),
     Ratio("modify_share", ("llc_modify_requests",), ("llc_requests",)): (
-        "of the requests that left the core, those for ownership: shared data that is written"
+        "share of requests leaving the core that are for ownership: shared data that is written"
     ),
     Ratio("remote_memory_share", _DRAM[1:], _DRAM): (
-        "of the lines read from memory, those of another node"
+        "share of lines read from memory that are on another node"
     ),
     Ratio("llc_requests_pki", ("llc_requests",), ("instructions",), 1e3): (
-        "requests that left the core per 1,000 instructions: how much the memory side matters"
+        "requests leaving the core per 1,000 instructions: weight of the memory side"
     ),
     Ratio("llc_misses_pki", ("llc_misses",), ("instructions",), 1e3): (
-        "requests that the own LLC did not hold, per 1,000 instructions (MPKI)"
+        "misses of the own LLC per 1,000 instructions (MPKI)"
     ),
     Ratio("other_cache_pki", _OTHER_CACHES, ("instructions",), 1e3): (
         "lines from caches of other LLC domains, per 1,000 instructions"
@@ -113,15 +112,15 @@ CATALOGUE: Mapping[Ratio, str] = {
         "lines read from memory, per 1,000 instructions"
     ),
     Ratio("memory_reads_pkc", _DRAM, ("cycles",), 1e3): (
-        "lines read from memory per 1,000 clocks: the bandwidth that one thread draws"
+        "lines read from memory per 1,000 clocks: bandwidth of one thread"
     ),
     Ratio("packed_path_share", ("llc_misses",), ("cycles",), 1e3, "packed_lines_pkc"): (
-        "of what the memory paths of the packed threads carry, what they ask for: near 1, packing "
-        "starves them"
+        "demand of the packed threads as a share of the capacity of their memory paths; near 1, "
+        "packing starves threads"
     ),
     Ratio("far_transfer_share", _OTHER_CACHES, ("cycles",), 1.0, "far_transfers_a_clock"): (
-        "of the time, what lines take longer from caches of other LLC domains than they would take "
-        "from the own one"
+        "share of time by which lines from other LLC domains take longer than lines from the own "
+        "domain"
     ),
     Ratio("page_walks_pki", ("page_walks",), ("instructions",), 1e3): (
         "page walks per 1,000 instructions"
@@ -135,17 +134,18 @@ SPEED_GAIN = "speed_gain"
 
 GAINS: Mapping[Ratio, str] = {
     Ratio(SPEED_GAIN, ("instructions",), (f"{START}instructions",)): (
-        "instructions per second there over those at the start: did it get faster?"
+        "instructions per second in the second sample, relative to the first: the speedup"
     ),
     Ratio("running_gain", ("cycles",), (f"{START}cycles",)): (
-        "share of the time that threads run there over that at the start: below 1 threads wait "
-        "for others that the placement treats worse"
+        "running time of threads in the second sample, relative to the first; below 1, threads "
+        "wait for others that the placement slows"
     ),
     Ratio("llc_requests_gain", ("llc_requests",), (f"{START}llc_requests",)): (
-        "requests that left the core per second, there over at the start"
+        "requests leaving the core per second in the second sample, relative to the first"
     ),
     Ratio("llc_misses_gain", ("llc_misses",), (f"{START}llc_misses",)): (
-        "those that the own LLC did not hold: far above 1 packing takes away what it gave"
+        "misses of the own LLC per second in the second sample, relative to the first; far above "
+        "1, packing loses LLC hits"
     ),
 }
 """Changes between the first sample and the second look; portable counters only."""

@@ -56,9 +56,8 @@ def exported(policy: RulePolicy, form: str, prefix: str = DEFAULT_PREFIX) -> str
         raise ExportError(f"format {form!r}: expected one of {', '.join(FORMATS)}")
     if policy.facts and FORMATS[form].decides:
         raise ExportError(
-            f"the policy asks for facts of the machine ({', '.join(policy.facts)}), which {form} "
-            "has no place for; say which machine and how many threads it is for (--machine, "
-            "--threads)"
+            f"the policy needs facts of the machine ({', '.join(policy.facts)}), which {form} "
+            "cannot hold; name the machine and the number of threads (--machine, --threads)"
         )
     files.dumps(policy)
     return FORMATS[form].write(policy, prefix)

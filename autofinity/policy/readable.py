@@ -24,7 +24,7 @@ def policy_text(policy: RulePolicy) -> str:
     if not policy.counters:
         lines.append("  none")
     if policy.facts:
-        lines.append("facts of the machine, for the threads at hand:")
+        lines.append("facts of the machine, for the given threads:")
         lines.extend(f"  {fact}: {FACTS[fact]}" for fact in policy.facts)
     lines.extend(_rules(policy))
     used = {rule.hint for rule in policy.rules} | {policy.default}

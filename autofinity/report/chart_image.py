@@ -61,8 +61,8 @@ def empty_figure(width_inches: float, height_inches: float) -> Figure:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise CapabilityError(
-            "matplotlib is not installed, which draws pictures; install autofinity[plots], or "
-            "leave -o away for a picture in the terminal"
+            "matplotlib, which draws pictures, is not installed; install autofinity[plots], or "
+            "omit -o for a picture in the terminal"
         ) from error
     return Figure(figsize=(width_inches, height_inches))
 

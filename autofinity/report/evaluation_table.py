@@ -72,7 +72,7 @@ def sentences(verdict: Verdict) -> list[str]:
     lines = [
         f"the best of the eight hints in every case: {hints.oracle_ratio:.3f} of the oracle, "
         f"{_won(hints)} (geometric means of time ratios)",
-        f"started again in the choice: {_of(own)}",
+        f"rerun with the chosen placement: {_of(own)}",
         f"  packed and distributed differ by ≥ 20 % in {own.interesting} of {own.cases} cases: "
         f"{own.prefer_packed} prefer packed, {own.interesting - own.prefer_packed} distributed",
         "  faster by a factor of: "
@@ -101,7 +101,7 @@ def sentences(verdict: Verdict) -> list[str]:
     others = (
         ("chosen from one sample period", verdict.one_period),
         ("switched while it ran, all charged", verdict.in_run),
-        ("energy, started again", verdict.energy),
+        ("energy of the rerun", verdict.energy),
     )
     lines += [f"{name}: {_of(some)}" for name, some in others if some is not None]
     if verdict.in_run_missing:
@@ -110,9 +110,8 @@ def sentences(verdict: Verdict) -> list[str]:
         if len(missing) > NAMED:
             named += f" and {len(missing) - NAMED} more, which --json names"
         lines.append(
-            f"  not known of switching in {len(missing)} of {own.cases} cases, "
-            f"which have no switched runs: {named}"
-            + ("" if verdict.in_run is None else "; of those left, more stay where they are")
+            f"  no switched runs in {len(missing)} of {own.cases} cases: {named}"
+            + ("" if verdict.in_run is None else "; the other cases switch less often")
         )
     return lines
 

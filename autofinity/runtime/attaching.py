@@ -129,7 +129,7 @@ def _earlier(database: BehaviourDB, pid: int) -> RunRecord | None:
             if monitor_of(run).alive:
                 raise UsageError(
                     f"process {pid} is watched already (run {run.id}); `autofinity explain "
-                    f"{run.id}` tells how, `autofinity restore {pid}` ends that"
+                    f"{run.id}` shows the run, `autofinity restore {pid}` ends it"
                 )
             return run
     return None

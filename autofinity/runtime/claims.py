@@ -121,9 +121,9 @@ def free_cpus(
     free = available - taken
     cores = len({topology.by_os_index[cpu].core for cpu in free})
     if cores >= threads:
-        return free, "other runs claim some of the CPUs: kept off those"
+        return free, "other runs claim some of the CPUs: these are not used"
     return available, (
-        f"other runs leave {cores} cores free for {threads} threads: shares cores with them"
+        f"other runs leave {cores} cores free for {threads} threads: cores are shared with them"
     )
 
 

@@ -44,7 +44,7 @@ from autofinity.runtime.sampler import Sampler
 from autofinity.runtime.seats import shows_neighbours
 
 _LEAST_LOOK_NS = 50_000_000  # on a crowded machine every thread has had its turn by then
-STILL_GROWING = "its memory still grows: it is sampled all the same, and again should that end"
+STILL_GROWING = "its memory still grows: sampled now, and again when its memory stops growing"
 
 
 class LivePolicy:
@@ -196,13 +196,13 @@ class LivePolicy:
     ) -> tuple[LiveState, Sequence[Action]]:
         state = self._follower.outcome(state, interval)
         if state.early and state.onset.stage == "steady":
-            state = replace(state.noting("its memory grows no more: sampled anew"), early=False)
+            state = replace(state.noting("its memory no longer grows: sampled again"), early=False)
             return self._sample_anew(state)
         if self._settings.every_ns and self._policy is not None:
             state = self._follower.look_again(state, interval, self._policy.counters)
             if state.watch.worth_a_look(self._look_cost_ns(state)):
                 return self._sample_anew(
-                    state.noting(f"the program has changed ({state.watch.changed}): sampled anew")
+                    state.noting(f"the program has changed ({state.watch.changed}): sampled again")
                 )
         state, actions = self._follower.follow(state, interval, rate)
         return (state, actions) if actions else self._placer.seat_anew(state)

@@ -19,10 +19,10 @@ HARDWARE = "hardware counters"
 """The step of the ladder on which counters are counted."""
 STAYS = "threads stay where the system puts them"
 ONE_LLC = "one last-level cache is allowed, so there is nothing to choose"
-UNMEASURED = "nothing that the policy's rules ask for can be measured here"
+UNMEASURED = "no counter of the policy's rules can be measured here"
 UNMEASURED_REMEDY = (
-    "`autofinity doctor` says how to measure it; --hint HINT places without, and --fallback HINT "
-    "wherever this is so"
+    "`autofinity doctor` shows how to enable counters; --hint HINT needs none, "
+    "and --fallback HINT is used where counters are missing"
 )
 
 

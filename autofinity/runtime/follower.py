@@ -53,8 +53,7 @@ class Follower:
         ]
         if not counted:
             return state.noting(
-                "no hardware counter shows whether the program changes: only its threads are "
-                "followed"
+                "no hardware counter shows changes of the program: only its threads are watched"
             )
         elapsed = interval.end_ns - interval.start_ns
         return replace(state, watch=state.watch.after(seen, elapsed, counted))
@@ -70,7 +69,7 @@ class Follower:
             other_cpus = self._placer.available() != state.allowed
             if self._settings.every_ns and state.hint and other_cpus:
                 return self._placer.place(
-                    state.noting("its cgroup allows other CPUs: placed anew"), state.hint, "placed"
+                    state.noting("its cgroup allows other CPUs: placed again"), state.hint, "placed"
                 )
             if state.hint is not None and self._wants_other_room(state):
                 swings = state.swings or state.workers.at_a_time > state.room
@@ -117,7 +116,7 @@ class Follower:
             return state, self._placer.let_go(newcomers)
         # A program that starts and ends workers all the time (a build, a server that forks)
         # would hand each of them its creator's narrow mask: it is better off without any.
-        state = state.noting("let go: its threads come and go faster than they are placed")
+        state = state.noting("let go: its threads start and end faster than they can be placed")
         alive = frozenset(number for number, _ in state.workers.alive)
         state = replace(
             state,

@@ -250,8 +250,8 @@ def address_sensor(
     for detector in detectors:
         if not isinstance(detector, FaultSampling):
             raise CapabilityError(
-                f"{type(detector).__name__} is not to be had on Linux; expected a mechanism that "
-                "sees by page faults"
+                f"{type(detector).__name__} is not available on Linux; expected a mechanism that "
+                "uses page faults"
             )
         from autofinity.linux.access_events import PAGE_FAULTS
         from autofinity.linux.address_sampling import usable_events
@@ -292,7 +292,7 @@ def _totals(request: Request) -> Mapping[str, int]:
 def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
     """The policy, its digest, and a note on it."""
     if request.hint is not None:
-        return None, "", f"{request.hint.shown} was asked for (--hint): no policy decided"
+        return None, "", f"{request.hint.shown} was set by --hint: no policy decided"
     path = request.policy
     if path is None:
         return None, "", f"{NO_POLICY}: nothing is decided"

@@ -140,7 +140,7 @@ class PagesFollow:
             found = self._look(state, now)
             if found is None:
                 placed.over = True
-                self._tell("pages stay where they are: the kernel does not say where that is")
+                self._tell("pages stay where they are: the kernel does not report their nodes")
                 return
             if placed.found is None:
                 self._tell(_found_text(found, self._topology))
@@ -201,7 +201,7 @@ class PagesFollow:
         self._placed.over = True
         self._homes.update(zip(state.placed, now, strict=True))
         stayed = f"; {self._moves.stayed} could not be moved" if self._moves.stayed else ""
-        self._tell(f"{self._moves.moved} pages have followed their threads{stayed}")
+        self._tell(f"{self._moves.moved} pages were moved to their threads{stayed}")
 
 
 def _lost_s(found: LeftBehind, state: LiveState, for_ns: float) -> float:

@@ -21,7 +21,7 @@ from autofinity.runtime.looking import LookCosts, refill_ns
 from autofinity.runtime.masks import binding, union, widened
 from autofinity.runtime.seats import dealt
 
-BY_SHARING = "who shares pages sits together, by page faults"
+BY_SHARING = "threads that share pages are placed together, by page faults"
 """Note of a run whose threads have seats by sharing."""
 
 

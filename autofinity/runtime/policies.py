@@ -39,8 +39,8 @@ type Origin = Literal[
 
 NO_POLICY = "there is no policy for this machine"
 NO_POLICY_REMEDY = (
-    "`autofinity train --machine host` learns one, and `autofinity rebuild` one from your runs; "
-    "--policy NAME takes another machine's, --hint HINT places without one"
+    "`autofinity train --machine host` trains a policy, `autofinity rebuild` "
+    "trains from your runs; --policy NAME uses another machine's, --hint HINT uses none"
 )
 CHOSEN_BY_USER: tuple[str, ...] = ("", "named by --policy", "named by AUTOFINITY_POLICY")
 """Origins that need no note; empty: the origin is not known."""

@@ -94,7 +94,8 @@ def stop(process: ProcessIdentity, watched: int) -> None:
     if not process.alive or process.pid == os.getpid():
         return
     none = CapabilityError(
-        f"process {process.pid}, on record as the monitor of process {watched}, is none; expected "
+        f"process {process.pid}, recorded as the monitor of process {watched}, is no monitor; "
+        "expected "
         "`autofinity run` or `attach`. Nothing was changed"
     )
     try:

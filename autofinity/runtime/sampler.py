@@ -34,8 +34,8 @@ from autofinity.runtime.undecided import UNDECIDED
 _FEWEST = 4  # looks where threads start: the guard needs as many rates
 _FEWEST_AGAIN = 2  # of the second look, which may cost the program most; a slower one may be cold
 NOT_AT_WORK = "its threads were not all at work in any look"
-ANOTHER_PHASE = "the second look found no phase that the first one had seen"
-WITHIN_SCATTER = "the looks scatter by more than the answer's margin: it may be a tie"
+ANOTHER_PHASE = "the second look found no phase of the first look"
+WITHIN_SCATTER = "the noise of the looks exceeds the answer's margin: a tie is possible"
 
 type _Turn = tuple[LiveState, Sequence[Action]]
 
@@ -91,7 +91,7 @@ class Sampler:
         """One look at a program that is being sampled; `rate` is its progress per second."""
         if state.workers.computing != state.placed and state.restarts < self._settings.restarts:
             state = replace(state, phase="watching", steady=0, restarts=state.restarts + 1)
-            return state.noting("threads came or went during the sample: it began anew"), ()
+            return state.noting("threads started or ended during the sample: it began again"), ()
         look = look_of(interval, state.workers)
         state = replace(state, costs=state.costs.sampled(look.elapsed_ns))
         if not look.all_at_work:
@@ -113,7 +113,7 @@ class Sampler:
         hint = self._asking.policy.at(decision.hint, state.workers.room, cores)
         standing = state.standing
         if hint in state.refuted:
-            state = state.noting(f"{hint.shown} was tried and taken back: it is not tried again")
+            state = state.noting(f"{hint.shown} was tried and taken back: not tried again")
             hint = DISTRIBUTED
         elif standing not in (None, hint) and not decisive(decision.margin):
             assert standing is not None

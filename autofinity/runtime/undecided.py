@@ -49,5 +49,5 @@ def reason_on_record(run: RunRecord, *, alive: bool) -> str:
     if run.hint is not None or run.bound:
         return ""
     if run.ended is None:
-        return "its monitor ended before the program did, and could not say why"
-    return run.notes.splitlines()[-1] if run.notes else "no reason was kept"
+        return "its monitor ended before the program, for an unknown reason"
+    return run.notes.splitlines()[-1] if run.notes else "no reason was recorded"

@@ -158,7 +158,7 @@ class SimMachine:
         self._notice(
             f"{Path(trace).name}: all {len(whole.windows)} windows give a standard error of "
             f"{100 * whole.error:.2g} %, and {100 * wanted:.2g} % was asked for; other placements "
-            "may be like that"
+            "may have such errors, too"
         )
 
     def _start_scheduled(

@@ -95,7 +95,9 @@ def prepare_together(
     pieces of shared memory have one name.
     """
     if len({each.name for each in shared}) < len(shared):
-        raise SimulationError("two pieces of shared memory have one name; expected one entry each")
+        raise SimulationError(
+            "two shared memory regions have the same name; expected one entry each"
+        )
     loaded = [
         run.trace if isinstance(run.trace, traces.Trace) else traces.read(str(run.trace))
         for run in runs

@@ -77,7 +77,7 @@ def guarded(path: Path) -> Iterator[None]:
     except (sqlite3.Error, ValueError, OverflowError) as error:  # ValueError: no number, no hint
         raise StoreError(
             f"the behaviour database {path} cannot be used: {error}; programs run without "
-            "it. If it is damaged, move it away to begin anew"
+            "it. If the database is damaged, move it away to start a new one"
         ) from error
 
 
@@ -130,7 +130,7 @@ def refuse_foreign(path: Path) -> None:
     if flaw:
         raise StoreError(
             f"the behaviour database {path} is not used: {flaw}; expected a file that its user "
-            "alone can write, in such a folder. Run this as that user, or give another --db"
+            "alone can write, in such a folder. Run this command as that user, or give another --db"
         )
 
 
@@ -198,8 +198,8 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
         foreign = foreign_part(connection, version)
     if foreign:
         raise StoreError(
-            f"{path} is no behaviour database of autofinity: {foreign}; it is left as it is. Give "
-            "another --db, or move it away to begin anew"
+            f"{path} is no behaviour database of autofinity: {foreign}; the file is not changed. "
+            "Give another --db, or move the file away to start a new database"
         )
     return version
 

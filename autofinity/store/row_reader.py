@@ -36,7 +36,7 @@ class RowReader:
         told = "; ".join([*lines, f"{more} more"] if more else lines)
         return StoreError(
             f"of the behaviour database {self._path} damaged rows were left out: {told}. All "
-            "others are kept; move it away to begin anew"
+            "others are kept; move the database away to start a new one"
         )
 
     def read[T](
@@ -49,7 +49,7 @@ class RowReader:
             if read_bytes > _MOST_BYTES:
                 raise StoreError(
                     f"the behaviour database {self._path} has more than {_MOST_BYTES >> 20} MiB "
-                    "to read at once; move it away to begin anew"
+                    "to read at once; move the database away to start a new one"
                 )
             try:
                 found.append(of(row))

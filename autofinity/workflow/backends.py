@@ -118,8 +118,8 @@ def _with_own_pages(
     if latencies is None:
         file = assumed_latencies()
         reporter.notice(
-            f"{name} says nothing of latencies and bandwidths: those of {file} are assumed; give "
-            "your own with --latencies"
+            f"{name} has no latencies and bandwidths: those of {file} are assumed; give others "
+            "with --latencies"
         )
     elif latencies in preset_names():
         file = shipped("data", "machines", f"{latencies}.toml")

@@ -62,8 +62,8 @@ def capture_traces(
     scalar = [trace.program for trace in traces if trace.instructions != "counted"]
     if scalar:
         reporter.notice(
-            f"accesses and instructions of {', '.join(scalar)} are approximate, those of code "
-            "without vectors: it was not GCC 9 or later on x86-64 that built it (docs/suites.md)"
+            f"accesses and instructions of {', '.join(scalar)} are approximate, as for code "
+            "without vectors: it was not built by GCC 9 or later on x86-64 (docs/suites.md)"
         )
     return traces
 

@@ -133,8 +133,8 @@ def known_machine(table: ObservationTable) -> str:
     described = name.startswith(SYNTHETIC) and len(name) <= _LONGEST_DESCRIPTION
     if name != "host" and name not in preset_names() and not described:
         raise UsageError(
-            f"the observations are of {shown(name)}, which is no machine that is known by name; "
-            "say with --machine which one it is"
+            f"the observations are of {shown(name)}, which is no known machine; name the machine "
+            "with --machine"
         )
     return name
 

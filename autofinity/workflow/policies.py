@@ -26,8 +26,8 @@ def policy_for(machine: str, reporter: Reporter = SILENT) -> RulePolicy | None:
     anywhere = policy_of_any_machine()
     if anywhere is None:
         reporter.notice(
-            f"no policy of {machine} is shipped: what asks one is left out; --policy names another "
-            "machine's"
+            f"no policy of {machine} is shipped: mechanisms that need a policy are left out; "
+            "--policy names another machine's"
         )
         return None
     return files.load(anywhere)

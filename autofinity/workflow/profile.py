@@ -87,7 +87,7 @@ def long_work_text(cpu_s: float, jobs: int) -> str | None:
         return None
     return (
         f"about {wall_s / 3600:.1f} hours of profiling begin now ({cpu_s / 3600:.1f} CPU hours, "
-        f"{jobs} at a time); interrupted, it goes on where it was. Less: --jobs, fewer programs "
+        f"{jobs} at a time); an interrupted command resumes. To shorten: --jobs, fewer programs "
         "(-p), fewer thread counts, a smaller --size"
     )
 

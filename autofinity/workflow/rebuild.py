@@ -93,7 +93,7 @@ def rebuild(
     refuse_foreign(path)
     with _alone(path), BehaviourDB.open(path) as opened:
         if if_due and not opened.rebuild_due():
-            return NotRebuilt("not due: too little new to learn from")
+            return NotRebuilt("not due: too few new rows to learn from")
         chosen = chosen_policy(None if policy is None else str(policy))
         old = chosen.path if chosen else None
         try:
@@ -186,7 +186,7 @@ def _of_this_machine(source: Path | None) -> tuple[list[Observation], str]:
     if table.machine.names and {table.machine.names[c] for c in table.machine.codes} == {HOST}:
         return list(table.observations()), ""
     of = ", ".join(name[:60] for name in table.machine.names[:4])
-    return [], f"{source} is of {of}, not of this machine: it is not learned from"
+    return [], f"{source} is of {of}, not of this machine: it is not used for training"
 
 
 def _settings(present: RulePolicy | None) -> LearningSettings:
@@ -231,7 +231,7 @@ def _alone(db: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise LearningError("another rebuild is under way; wait for it to end") from None
+            raise LearningError("another rebuild is running; wait until it ends") from None
         yield
     finally:
         os.close(lock)

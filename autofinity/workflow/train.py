@@ -97,7 +97,7 @@ def rules_of_table(source: Path, settings: LearningSettings) -> tuple[RulePolicy
             "seed": settings.seed,
         },
     }
-    notes = () if policy.rules else (f"no rule: the policy always says {policy.default.shown}",)
+    notes = () if policy.rules else (f"no rule: the policy always answers {policy.default.shown}",)
     return replace(policy, provenance=made_of), notes
 
 

@@ -110,7 +110,7 @@ def observed(
     store = ObservationStore(wanted.work / "observations" / f"{name}-draw-{draw}")
     store.expect({s.workload: f"{s.origin} {machine.spec!r}" for s in named})
     for failure in profile(target, cells, store, wanted.jobs):
-        print(f"{failure.run.program} on draw {draw}: {failure.reason}")
+        print(f"{failure.run.program} on variant {draw}: {failure.reason}")
     return store.read()
 
 
@@ -124,9 +124,11 @@ def report(
     together = table_of([row for table in train for row in table.observations()])
     kept = table_of([row for table in steady for row in table.observations()])
     rows = {
-        "one draw, the same": [crossed(wanted, table, table) for table in train],
-        "one draw, another": [crossed(wanted, a, b) for a, b in itertools.product(train, test)],
-        "all training draws, another": [crossed(wanted, together, b) for b in test],
+        "one variant, the same": [crossed(wanted, table, table) for table in train],
+        "one variant, another variant": [
+            crossed(wanted, a, b) for a, b in itertools.product(train, test)
+        ],
+        "all training variants, another variant": [crossed(wanted, together, b) for b in test],
         "these without labels that flip": [crossed(wanted, kept, b) for b in test],
     }
     pairs = list(itertools.product(best[: len(train)], best[len(train) :]))
@@ -136,9 +138,9 @@ def report(
         "|---|---|---|---|---|---|",
         *(row(name, cases) for name, cases in rows.items()),
         "",
-        f"Labels that flip from a training draw to a test draw: {statistics.mean(flips):.1f} of "
-        f"{len(best[0])} programs on average. Dropped, for they flip among the training draws: "
-        f"{', '.join(sorted(own)) or 'none'}.",
+        "Labels that flip from a training variant to a test variant: "
+        f"{statistics.mean(flips):.1f} of {len(best[0])} programs on average. Dropped, for they "
+        f"flip among the training variants: {', '.join(sorted(own)) or 'none'}.",
     ]
 
 

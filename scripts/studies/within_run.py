@@ -302,7 +302,9 @@ def main() -> None:
     words.add_argument("--machine", action="append", help="default: " + ", ".join(MACHINES))
     words.add_argument("--program", action="append", default=[])
     words.add_argument("--size", action="append", help="of inputs (default: small, of kernels llc)")
-    words.add_argument("--seeds", type=int, default=3, help="of the operating system's draws")
+    words.add_argument(
+        "--seeds", type=int, default=3, help="number of seeds of the operating system"
+    )
     words.add_argument(
         "--minute-of", choices=("best", "os"), default="best", help="whose run takes a minute"
     )

@@ -82,7 +82,7 @@ def test_one_line_says_which_call_ended_the_set_up(
     deny: Path, run: Runner, tmp_path: Path, name: str
 ) -> None:
     done = under(deny, "kill", name, run.command("--", *PROGRAM), tmp_path / "here", run)
-    expected = f"autofinity: no monitor: a seccomp filter ends whoever tries {name} "
+    expected = f"autofinity: no monitor: a seccomp filter kills the caller of {name} "
     assert done.stderr.startswith(expected.encode())
     assert done.stderr.endswith(b"the program runs alone\n")
 
@@ -104,7 +104,7 @@ def test_doctor_and_detect_say_what_is_forbidden_and_live(
         ("pidfd_open", "monitor"),
     ):
         found = doctor(call)[name]
-        assert found["detail"] == "a seccomp filter ends whoever tries it"
+        assert found["detail"] == "a seccomp filter kills the caller"
         assert not found["available"]
     counters = doctor("perf_event_open")["hardware counters"]
     assert "allow perf_event_open in the container's seccomp profile" in counters["detail"]

@@ -115,7 +115,7 @@ def test_root_leaves_nothing_in_another_users_home(
         text=True,
         timeout=60,
     )
-    assert "fault of autofinity" not in done.stderr
+    assert "internal error of autofinity" not in done.stderr
     if command == "attach" or home == "a database of theirs":
         assert done.returncode == 1
         assert "is not used: its folder is not private" in done.stderr
@@ -184,7 +184,7 @@ def test_what_is_no_monitor_is_not_ended(tmp_path: Path, sleeper: subprocess.Pop
         filled(path, sleeper.pid, identity_of(other.pid))
         with BehaviourDB.open(path) as database:
             (run,) = live_runs(database)
-            with pytest.raises(CapabilityError, match=f"process {other.pid}, on record as"):
+            with pytest.raises(CapabilityError, match=f"process {other.pid}, recorded as"):
                 restore(database, run)
             (run,) = live_runs(database)
             assert run.phase != "restored"

@@ -51,7 +51,7 @@ def test_stdout_that_is_full_is_one_line(tmp_path: Path, words: tuple[str, ...])
     lines = [line for line in said.splitlines() if "could not be written" in line]
     assert (code, len(lines)) == (1, 1), said
     assert lines[0] == "autofinity: the output could not be written: No space left on device"
-    assert "Exception ignored" not in said and "fault of autofinity" not in said
+    assert "Exception ignored" not in said and "internal error of autofinity" not in said
 
 
 @pytest.mark.parametrize("words", COMMANDS[:3], ids=" ".join)

@@ -219,7 +219,7 @@ def test_an_argument_that_is_refused(on_terminal: OnTerminal, arguments: tuple[s
     code, text = on_terminal(*arguments)
     assert code in (1, 2, 127), text
     assert_plain(text, "")
-    assert "fault of autofinity" not in text
+    assert "internal error of autofinity" not in text
 
 
 def test_bytes_that_are_no_text(on_terminal: OnTerminal) -> None:

@@ -47,7 +47,7 @@ def test_pages_go_along_to_the_node_that_all_threads_are_sent_to(
         assert run.eventually(followed)
         notes = run.last().notes
     assert "left behind is" in notes
-    assert "pages have followed their threads" in notes
+    assert "pages were moved to their threads" in notes
 
 
 def test_a_program_within_a_cpuset_is_placed_within_it(

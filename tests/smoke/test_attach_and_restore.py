@@ -60,12 +60,12 @@ def test_an_attached_program_is_placed_left_and_restored(
             watcher.send_signal(signal.SIGINT)
             _, said = watcher.communicate(timeout=120)
         assert watcher.returncode == 0, said
-        assert b"left alone from now on" in said
+        assert b"no longer watched" in said
         assert app.poll() is None and single(app.pid)  # it goes on where it was placed
         assert json.loads(asked(run, "status", "--json").stdout)["running"] == [1]
         put_back = asked(run, "restore", str(app.pid))
         assert put_back.returncode == 0, put_back.stderr
-        assert "2 threads put back" in put_back.stdout
+        assert "2 threads restored" in put_back.stdout
         assert set(masks_of(app.pid)) == {allowed()}
         assert app.poll() is None
 
@@ -109,7 +109,7 @@ def test_who_attaches_after_a_killed_monitor_takes_over_its_masks(
             watcher.terminate()
             _, said = watcher.communicate(timeout=120)
         assert watcher.returncode == 0, said
-        assert b"masks of 2 threads are put back" in said
+        assert b"masks of 2 threads are restored" in said
         assert set(masks_of(app.pid)) == {allowed()}
 
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_attached_to_is_one_clear_line(run: Runner) -> None:
 def test_nothing_to_restore_is_said(run: Runner) -> None:
     run.db.parent.mkdir(parents=True)
     BehaviourDB.open(run.db).close()
-    assert "nothing runs here" in asked(run, "restore").stdout
+    assert "no running program has masks to restore" in asked(run, "restore").stdout
     done = asked(run, "restore", "1")
     assert done.returncode == 2
     assert "no live run of process 1" in done.stderr

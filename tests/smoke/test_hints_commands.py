@@ -178,7 +178,7 @@ def test_the_picture_needs_no_unicode() -> None:
         (("hints", "--machine", SMALL, "--threads", "13"), "13 threads on 12 available CPUs"),
         (("hints", "--machine", SMALL, "--threads", "0"), "0 threads; expected 1 to 12"),
         (("hints", "--machine", SMALL, "--threads", "2", "--available", "3"), "2 threads on 1"),
-        (("hints", "--machine", SMALL, "--threads", "1", "--available", "3-1"), "backwards"),
+        (("hints", "--machine", SMALL, "--threads", "1", "--available", "3-1"), "descending order"),
         (("hints", "--machine", SMALL, "--threads", "1", "--available", "12"), "CPU 12"),
         (("hints", "--machine", SMALL, "--threads", "1", "--available", "a"), "not a CPU list"),
         (
@@ -187,7 +187,7 @@ def test_the_picture_needs_no_unicode() -> None:
         ),
         (
             ("hints", "--machine", SMALL, "--threads", "2", "--as", "taskset"),
-            "say which with --hint",
+            "choose it with --hint",
         ),
         (
             ("hints", "-m", SMALL, "-t", "2", "--hint", "slp", "--as", "x"),

@@ -73,7 +73,7 @@ def test_a_captured_program_ends_with_the_capture(
         process.send_signal(number)
         _, said = process.communicate(timeout=120)
     assert process.returncode == -number
-    assert said.splitlines()[-1] == b"autofinity: interrupted; what was recorded is kept"
+    assert said.splitlines()[-1] == b"autofinity: interrupted; recorded results are kept"
     assert b"Traceback" not in said
     assert eventually(lambda: not runs(pid))
     left = {path.name for path in (tmp_path / "traces").iterdir()}
@@ -161,7 +161,7 @@ def test_native_code_that_is_at_work_for_minutes_is_ended(number: signal.Signals
         process.send_signal(number)
         _, said = process.communicate(timeout=120)
     assert process.returncode == -number
-    assert said == "autofinity: interrupted; what was recorded is kept\n"
+    assert said == "autofinity: interrupted; recorded results are kept\n"
 
 
 def test_who_does_not_want_to_wait_for_what_is_under_way_interrupts_again() -> None:

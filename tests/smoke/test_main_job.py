@@ -174,7 +174,7 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
         pytest.skip("this machine counts in hardware")
     options = ("--machine", "host", "--work", str(tmp_path), "-o", str(tmp_path / "policy.json"))
     said = autofinity("train", *options, code=1)
-    assert "nothing is counted in hardware here" in said.stderr
+    assert "no hardware counters here" in said.stderr
     assert "--simulated" in said.stderr
     twin = ("--simulated", "--program", "pricer", "--threads", "2", "--affinities", "hints")
     autofinity("train", *options, *twin, "--size", "tiny", "--period-us", "20")
@@ -186,7 +186,10 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
     ("arguments", "message"),
     [
         (("--machine", "pdp11"), "unknown machine 'pdp11'; expected one of"),
-        (("--machine", "xeon-x7550", "--simulated"), "expected --machine host with it"),
+        (
+            ("--machine", "xeon-x7550", "--simulated"),
+            "expected --simulated with --machine host only",
+        ),
         (("--machine", "synthetic:core:4"), "hwloc does not accept it"),
         (("--threads", "none"), "expected thread counts such as 8"),
         (("--period-us", "nan"), "nan: expected a number of microseconds"),

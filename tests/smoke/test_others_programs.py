@@ -21,7 +21,7 @@ import pytest
         (
             "autofinity.workflow.advice.here",
             "seen_here(1, None)",
-            "what process 1 runs cannot be seen",
+            "the program of process 1 cannot be read",
             "root's rights",
         ),
     ],

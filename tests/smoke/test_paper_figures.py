@@ -64,8 +64,8 @@ def test_large_pages_and_operations_are_figures_of_runs(work: Path) -> None:
 
 def test_a_figure_with_an_input_of_its_own_takes_no_other(work: Path) -> None:
     refused = figure("tlb-3", work, code=2).stderr
-    assert "figure tlb-3 is of prodcons with an input of its own, 256 4 131072" in refused
+    assert "figure tlb-3 is of prodcons with a fixed input, 256 4 131072" in refused
 
 
 def test_a_figure_that_is_none_of_mechanisms_has_no_json(work: Path) -> None:
-    assert "figure 2a has none" in figure("2a", work, "--json", code=2).stderr
+    assert "figure 2a has no JSON form" in figure("2a", work, "--json", code=2).stderr

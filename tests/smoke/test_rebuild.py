@@ -282,7 +282,7 @@ def test_a_run_starts_a_rebuild_that_is_due_and_the_next_run_asks_the_new_policy
     log = run.db.with_name("rebuild.log")
     assert run.eventually(lambda: digest_of(own) != before), log.read_text()
     after = digest_of(own)
-    assert run.eventually(lambda: "learned anew" in log.read_text())
+    assert run.eventually(lambda: "retrained: " in log.read_text())
     assert load(own).default == DISTRIBUTED
     with run.lasting(*options, "2", "300", env=env):
         assert run.eventually(lambda: [*hints(run.db).values()] == [(DISTRIBUTED, after)])

@@ -74,7 +74,7 @@ def test_threads_are_counted_in_each_spelling(run: Runner, words: tuple[str, ...
 
 def test_continuous_mode_is_asked_for_in_seconds(run: Runner, policy: Path) -> None:
     done = run("--dry-run", "--policy", policy, "--every", "0.5", "--", "true")
-    assert b"looked at every 0.5 s, decided anew when it changes" in done.stdout
+    assert b"checked every 0.5 s, decided again when the program has changed" in done.stdout
     for wrong in ("0", "soon", "-1"):
         done = run(f"--every={wrong}", "--", "true")
         assert done.returncode == 2
@@ -85,7 +85,7 @@ def test_a_dry_run_of_nothing_says_so(run: Runner) -> None:
     done = run("--dry-run", "--", "/nowhere/at/all")
     assert done.returncode == 1
     assert done.stdout == b""
-    assert b"dry run: nothing can be told of /nowhere/at/all" in done.stderr
+    assert b"dry run: nothing is known of /nowhere/at/all" in done.stderr
 
 
 @two_cpus

@@ -45,7 +45,7 @@ def test_the_policy_gets_its_counters_and_its_rule_decides(
         assert process.stderr is not None
         said = process.stderr.readline()
         os.close(first)
-        in_time = b"hardware counters decide by the policy" in said
+        in_time = b"placing by hardware counters and the policy" in said
         assert in_time or b"still starting" in said
         assert run.eventually(lambda: _hint(run.db)) == FIRED
         assert run.eventually(lambda: _cpu_s(process.pid) > 0.4)
@@ -107,7 +107,7 @@ def test_where_this_cpu_has_none_of_the_counters_nobody_is_bound(
         notes = run.last().notes
         assert "this CPU has no event for no_such_event" in notes
         assert "the default decides" not in notes
-        assert "nothing that the policy's rules ask for can be measured here" in notes
+        assert "no counter of the policy's rules can be measured here" in notes
     assert _hint(run.db) is None
 
 

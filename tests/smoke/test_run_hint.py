@@ -52,7 +52,7 @@ def test_threads_are_placed_by_the_hint_without_a_sample(
     told = last_run(run)
     assert told["sample"] == {}
     hint = "many-sockets-shared-caches (SlP)"
-    assert f"{hint} was asked for (--hint): no policy decided" in told["notes"]
+    assert f"{hint} was set by --hint: no policy decided" in told["notes"]
 
 
 @two_cpus
@@ -95,7 +95,7 @@ def test_threads_that_take_turns_share_the_cores_of_as_many_as_run_at_a_time(
 def test_the_line_that_is_said_names_the_hint_and_the_program_runs(run: Runner) -> None:
     done = run("--hint=sLP", "--", "sh", "-c", "exit 37")
     assert done.returncode == 37
-    assert done.stderr.startswith(b"autofinity: hint few-sockets-own-caches (sLP), as asked for")
+    assert done.stderr.startswith(b"autofinity: hint few-sockets-own-caches (sLP), by --hint")
 
 
 @pytest.mark.parametrize("hint", HINTS, ids=str)
@@ -104,7 +104,7 @@ def test_a_dry_run_marks_the_hint(run: Runner, hint: Hint, by: str) -> None:
     word = str(hint) if by == "letters" else hint.name.capitalize()
     done = run("--dry-run", "--hint", word, "--threads", "1", "--", "true")
     lines = done.stdout.decode().splitlines()
-    assert f"decision  hint {hint.shown}, as asked for, without a sample" in lines
+    assert f"decision  hint {hint.shown}, by --hint, without a sample" in lines
     assert "policy    not asked" in lines
     (marked,) = (line for line in lines if line.endswith("(asked for)"))
     assert marked.startswith(f"{hint.shown} ")
@@ -148,4 +148,4 @@ def test_what_is_no_hint_is_refused_with_all_eight(run: Runner, word: str) -> No
 def test_a_hint_beside_what_would_decide_is_refused(run: Runner, other: tuple[str, ...]) -> None:
     done = run("--hint", "sLP", *other, "--", "true")
     assert done.returncode == 2
-    assert b"--hint leaves nothing to decide" in done.stderr
+    assert b"--hint decides the placement" in done.stderr

@@ -114,7 +114,7 @@ def test_openmp_that_bound_its_threads_is_left_alone_and_hides_no_cpu_from_us(
         found = run.last()
         assert masks_of(process.pid) == [{last}, {last}]
         assert found is not None and parse_cpu_list(found.allowed) == allowed()
-        assert "pinned by the program or by somebody else" in found.notes
+        assert "pinned by the program or by others" in found.notes
 
 
 def test_a_static_binary_is_run_and_watched(run: Runner, tmp_path: Path, policy: Path) -> None:

@@ -92,7 +92,7 @@ def test_openmp_runs_no_more_threads_than_its_limit(
 ) -> None:
     env = run.env | {"OMP_NUM_THREADS": asked, "OMP_THREAD_LIMIT": limit}
     said = run("--explain", "--", "true", env=env).stderr
-    expected = f"threads {threads};" if threads else "threads not promised"
+    expected = f"threads {threads};" if threads else "threads not given"
     assert f"autofinity: {expected}".encode() in said
 
 
@@ -145,7 +145,7 @@ def test_pins_of_the_program_are_not_fought(run: Runner, spinner: Path, policy: 
         assert run.eventually(lambda: hints(run.db) == [PACKED])
         assert masks_of(process.pid)[1:] == [pinned, pinned]
         with BehaviourDB.open(run.db, read_only=True) as database:
-            assert "pinned by the program or by somebody else" in database.runs()[0].notes
+            assert "pinned by the program or by others" in database.runs()[0].notes
 
 
 def test_no_bind_decides_and_leaves_every_mask(run: Runner, spinner: Path, policy: Path) -> None:

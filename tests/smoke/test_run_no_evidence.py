@@ -71,7 +71,7 @@ def test_without_evidence_no_mask_changes_and_it_is_said_why(
         while time.monotonic() < end:  # nor for the length of a sample
             assert set(masks_of(process.pid)) == {allowed()}
         text, document = explained(run, env)
-        why = "nothing that the policy's rules ask for can be measured here (no_such_event)"
+        why = "no counter of the policy's rules can be measured here (no_such_event)"
         assert why in text
         assert document["undecided"].startswith(why)
         assert document["decision"] is None
@@ -90,7 +90,7 @@ def test_the_line_says_that_nothing_can_be_measured_and_what_helps(
     done = run("--policy", name, "--", "sh", "-c", "exit 37", env=env)
     assert done.returncode == 37
     (line,) = done.stderr.decode().splitlines()
-    assert "nothing that the policy's rules ask for can be measured here: threads stay" in line
+    assert "no counter of the policy's rules can be measured here: threads stay" in line
     for helps in ("doctor", "--hint HINT", "--fallback HINT"):
         assert helps in line
 
@@ -135,7 +135,7 @@ def test_a_running_program_is_placed_by_the_fallback_too(
                 watcher.terminate()
         finally:
             app.kill()
-    assert f"asked is the policy {blind}, named by --policy" in said
+    assert f"using the policy {blind}, named by --policy" in said
     assert "placed by the fallback, spread (SLP)" in said
 
 
@@ -161,7 +161,7 @@ ASKED = ", ".join(named_policy("opteron-6164he").counters)
 @pytest.mark.parametrize(
     ("words", "decision"),
     [
-        ((), f"nothing that the policy's rules ask for can be measured here ({ASKED}"),
+        ((), f"no counter of the policy's rules can be measured here ({ASKED}"),
         (("--fallback", "slP"), "placed by the fallback, few-sockets-shared-caches (slP)"),
     ],
 )
@@ -183,7 +183,7 @@ def test_doctor_says_which_policy_is_asked_and_why(run: Runner, blind: Path) -> 
         return {each["name"]: f"{each['detail']}; {each['remedy']}" for each in found}
 
     assert f"{blind}, named by AUTOFINITY_POLICY" in told(AUTOFINITY_POLICY=str(blind))["policy"]
-    asked = told(AUTOFINITY_POLICY=str(blind))["what the policy asks"]
+    asked = told(AUTOFINITY_POLICY=str(blind))["policy's needs"]
     assert "no_such_event" in asked and "--fallback HINT" in asked
     by_name = told(AUTOFINITY_POLICY="any-machine")["policy"]
     assert "any-machine.json, named by AUTOFINITY_POLICY" in by_name
@@ -201,7 +201,7 @@ def test_what_is_no_hint_is_refused_as_a_fallback(run: Runner, word: str) -> Non
     assert f"wrong value for --fallback '{word}'".encode() in done.stderr
     done = run("--", "true", env={**run.env, "AUTOFINITY_FALLBACK": word})
     assert done.returncode == 0  # of a setting for all programs none dies
-    assert f"AUTOFINITY_FALLBACK is not heeded: got '{word}'".encode() in done.stderr
+    assert f"AUTOFINITY_FALLBACK is ignored: got '{word}'".encode() in done.stderr
 
 
 @pytest.mark.parametrize("other", [("--hint", str(Hint.parse("sLP"))), ("--mechanism", "spcd")])

@@ -103,7 +103,7 @@ def test_it_is_said_where_nothing_ranks_the_kinds_of_cores(tmp_path: Path) -> No
     topology = with_kinds(path, ("0x00000003", one), ("0x0000000c", other))
     assert topology.kinds_unranked
     (said,) = gaps(topology)
-    assert "nothing (core type, capacity, clock) tells which is faster" in said
+    assert "core type, capacity and clock do not show which is faster" in said
 
 
 def test_a_truncated_file_is_an_error(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def refused(folder: Path, *arguments: str | Path, code: int = 1) -> str:
     )
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     assert done.stderr.startswith("autofinity: ") and done.stderr.count("\n") == 1, done.stderr
-    assert "fault of autofinity" not in done.stderr
+    assert "internal error of autofinity" not in done.stderr
     assert content(folder) == before
     return done.stderr
 

@@ -22,24 +22,25 @@ def comparing_options[**P, R](
             type=click.IntRange(min=1, max=99),
             default=1,
             show_default=True,
-            help="Runs under each mechanism: page colours, the scheduler's draws, random mappings.",
+            help="Runs under each mechanism, with different seeds for page colours, scheduler and "
+            "mappings.",
         ),
         click.option(
             "--repeats",
             type=click.IntRange(min=1, max=10_000),
             default=repeats,
             show_default=shown or True,
-            help="How often each region of interest runs under a mechanism: the longer a run, the "
-            "less a mechanism's costs weigh.",
+            help="Repetitions of each region of interest under a mechanism; longer runs spread a "
+            "mechanism's costs.",
         ),
         click.option(
             "--paper-seconds",
             type=click.FloatRange(min=0.1, max=1e5),
             default=60,
             show_default=True,
-            help="Seconds of a run in the papers that a whole run stands for: periods and rates of "
-            "mechanisms are scaled to it, and what periodic mappings cost. What other operations "
-            "cost is not.",
+            help="Seconds of a paper's run that a whole run represents. Periods and rates of "
+            "mechanisms and costs of periodic mappings are scaled by this; costs of other "
+            "operations are not.",
         ),
         jobs_option,
         work_option,

@@ -24,7 +24,7 @@ def available_cpus(topology: Topology, text: str | None) -> frozenset[OsIndex] |
             raise UsageError(f"not a CPU list: {text!r}; expected for example 0-5,12")
         low, high = int(first), int(last or first)
         if high < low:
-            raise UsageError(f"not a CPU list: {text!r}; {low}-{high} runs backwards")
+            raise UsageError(f"not a CPU list: {text!r}; {low}-{high} is in descending order")
         # Only numbers of the machine are kept, so that 0-4000000000 costs nothing.
         within = {os_index for os_index in topology.by_os_index if low <= os_index <= high}
         if len(within) <= high - low:
@@ -38,8 +38,8 @@ def available_cpus(topology: Topology, text: str | None) -> frozenset[OsIndex] |
     forbidden = found - topology.allowed
     if forbidden:
         raise UsageError(
-            f"CPU {min(forbidden)} of {text!r} may not be used on {topology.name}; "
-            f"{len(topology.allowed)} of its {len(topology.pus)} CPUs may"
+            f"CPU {min(forbidden)} of {text!r} is not allowed on {topology.name}; "
+            f"{len(topology.allowed)} of its {len(topology.pus)} CPUs are"
         )
     return frozenset(found)
 
@@ -58,6 +58,6 @@ def cpus_in_order(text: str) -> tuple[OsIndex, ...]:
             raise UsageError(f"not a CPU list: {text!r}; expected for example 0,6,12-14")
         low, high = int(first), int(last or first)
         if not low <= high < low + 100_000:
-            raise UsageError(f"not a CPU list: {text!r}; {part} is no range of CPUs")
+            raise UsageError(f"not a CPU list: {text!r}; {part} is not a range of CPUs")
         found.extend(OsIndex(cpu) for cpu in range(low, high + 1))
     return tuple(found)

@@ -22,5 +22,5 @@ error_option = click.option(
     type=share,
     default="1%",
     show_default=True,
-    help="Sampled traces: replay more windows until the standard error of the time is this small.",
+    help="Replay windows of sampled traces until the standard error of the time is this small.",
 )

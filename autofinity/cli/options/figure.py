@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from autofinity.report.matrix_figure import Matrices
 
 picture_option = output_option(
-    "Draw it into this file (.svg, .png or .pdf; needs autofinity[plots])."
+    "Save the figure to this file (.svg, .png or .pdf; needs autofinity[plots])."
 )
 
 

@@ -7,6 +7,6 @@ import click
 latencies_option = click.option(
     "--latencies",
     metavar="FILE",
-    help="For a machine that is only a topology (hwloc XML, synthetic, host): a machine file or a "
-    "preset to take latencies and bandwidths from.",
+    help="Machine file or preset with latencies and bandwidths, for a machine that is only a "
+    "topology (hwloc XML, synthetic, host).",
 )

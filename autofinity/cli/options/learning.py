@@ -38,71 +38,75 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "labels": (
         "--labels",
         LABELS,
-        "What labels a behaviour: whole runs in each affinity, or matching sample periods.",
+        "Label a behaviour by whole runs in each affinity, or by matching sample periods.",
     ),
     "features": (
         "--features",
         FEATURES,
-        "Rules look at rates, at ratios, at ratios that every PMU or this one counts, or at both.",
+        "Features of rules: portable ratios (every PMU counts them), rates, ratios, or both.",
     ),
     "selection": (
         "--selection",
         SELECTIONS,
-        "Counters that correlate with the metric, the paper's four where the PMU has them, or what "
-        "loses least on held-out programs.",
+        "Choose counters by correlation with the metric, the paper's four where the PMU has them, "
+        "or by the least loss on held-out programs.",
     ),
-    "metric": ("--metric", METRICS, "What to make as large as possible."),
-    "k": ("--k", _AT_LEAST_1, "Counters to choose: what the PMU counts at once."),
-    "discretisation": ("--discretisation", METHODS, "How counters are cut into bins."),
-    "bins": ("--bins", _AT_LEAST_1, f"Of a counter: at most, for equal width; to {MOST_BINS}."),
+    "metric": ("--metric", METRICS, "Metric to maximise."),
+    "k": ("--k", _AT_LEAST_1, "Number of counters to choose; at most what the PMU counts at once."),
+    "discretisation": ("--discretisation", METHODS, "Method of cutting counters into bins."),
+    "bins": (
+        "--bins",
+        _AT_LEAST_1,
+        f"Number of bins of a counter: a maximum for equal width; up to {MOST_BINS}.",
+    ),
     "bin_number": (
         "--bin-number",
         BIN_NUMBERS,
-        "Bins of equal width: by entropy, as WEKA -O does (with its fault), or always all.",
+        "Number of equal-width bins: by entropy, as WEKA -O (with its fault), or always --bins.",
     ),
-    "condense": ("--condense", CONDENSE, "What makes one performance of many."),
+    "condense": ("--condense", CONDENSE, "Average of several performances."),
     "leeway": (
         "--leeway",
         _AT_LEAST_0,
-        "Threads that may be moved for an affinity still to belong to a hint.",
+        "Threads that may sit elsewhere in an affinity that still belongs to a hint.",
     ),
     "normalise": (
         "--normalise/--no-normalise",
         None,
-        "Performance relative to the smallest of the same program.",
+        "Divide performance by the smallest of the same program.",
     ),
     "literal": (
         "--literal",
         None,
-        "Figure 6 as printed: the last destination of a hint overwrites the others.",
+        "Follow figure 6 as printed: the last destination of a hint overwrites the others.",
     ),
     "learner": (
         "--learner",
         LEARNERS,
-        "WEKA's JRip, our own RIPPER, or a tree that loses least (these two need no Java).",
+        "WEKA's JRip, our own RIPPER, or a tree of least loss (the last two need no Java).",
     ),
     "probe": (
         "--probe",
         PROBES,
-        "Take a second sample in this hint's affinity before threads are moved, if that pays.",
+        "Take a second sample in this hint's affinity before moving threads, if that pays.",
     ),
     "other_counts": (
         "--other-counts/--one-count",
         None,
-        "Learn what answers mean with thread counts that nothing was profiled with, too.",
+        "Also learn what answers mean with thread counts that were not profiled.",
     ),
-    "most_rules": ("--most-rules", _AT_LEAST_1, "Rules of a regret-tree."),
+    "most_rules": ("--most-rules", _AT_LEAST_1, "Maximum number of rules of a regret-tree."),
     "bin_type": (
         "--bin-type",
         BIN_TYPES,
-        "Bins enter the learner as ordered numbers or as names.",
+        "Pass bins to the learner as ordered numbers or as names.",
     ),
     "weighting": (
         "--weighting",
         WEIGHTINGS,
-        "A row weighs as often as it was observed, times what is at stake there, or 1.",
+        "Weigh a row by its observations, by observations times stake, or by 1.",
     ),
-    "seed": ("--seed", int, "Of the learner's draws."),
+    "seed": ("--seed", int, "Random seed of the learner."),
 }
 """Field of the settings → option, its values (None: a switch), and what it says."""
 
@@ -121,13 +125,13 @@ _OF_COMMAND = {
 _PAPER = click.option(
     "--paper",
     is_flag=True,
-    help="Learn as Moore & Childers did, in all that is not said otherwise.",
+    help="Use the settings of Moore & Childers for all options that are not given.",
 )
 _NAMED = click.option(
     "--counters",
     metavar="NAME,…",
     default=None,
-    help="These counters or ratios instead of chosen ones.",
+    help="Use these counters or ratios instead of chosen ones.",
 )
 
 
@@ -187,5 +191,5 @@ machine_option = click.option(
     "--machine",
     "-m",
     default=None,
-    help="Machine whose hints are meant.  [default: the one the observations are from]",
+    help="Machine of the hints.  [default: the machine of the observations]",
 )

@@ -24,10 +24,10 @@ simulated_option = click.option(
     "'synthetic:…'.",
 )
 threads_option = click.option(
-    "--threads", "-t", type=int, required=True, help="How many threads to place."
+    "--threads", "-t", type=int, required=True, help="Number of threads to place."
 )
 available_option = click.option(
-    "--available", metavar="CPULIST", help="Only these CPUs may be used: 0-5,12."
+    "--available", metavar="CPULIST", help="Use only these CPUs, such as 0-5,12."
 )
 
 

@@ -42,7 +42,7 @@ _OPTIONS = (
         "--simulated",
         "twin",
         is_flag=True,
-        help="With --machine host: run nothing on it, replay on a simulated twin of it.",
+        help="With --machine host: replay on a simulated twin instead of running programs.",
     ),
     page_size_option,
     suite_option,
@@ -52,14 +52,14 @@ _OPTIONS = (
         "--affinities",
         default="all",
         show_default=True,
-        help="all; hints (best matches); N: those and others, drawn; screen:N: all up to 80, else "
-        "the N that tell most.",
+        help="all; hints (best matches); N: these and random others; screen:N: all up to 80, else "
+        "the N most informative.",
     ),
     click.option(
         "--period-us",
         type=microseconds,
         default=None,
-        help="Sample period, simulated microseconds.  [default: 500]",
+        help="Sample period in simulated microseconds.  [default: 500]",
     ),
     jobs_option,
     work_option,
@@ -77,8 +77,8 @@ def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
     """What the options describe. Raises `SuiteError` and `UsageError`."""
     if options["twin"] and options["machine"] != "host":
         raise UsageError(
-            f"--simulated: {options['machine']} is simulated anyway; expected "
-            "--machine host with it"
+            f"--simulated: {options['machine']} is always simulated; expected --simulated with "
+            "--machine host only"
         )
     wanted = wanted_on(
         options["machine"],

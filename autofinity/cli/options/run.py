@@ -13,7 +13,7 @@ from autofinity.model.affinity import Hint
 database_option = click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database.  [default: the one in the state folder]",
+    help="Behaviour database.  [default: in the state folder]",
 )
 policy_option = click.option(
     "--policy",
@@ -24,7 +24,7 @@ policy_option = click.option(
 fallback_option = click.option(
     "--fallback",
     type=HINT,
-    help="Place by this hint where nothing that a policy asks for can be measured, or there is no "
+    help="Place by this hint where no counter of the policy can be measured, or there is no "
     "policy.  [default: AUTOFINITY_FALLBACK, else threads stay where the system puts them]",
 )
 

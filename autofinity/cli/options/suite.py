@@ -18,17 +18,19 @@ programs_option = click.option(
     "-p",
     "programs",
     multiple=True,
-    help="Only this program of the suite; may be given several times.",
+    help="Use only this program of the suite; may be repeated.",
 )
 size_option = click.option(
-    "--size", default="small", show_default=True, help="Input of the programs by size."
+    "--size", default="small", show_default=True, help="Input size of the programs."
 )
 
 
 def _sizes(context: click.Context, option: click.Parameter, text: str) -> tuple[str, ...]:
     sizes = tuple(each.strip() for each in text.split(","))
     if not all(sizes) or len(set(sizes)) < len(sizes):
-        raise click.BadParameter(f"got {text!r}; expected sizes such as small or llc,memory, once")
+        raise click.BadParameter(
+            f"got {text!r}; expected sizes such as small or llc,memory, each once"
+        )
     return sizes
 
 
@@ -38,5 +40,5 @@ sizes_option = click.option(
     default="small",
     show_default=True,
     callback=_sizes,
-    help="Inputs of the programs by size, such as small or llc,memory.",
+    help="Input sizes of the programs, such as small or llc,memory.",
 )

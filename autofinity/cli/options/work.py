@@ -13,12 +13,12 @@ jobs_option = click.option(
     type=click.IntRange(min=1),
     default=lambda: len(os.sched_getaffinity(0)),
     show_default="all cores",
-    help="Runs at the same time.",
+    help="Number of runs at the same time.",
 )
 work_option = click.option(
     "--work",
     type=click.Path(path_type=Path, file_okay=False),
     default=None,
-    help="Folder for traces and observations, where an interrupted command goes on."
+    help="Folder for traces and observations; an interrupted command resumes there."
     "  [default: in the user's cache]",
 )

@@ -101,7 +101,7 @@ void explain_aside(AsideEnd end, int signal_number, char out[REASON_CHARS]) {
         snprintf(out, REASON_CHARS, "fork: %s", strerror(errno));
     } else if (signal_number == 0 || signal_number == SIGSYS) {
         snprintf(out, REASON_CHARS,
-                 "a seccomp filter ends whoever tries %s (as systemd's SystemCallFilter= does; "
+                 "a seccomp filter kills the caller of %s (as systemd's SystemCallFilter= does; "
                  "SystemCallErrorNumber=EPERM refuses it instead); the program runs alone",
                  step);
     } else {

@@ -162,7 +162,7 @@ void explain_ladder(const Attached* attached, char* out, size_t size) {
     size_t used = 0;
     int wanted = snprintf(
         out, size, "no memory sampling: %s",
-        attached->memory_pmu ? "it tells who shares, no policy asks for it" : "no PMU here has it");
+        attached->memory_pmu ? "it shows sharing, which no policy needs" : "no PMU here has it");
     const struct {
         const char* what;
         int error;

@@ -74,21 +74,20 @@ static bool find_policy(const Options* options, Plan* plan) {
 static const char STAYS[] = "threads stay where the system puts them";
 
 static void tell_without_policy(const Plan* plan, const char* ladder, const char* only) {
-    say("there is no policy for this machine: %s%s; `autofinity train --machine host` learns "
-        "one, and `autofinity rebuild` one from your runs; --policy NAME takes another machine's, "
-        "--hint HINT places without one (%s)%s",
+    say("there is no policy for this machine: %s%s; `autofinity train --machine host` trains a "
+        "policy, `autofinity rebuild` trains from your runs; --policy NAME uses another machine's, "
+        "--hint HINT uses none (%s)%s",
         UNDECIDED(plan->options->fallback), ladder, only);
 }
 
 static void tell_blind(const Plan* plan, const char* ladder, const char* only) {
     const Options* options = plan->options;
-    say("%s: nothing that the policy's rules ask for can be measured here: %s%s%s%s (%s)%s",
+    say("%s: no counter of the policy's rules can be measured here: %s%s%s%s (%s)%s",
         tier_name(plan->attached.tier), UNDECIDED(options->fallback),
-        options->fallback || !plan->sharing_shows ? ""
-                                                  : " until page faults show who belongs together",
+        options->fallback || !plan->sharing_shows ? "" : " until page faults show sharing",
         options->fallback ? ""
-                          : "; `autofinity doctor` says how to measure it, --hint HINT places "
-                            "without, and --fallback HINT wherever this is so",
+                          : "; `autofinity doctor` shows how to enable counters, --hint HINT "
+                            "needs none, and --fallback HINT is used where counters are missing",
         ladder, only);
 }
 
@@ -103,24 +102,22 @@ static void tell_tier(const Plan* plan) {
                            ? "; one last-level cache is allowed, so there is nothing to choose"
                            : "";
     if (options->hint) {
-        say("hint %s, as asked for: placed as soon as its threads compute",
-            hint_shown(options->hint));
+        say("hint %s, by --hint: placed as soon as its threads compute", hint_shown(options->hint));
     } else if (!policy_decides(options)) {
-        say("%s: page faults show who shares with whom%s%s", options->mechanism,
+        say("%s: page faults show sharing between threads%s%s", options->mechanism,
             options->arm ? "" : " (where kernel.numa_balancing is on; --arm switches it on)", only);
     } else if (!plan->policy[0]) {
         tell_without_policy(plan, ladder, only);
     } else if (attached->tier < 0) {
-        say("the monitor is still starting, so what it can measure is not known yet%s", only);
+        say("the monitor is still starting, so its counters are not known yet%s", only);
     } else if (attached->tier == TIER_HARDWARE) {
-        say("hardware counters decide by the policy, %s (%s)%s", plan->origin, ladder, only);
+        say("placing by hardware counters and the policy, %s (%s)%s", plan->origin, ladder, only);
     } else if (plan->asks == ASKS_HARDWARE) {
         tell_blind(plan, ladder, only);
     } else {
-        say("%s: %s the policy, %s (%s)%s", tier_name(attached->tier),
-            plan->asks == ASKS_NOTHING ? "nothing has to be measured for the one answer of"
-                                       : "they decide by",
-            plan->origin, ladder, only);
+        const bool one = plan->asks == ASKS_NOTHING;
+        say("placing by %s%s the policy, %s (%s)%s", one ? "" : tier_name(attached->tier),
+            one ? "the one answer of" : " and", plan->origin, ladder, only);
     }
 }
 
@@ -131,7 +128,7 @@ static void prepare(void* what) {
     const Options* options = plan->options;
     say_init(options->quiet);
     if (plan->wrong_fallback) {
-        say("AUTOFINITY_FALLBACK is not heeded: got '%s', expected " HINTS, plan->wrong_fallback);
+        say("AUTOFINITY_FALLBACK is ignored: got '%s', expected " HINTS, plan->wrong_fallback);
     }
     if (!find_program(options->app, &plan->program)) return;  // exec will print the reason
     if (plan->program.privileged) {
@@ -197,7 +194,7 @@ static void prepare(void* what) {
         char count[16];
         snprintf(count, sizeof count, "%d", threads);
         say("program %s, key %.12s", plan->program.path, plan->program.key);
-        say("threads %s; CPUs allowed %s", threads ? count : "not promised, so watched",
+        say("threads %s; CPUs allowed %s", threads ? count : "not given, so watched",
             plan->allowed_list);
         say("policy %s%s%s; database %s; Python %s", plan->policy[0] ? plan->policy : "none",
             plan->policy[0] ? ", " : "", plan->policy[0] ? plan->origin : "",
@@ -254,7 +251,7 @@ static int run(int argc, char** argv) {
     if (options.dry_run) {
         prepare(&plan);
         // else it would have become Python
-        say("dry run: nothing can be told of %s: it is not found, or see above", options.app[0]);
+        say("dry run: nothing is known of %s: it is not found, or see above", options.app[0]);
         return 1;
     }
     set_up(&plan);

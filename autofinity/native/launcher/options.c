@@ -12,54 +12,53 @@
 static const char HELP[] =
     "Usage: autofinity run [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n"
     "\n"
-    "Run PROGRAM under a policy: it starts in place of this command (same process, same exit "
-    "code,\n"
-    "signals and streams), and a monitor beside it samples it, asks the policy and binds its "
-    "threads.\n"
+    "Run PROGRAM under a policy. PROGRAM replaces this command (same process, exit code, signals\n"
+    "and streams); a monitor beside it samples the threads, asks the policy and binds them.\n"
     "\n"
     "Options:\n"
-    "  --policy POLICY   policy to ask, a file or the name of a shipped one (default:\n"
+    "  --policy POLICY   policy to use: a file, or the name of a shipped one (default:\n"
     "                    AUTOFINITY_POLICY, else the user's own, autofinity/policy.json in the\n"
     "                    configuration folder, else the shipped one of this machine)\n"
-    "  --hint HINT       place by this hint (spread, packed and so on, or letters such as\n"
-    "                    sLP: `autofinity hints` has them) as soon as the threads compute: no\n"
-    "                    sample, no policy\n"
-    "  --fallback HINT   place by this hint where nothing that the policy asks for can be "
-    "measured,\n"
-    "                    or there is no policy (default: AUTOFINITY_FALLBACK, else threads stay\n"
-    "                    where the system puts them)\n"
-    "  -t, --threads N   threads PROGRAM computes with (default: OMP_NUM_THREADS and its kin,\n"
-    "                    else the threads that are seen to compute)\n"
-    "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one\n"
-    "  --no-bind         measure and decide, bind nothing\n"
-    "  --sample-s S      usual length of a sample in seconds (default 1)\n"
-    "  --mechanism NAME  who decides: the policy, or who shares with whom, or both\n" MECHANISM_HELP
-    "  --migrate-pages   let pages follow the threads that use them (with a --mechanism)\n"
-    "  --arm             root: switch kernel.numa_balancing on while PROGRAM runs, so that pages\n"
-    "                    fault again; it is system-wide, and put back whatever happens\n"
-    "  --every S         go on looking every S seconds: when PROGRAM has changed, sample and "
-    "decide "
-    "anew\n"
+    "  --hint HINT       place by this hint as soon as the threads compute, without a sample or a\n"
+    "                    policy: spread, packed and so on, or letters such as sLP (see\n"
+    "                    `autofinity hints`)\n"
+    "  --fallback HINT   place by this hint where no counter of the policy can be measured, or\n"
+    "                    there is no policy (default: AUTOFINITY_FALLBACK, else threads stay "
+    "where\n"
+    "                    the system puts them)\n"
+    "  -t, --threads N   computing threads of PROGRAM (default: OMP_NUM_THREADS or a variable "
+    "like\n"
+    "                    it, else the threads observed to compute)\n"
+    "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one "
+    "CPU\n"
+    "  --no-bind         measure and decide, but bind nothing\n"
+    "  --sample-s S      usual sample length in seconds (default 1)\n"
+    "  --mechanism NAME  place by the policy, by sharing between threads, or by "
+    "both\n" MECHANISM_HELP
+    "  --migrate-pages   migrate pages to the threads that use them (with a --mechanism)\n"
+    "  --arm             switch on kernel.numa_balancing while PROGRAM runs, so that pages fault\n"
+    "                    again; needs root; system-wide, and restored in any case\n"
+    "  --every S         check PROGRAM every S seconds; sample and decide again when it has "
+    "changed\n"
     "  --db FILE         behaviour database (default: autofinity/behaviour.db in the state "
     "folder)\n"
-    "  --no-db           neither read nor write what is known of programs\n"
-    "  --auto-rebuild    when PROGRAM has ended and enough new samples are there, learn the "
-    "user's\n"
-    "                    own policy anew in the background (as `autofinity rebuild --if-due`)\n"
-    "  --dry-run         start nothing: print what would be done, and the CPUs of each thread for\n"
+    "  --no-db           neither read nor write the behaviour database\n"
+    "  --auto-rebuild    when PROGRAM has ended and enough new samples are recorded, retrain the\n"
+    "                    user's policy in the background (as `autofinity rebuild --if-due`)\n"
+    "  --dry-run         start nothing; print what would be done, and the CPUs of each thread for\n"
     "                    each hint\n"
-    "  --explain         say more before PROGRAM starts (also --verbose)\n"
-    "  --quiet           say nothing\n"
-    "  --help            this text\n"
+    "  --explain         print more before PROGRAM starts (also --verbose)\n"
+    "  --quiet           print nothing\n"
+    "  --help            print this text\n"
     "\n"
     "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_FALLBACK, a hint; AUTOFINITY_PYTHON,\n"
-    "the monitor's interpreter; AUTOFINITY_SYSFS and AUTOFINITY_CPUINFO, another machine's sysfs\n"
-    "tree and /proc/cpuinfo for trying things out.\n"
+    "the monitor's interpreter; AUTOFINITY_SYSFS and AUTOFINITY_CPUINFO, the sysfs tree and\n"
+    "/proc/cpuinfo of another machine, for tests.\n"
     "\n"
-    "`autofinity status` tells what was decided, `autofinity explain last` why and where each "
-    "thread\n"
-    "is, `autofinity doctor` what this machine can measure. Exit codes of its own: 2 wrong use, "
-    "126 PROGRAM may not run, 127 not found.\n";
+    "`autofinity status` shows decisions, `autofinity explain last` shows their reasons and the "
+    "place\n"
+    "of each thread, `autofinity doctor` shows what this machine can measure. Exit codes of `run`\n"
+    "itself: 2 wrong use, 126 PROGRAM may not run, 127 PROGRAM not found.\n";
 
 static int wrong(const char* what, const char* got, const char* expected) {
     char shown[256] = "";
@@ -192,16 +191,16 @@ int parse_options(int argc, char** argv, Options* out) {
         }
     }
     if (out->migrate_pages && policy_decides(out)) {
-        return wrong("--migrate-pages is for a mechanism", NULL,
+        return wrong("--migrate-pages needs a mechanism", NULL,
                      "a --mechanism that moves pages: " MECHANISMS_MOVING_PAGES);
     }
     if (out->hint && (out->policy || out->fallback || out->every_s || !out->bind_threads ||
                       !policy_decides(out))) {
-        return wrong("--hint leaves nothing to decide", NULL,
-                     "it without --policy, --fallback, --mechanism, --every and --no-bind");
+        return wrong("--hint decides the placement", NULL,
+                     "--hint without --policy, --fallback, --mechanism, --every and --no-bind");
     }
     if (out->fallback && !policy_decides(out)) {
-        return wrong("--fallback is for the policy", NULL, "it without --mechanism");
+        return wrong("--fallback needs a policy", NULL, "--fallback without --mechanism");
     }
     if (at >= argc) return wrong("no program to run", NULL, "autofinity run -- PROGRAM ...");
     out->app = argv + at;

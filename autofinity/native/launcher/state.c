@@ -117,7 +117,7 @@ bool check_database(const State* state, char reason[REASON_CHARS]) {
     if (got == 0) return true;  // empty: a fresh database
     if (got < (ssize_t)sizeof head || memcmp(head, "SQLite format 3", 16) != 0) {
         snprintf(reason, REASON_CHARS,
-                 "it is damaged (no SQLite database); move it away to begin anew");
+                 "it is damaged (no SQLite database); move it away to start a new one");
         return false;
     }
     uint32_t version = (uint32_t)head[60] << 24 | (uint32_t)head[61] << 16 |

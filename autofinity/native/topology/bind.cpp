@@ -72,7 +72,7 @@ void bind_topology(nb::module_& module) {
             [](const Machine& machine, std::int64_t a, std::int64_t b) {
                 return machine.distance(logical(machine, a), logical(machine, b));
             },
-            "a"_a, "b"_a, "Of two PUs, in SLIT's unit.")
+            "a"_a, "b"_a, "Distance of two PUs, in SLIT's unit.")
         .def(
             "path",
             [](const Machine& machine, std::int64_t cpu) {

@@ -163,7 +163,7 @@ void bind_trace(nb::module_& module) {
         .def_prop_ro("footprint", &footprint_bytes, "Bytes of all lines touched.")
         .def_prop_ro(
             "digest", [](const Trace& self) { return self.digest; },
-            "Of the files it was read from; empty when hand-made.")
+            "Digest of the files of the trace; empty for a hand-made trace.")
         .def(
             "write",
             [](const Trace& self, const std::filesystem::path& directory) {
@@ -181,9 +181,9 @@ void bind_trace(nb::module_& module) {
         "whole_window",
         [](const Trace& recorded) { return std::make_shared<Trace>(whole_window(recorded)); },
         nb::arg("recorded"), nb::call_guard<nb::gil_scoped_release>(),
-        "What was recorded in a window of a run, made a trace that can be replayed by itself.");
+        "The recording of a window of a run, as a trace that can be replayed by itself.");
     module.def("summary", &summary_of, nb::arg("directory"),
-               "What the index of a trace directory tells, without decoding events.");
+               "The facts in the index of a trace directory, without decoding events.");
 
     bind_sampled_trace(module);
 

@@ -163,9 +163,9 @@ void bind_sampled_trace(nb::module_& module) {
             "skeleton",
             [](const SampledTrace& self) -> std::shared_ptr<Trace> { return read_skeleton(self); },
             nb::call_guard<nb::gil_scoped_release>(),
-            "All events of the run but accesses; a `compute` whose value is not 0 tells how far "
-            "the "
-            "region's work had got. None where the capture kept none. Raises TraceError naming "
+            "All events of the run but accesses; a `compute` whose value is not 0 gives the "
+            "progress of the region's work. None where the capture kept none. Raises TraceError "
+            "naming "
             "file "
             "and offset.")
         .def("window", &window_of, nb::arg("number"),

@@ -42,7 +42,10 @@ def test_a_binary_without_threads_is_told_to_take_the_whole(tmp_path: Path) -> N
 @needs_qemu
 @pytest.mark.parametrize(
     ("flags", "reason"),
-    [("-O1 -static", "is statically linked"), ("-O1 -m32 -nostdlib", "is no 64-bit x86 program")],
+    [
+        ("-O1 -static", "is statically linked"),
+        ("-O1 -m32 -nostdlib", "is not a 64-bit x86 program"),
+    ],
 )
 def test_what_cannot_be_captured_is_refused_before_it_runs(
     tmp_path: Path, flags: str, reason: str

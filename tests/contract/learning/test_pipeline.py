@@ -118,7 +118,7 @@ def test_too_few_rows_for_a_rule_give_a_default_and_a_reason() -> None:
     settings = replace(PAPER, counters=("sharing", "misses"), weighting="none")
     learned = learn_policy(campaign(), settings, hints_of, {})
     assert learned.policy.rules == ()
-    assert f"no rule holds up on {len(learned.table)} rows" in learned.notes[-1]
+    assert f"no rule is confirmed on {len(learned.table)} rows" in learned.notes[-1]
 
 
 def test_the_same_observations_give_the_same_policy() -> None:

@@ -119,7 +119,7 @@ def test_pages_follow_threads_to_their_one_node_once_leaving_them_has_cost_as_mu
     assert process.last.share(target) == 1
     assert sum(len(action.pages) for action in process.moved) == left * PAGES
     assert told[0].startswith(f"left behind is {left / THREADS:.0%} of its memory")
-    assert told[1:] == [f"{left * PAGES} pages have followed their threads"]
+    assert told[1:] == [f"{left * PAGES} pages were moved to their threads"]
 
 
 def test_pages_stay_where_a_short_run_has_not_lost_what_moving_them_costs(
@@ -139,7 +139,7 @@ def test_pages_follow_in_a_short_run_that_is_taken_to_last(
         machine, own_pages(THREADS, PAGES, 400), tmp_path, policy("instructions"), lasts_ns=LASTS_NS
     )
     assert process.moved
-    assert told[-1].endswith("pages have followed their threads")
+    assert told[-1].endswith("pages were moved to their threads")
 
 
 def test_pages_stay_where_the_sample_says_that_nothing_misses_the_caches(
@@ -168,7 +168,7 @@ def test_where_pages_cannot_be_seen_that_is_said_once_and_none_moves(
     trace = own_pages(THREADS, PAGES, 400)
     process, told, _ = followed(machine, trace, tmp_path, policy("instructions"), hidden=True)
     assert process.moved == []
-    assert told == ["pages stay where they are: the kernel does not say where that is"]
+    assert told == ["pages stay where they are: the kernel does not report their nodes"]
 
 
 def test_a_machine_of_one_node_has_nothing_to_say(machine: SimMachine, tmp_path: Path) -> None:

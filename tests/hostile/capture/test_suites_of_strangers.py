@@ -205,7 +205,7 @@ STATIC = "int main(void) { return 0; }\n"
 @pytest.mark.parametrize(
     ("build", "source", "said"),
     [
-        (BUILD, LEAVES, r"left by a system call of its own, not by exit\(\)"),
+        (BUILD, LEAVES, r"ended by a system call of its own, not by exit\(\)"),
         ('build = "{cc} -static -o {out}/p {dir}/p.c"\n', STATIC, "is statically linked"),
         ('build = "{cc} -o {out}/p {dir}/p.c"\n', STATIC, r"must pass the flags of \{cflags\}"),
     ],
@@ -223,12 +223,12 @@ def test_a_go_program_is_told_that_its_threads_are_its_own(tmp_path: Path) -> No
     go = 'const char note[] __attribute__((section(".note.go.buildid"), used)) = "go";\n'
     build = 'build = "{cc} -static -o {out}/p {dir}/p.c"\n'
     suite = suite_of(tmp_path / "s", build + RUN, p_c=go + STATIC)
-    with pytest.raises(CaptureError, match="is a Go program: its threads"):
+    with pytest.raises(CaptureError, match="is a Go program, and a capture"):
         capture_suite(suite, (), 1, "tiny", tmp_path / "traces")
     from autofinity.capture.binary import _program
 
     program = next((tmp_path / "traces" / ".builds").glob("p-*/p"))
-    with pytest.raises(UsageError, match="is a Go program: its threads"):
+    with pytest.raises(UsageError, match="is a Go program, and a capture"):
         _program([str(program)], os.environ)
 
 

@@ -66,7 +66,7 @@ def test_an_option_that_is_gone_says_what_to_use(command: str, spelling: str, in
     assert spelling not in known
     said = CliRunner().invoke(cli, [command, f"{spelling}=1"], terminal_width=500)
     assert said.exit_code == 2
-    assert said.output.splitlines()[-1] == f"Error: {spelling} is gone: {instead}"
+    assert said.output.splitlines()[-1] == f"Error: {spelling} was removed: {instead}"
 
 
 def test_an_option_that_never_was_is_refused_as_click_does() -> None:

@@ -144,8 +144,8 @@ def test_the_operating_system_may_place_the_threads(trace: str) -> None:
     ("options", "message"),
     [
         (["--start", "0,5ms"], "are for several programs; got one"),
-        (["--placement", "os", "--hint", "SLP"], "--placement os no --hint"),
-        (["--placement", "os", "--affinity", "{2}"], "take no --pages and --affinity"),
+        (["--placement", "os", "--hint", "SLP"], "--placement os takes no --hint"),
+        (["--placement", "os", "--affinity", "{2}"], "take no --pages and no --affinity"),
         (["--policy", "opteron-6164he", "--hint", "SLP"], "--policy places one program"),
     ],
 )

@@ -79,7 +79,7 @@ def test_where_there_are_no_nodes_all_is_one_and_that_is_said() -> None:
     assert topology.node_os_indices == (0,)
     assert topology.unknown_nodes == frozenset()
     (said,) = gaps(topology)
-    assert "taken to be in one" in said
+    assert "assumed to be in one" in said
 
 
 def test_an_empty_folder_of_nodes_is_one_node(tmp_path: Path) -> None:

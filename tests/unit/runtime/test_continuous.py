@@ -132,7 +132,7 @@ def test_what_nothing_can_be_told_of_is_followed_only() -> None:
     program = Changing(lambda second: 5e6 if second < 30 else 2e5, counter="context_switches")
     state = watched(program)
     assert max(program.spread_at_s()) < 2
-    assert any("only its threads are followed" in note for note in state.notes)
+    assert any("only its threads are watched" in note for note in state.notes)
 
 
 def test_a_look_again_costs_two_refills_and_a_slower_sample() -> None:

@@ -408,7 +408,7 @@ def test_without_counters_who_shares_sits_together_on_the_seats_that_the_hint_ga
         assert set(state.seats) == two_caches
         a, b, c, d = caches_at_the_end(process)
         assert a == c != b == d
-    assert "who shares pages sits together, by page faults" in state.notes
+    assert "threads that share pages are placed together, by page faults" in state.notes
 
 
 def test_little_sharing_or_sharing_that_is_as_good_as_it_gets_moves_nobody() -> None:
@@ -441,7 +441,7 @@ def test_where_nothing_can_be_measured_threads_stay_where_the_system_puts_them()
     assert asked == []
     assert (state.phase, state.sample, state.cpus) == ("left alone", None, frozenset())
     (note,) = state.notes
-    assert note.startswith(UNDECIDED + "nothing that the policy's rules ask for can be measured")
+    assert note.startswith(UNDECIDED + "no counter of the policy's rules can be measured")
     assert "(llc_misses)" in note
     assert "--fallback HINT" in note
 
@@ -452,7 +452,7 @@ def test_a_sample_that_shows_nothing_of_what_is_asked_binds_nobody_for_long() ->
     assert masks(process, -1) == [list(range(16))] * 4  # let go after the sample
     assert len(process.applied) == 2  # and not sampled again when threads have changed
     assert state.phase == "left alone"
-    assert "nothing that the policy's rules ask for" in "".join(state.notes)
+    assert "no counter of the policy's rules" in "".join(state.notes)
 
 
 def test_one_counter_of_those_that_rules_ask_for_is_evidence() -> None:
@@ -510,7 +510,7 @@ def test_without_counters_nobody_is_bound_before_sharing_shows_who_belongs_toget
         assert all(caches[a] == caches[b] for a, b in pairs)
         assert len(set(caches)) == 2
         assert state.unasked
-        assert "who shares pages sits together, by page faults" in state.notes
+        assert "threads that share pages are placed together, by page faults" in state.notes
 
 
 ONE_CACHE = frozenset(map(OsIndex, range(4)))

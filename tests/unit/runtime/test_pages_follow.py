@@ -102,7 +102,7 @@ def test_pages_follow_after_the_time_in_which_they_have_cost_as_much_as_moving_t
     assert program.moved == []
     program.look(packed, (0, 1), wait_s / 2)
     assert set(program.nodes.values()) == {0}
-    assert program.told[1:] == ["500 pages have followed their threads"]
+    assert program.told[1:] == ["500 pages were moved to their threads"]
     program.look(packed, (0, 1), 100 * wait_s)
     assert len(program.told) == 2
 
@@ -212,7 +212,7 @@ def test_what_may_not_be_moved_is_said_and_not_tried_for_ever() -> None:
     program.look(packed, (0, 2))
     for _ in range(9):
         program.look(packed, (0, 1), 100)
-    assert program.told[-1].startswith("0 pages have followed their threads; ")
+    assert program.told[-1].startswith("0 pages were moved to their threads; ")
     assert program.told[-1].endswith(" could not be moved")
     assert len(program.moved) == 64
 

@@ -52,9 +52,9 @@ def record(**changes: Any) -> RunRecord:
         ({"notes": f"{UNDECIDED}why", "hint": "SLP"}, False, "why"),  # of the sample's affinity
         ({"hint": "slp"}, False, ""),
         ({"bound": 4}, False, ""),
-        ({"ended": None}, False, "its monitor ended before the program did"),
+        ({"ended": None}, False, "its monitor ended before the program"),
         ({"notes": "first\nlast"}, False, "last"),
-        ({}, False, "no reason was kept"),
+        ({}, False, "no reason was recorded"),
         ({"ended": None}, True, "its monitor is starting"),
         ({"ended": None, "phase": "watching"}, True, "it is watched until its threads compute"),
         ({"ended": None, "phase": "sampling", "hint": "SLP"}, True, "its threads are being"),

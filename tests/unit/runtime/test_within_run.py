@@ -160,7 +160,7 @@ def test_a_set_up_that_was_longer_than_was_waited_for_is_sampled_again_at_its_en
     assert state.hint == PACKED
     assert program.moves[-1] and not any(program.moves[:-1])
     assert program.applied[-1][0] < 45
-    assert "its memory grows no more: sampled anew" in state.notes
+    assert "its memory no longer grows: sampled again" in state.notes
 
 
 def test_a_clear_answer_comes_from_a_quarter_of_a_second() -> None:
@@ -241,7 +241,7 @@ def test_a_trial_that_got_worse_is_undone_and_not_tried_again_in_this_run() -> N
     assert PACKED in state.refuted
     assert program.moves.count(True) == 1
     assert any(note.startswith("the program has changed") for note in state.notes)
-    assert "packed (slp) was tried and taken back: it is not tried again" in state.notes
+    assert "packed (slp) was tried and taken back: not tried again" in state.notes
     assert state.hint == DISTRIBUTED
 
 

@@ -26,7 +26,7 @@ def test_a_topology_alone_is_simulated_with_assumed_latencies_and_says_so() -> N
     machine = simulated("synthetic:pack:2 numa:1 l3:1 core:4 pu:1", reporter=told)
     assert machine.spec.latency.dram[0] == 90
     (notice,) = told.notices
-    assert "assumed; give your own with --latencies" in notice
+    assert "assumed; give others with --latencies" in notice
     other = simulated("synthetic:pack:2 numa:1 l3:1 core:4 pu:1", "xeon-e5-2650", reporter=told)
     assert other.spec.latency.dram[0] == 86
     assert told.notices == [notice]

@@ -43,8 +43,8 @@ def test_a_machine_gets_its_own_policy_or_hears_that_there_is_none(name: str) ->
     else:
         assert policy is None
         assert told.notices == [
-            f"no policy of {name} is shipped: what asks one is left out; --policy names another "
-            "machine's"
+            f"no policy of {name} is shipped: mechanisms that need a policy are left out; "
+            "--policy names another machine's"
         ]
 
 

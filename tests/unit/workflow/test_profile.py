@@ -80,7 +80,7 @@ def test_more_than_an_hour_of_work_is_announced_with_what_makes_it_less() -> Non
     said = long_work_text(1700 * 60.0, jobs=4)
     assert said is not None
     assert said.startswith("about 7.1 hours of profiling begin now (28.3 CPU hours, 4 at a time)")
-    assert "goes on where it was" in said
+    assert "an interrupted command resumes" in said
 
 
 def test_no_hours_are_made_up_where_no_run_was_tried_beforehand() -> None:

@@ -31,7 +31,7 @@ def test_without_a_database_a_rebuild_that_may_wait_does_nothing(tmp_path: Path)
 def test_a_rebuild_that_is_not_due_writes_nothing(database: Path, tmp_path: Path) -> None:
     output = tmp_path / "policy.json"
     made = rebuild(database=database, output=output, if_due=True)
-    assert made == NotRebuilt("not due: too little new to learn from")
+    assert made == NotRebuilt("not due: too few new rows to learn from")
     with pytest.raises(LearningError, match="nothing can be learned from the runs so far"):
         rebuild(database=database, output=output)
     assert not output.exists()

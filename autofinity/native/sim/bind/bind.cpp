@@ -199,7 +199,7 @@ void bind_sim(nb::module_& module) {
                 array_of<std::uint64_t, 2>(std::move(found.accesses), {pages, n}));
         },
         nb::arg("program"), nb::arg("threads"), nb::arg("page_bytes") = 4096,
-        "Of these streams, in the regions of interest: sharing of lines (uint64 [threads, "
+        "Facts of these streams, in the regions of interest: sharing of lines (uint64 [threads, "
         "threads]), page numbers (process << 36 | page), accesses (uint64 [pages, threads]).");
 
     bind_detectors(module);
@@ -367,7 +367,7 @@ void bind_sim(nb::module_& module) {
                 return nb::make_tuple(array_of<std::uint64_t, 1>(std::move(pages), {count}),
                                       array_of<std::uint64_t, 1>(std::move(nodes), {count}));
             },
-            "Of each page that was touched, its number (process << 36 | page, larger ones by their "
+            "For each touched page, its number (process << 36 | page, larger ones by their "
             "first 4 KiB) and its node: two uint64 [pages].")
         .def_prop_ro("process_times_ns",
                      [](const Simulation& self) {

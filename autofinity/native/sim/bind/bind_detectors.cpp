@@ -143,7 +143,7 @@ void bind_detected(nb::class_<Simulation>& simulation) {
                                      cells.begin() + (row + 1) * rows.size());
                 return rows;
             },
-            "What was seen shared since the last call, thread by thread.")
+            "Sharing seen since the last call, thread by thread.")
         .def(
             "take_pages",
             [](Simulation& self) {

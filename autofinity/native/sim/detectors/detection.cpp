@@ -16,7 +16,7 @@ Detection::Detection(const MachineModel& machine, const Program& program, Memory
       thread_of_stream_(program.streams.size(), detect::no_thread) {
     if (threads.size() >= detect::no_thread)
         throw SimulationError("got " + std::to_string(threads.size()) +
-                              " threads; detectors tell at most 65534 apart");
+                              " threads; detectors distinguish at most 65534");
     for (std::size_t thread = 0; thread < threads.size(); ++thread) {
         const std::uint32_t stream = threads[thread];
         if (stream >= thread_of_stream_.size())

@@ -1,0 +1,187 @@
+"""`scripts/tools/prose.py` finds sentences that are no plain technical English, and no others."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+
+def _prose() -> ModuleType:
+    path = Path(__file__).resolve().parents[2] / "scripts" / "tools" / "prose.py"
+    spec = importlib.util.spec_from_file_location("prose", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look up their module there
+    spec.loader.exec_module(module)
+    return module
+
+
+prose = _prose()
+
+
+def found(path: str, text: str) -> list[tuple[int, str]]:
+    """Line and word of each finding, in the order of lines."""
+    return sorted((finding.line, finding.word) for finding in prose.findings_of(path, text))
+
+
+def words(text: str) -> list[str]:
+    """The flaws of a document, in the order of lines."""
+    return [word for _, word in found("a.md", text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What a run shows is kept.",
+        "Of the page colours.",
+        "A run ends. What a run shows is kept.",
+        'A run ends ("too late"). Of its threads none is left.',
+        "# What a run shows",
+        "- **What a run shows** is kept.",
+        "A run ends.\n\n*Of its threads* none is left.",
+        "| name | What a run shows |\n|---|---|\n| a | b |",
+        "| name | meaning |\n|---|---|\n| a | Of the page colours |",
+        "Of what is a machine made?",
+    ],
+)
+def test_a_sentence_that_begins_with_what_or_of_is_found(text: str) -> None:
+    assert len(words(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is a hint?",
+        "## What is a hint?\n\nA wish for cores.",
+        "One of the cores, and what a run shows.",
+        "Whatever a run shows is kept. Often this is little.",
+        "Lines of 64 bytes, e.g. of a cache.",
+        "The script prints `What a run shows. Of it all.`.",
+        "```\nWhat a run shows\n```",
+        "<!-- What a run shows. -->",
+    ],
+)
+def test_questions_code_and_the_middle_of_a_sentence_are_left_alone(text: str) -> None:
+    assert words(text) == []
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("give up", "gives up", "gave up", "given up", "giving up", "tell", "tells", "told"),
+        *("draw", "draws", "drawn", "scatter", "scatters", "in vain", "anew", "foretold"),
+        *("started again in the choice", "A run here decides by: faults"),
+    ],
+)
+def test_each_word_of_the_list_is_found_in_each_of_its_forms(word: str) -> None:
+    assert len(words(f"Cores that {word} lines.")) == 1
+    assert len(words(word.capitalize())) == 1
+
+
+def test_a_word_within_another_one_is_left_alone() -> None:
+    assert words("Intelligent withdrawals, retelling, satellites and drawbacks.") == []
+
+
+def test_the_words_are_found_across_the_end_of_a_line() -> None:
+    assert found("a.md", "A line that another core\nmust give\nup is late.") == [(2, "give up")]
+
+
+def test_pictures_are_drawn_and_memory_is_scattered() -> None:
+    assert words("The command draws a chart. Notebooks draw machines.") == []
+    assert words("A gather reads scattered elements.") == []
+    assert words("The command draws a chart. The seed draws affinities.") == ["draws"]
+    assert words("Reads go to scattered lines. The times scatter.") == ["scatter"]
+
+
+def test_lines_between_the_marks_of_a_command_are_skipped_and_counted() -> None:
+    table = "<!-- begin: make x -->\n| What |\n|---|\n| told |\n<!-- end: make x -->\n"
+    assert found("a.md", f"{table}\nA run tells.\n") == [(7, "tells")]
+
+
+def test_where_a_link_leads_is_no_sentence_and_the_words_of_the_link_are() -> None:
+    assert words("See [the samples](model-draws.md).") == []
+    assert words("See [the draws](model.md).") == ["draws"]
+
+
+PROGRAM = '''"""What a module does."""
+
+import random
+
+draw = random.Random("What")  # told by nobody
+
+HELP = {"seed": "Of the page colours.", "draw": "a"}
+"""Of each option."""
+
+
+def tell(told: str) -> str:
+    """Say.
+
+    The line
+    of a run tells its time.
+    """
+    # A comment that begins
+    # here gives up here.
+    return f"{told} is drawn by {draw}, " f"in vain"
+'''
+
+
+def test_docstrings_comments_and_messages_of_a_program_are_read_and_names_are_not() -> None:
+    assert found("autofinity/a.py", PROGRAM) == [
+        *[(1, "What"), (5, "told"), (7, "Of"), (8, "Of"), (15, "tells"), (18, "gives up")],
+        *[(19, "drawn"), (19, "in vain")],
+    ]
+
+
+NATIVE = r"""// What a run keeps,
+// it tells.
+#include "told.h"
+static const char help[] =
+    "Run a program. "
+    "Of its threads\n"
+    "none is left.";  // said in vain
+/* The lines
+ * are drawn. */
+char quote = '"';
+say("%s: the times scatter", told);
+"""
+
+
+def test_comments_and_messages_of_a_program_in_c_are_read_and_names_are_not() -> None:
+    assert found("autofinity/native/a.c", NATIVE) == [
+        *[(1, "What"), (2, "tells"), (5, "Of"), (7, "in vain"), (9, "drawn"), (11, "scatter")],
+    ]
+    assert found("autofinity/native/a.hpp", NATIVE) == found("autofinity/native/a.c", NATIVE)
+
+
+def test_file_names_are_no_words() -> None:
+    assert words("See docs/model-draws.md and [model-draws.md](model-draws.md).") == []
+
+
+def test_programs_of_suites_and_the_lists_own_file_are_left_out() -> None:
+    out = ["training/pic/pic.c", "kernels/gups.c", "scripts/tools/prose.py"]
+    assert all(prose.NOT_OURS.fullmatch(path) for path in out)
+    held = ["training/README.md", "kernels/README.md", "scripts/tools/soak.py", "README.md"]
+    assert not any(prose.NOT_OURS.fullmatch(path) for path in held)
+
+
+def test_strings_of_tests_are_data() -> None:
+    kinds = {f.kind for f in prose.findings_of("tests/unit/test_a.py", PROGRAM)}
+    assert kinds == {"docstring", "comment"}
+
+
+def test_the_sentence_is_shown_in_one_line() -> None:
+    (flaw,) = prose.findings_of("a.md", "A run ends. A look\n  tells `why`. Then it starts.")
+    assert flaw.sentence == "A look tells ``."
+
+
+def test_texts_that_are_not_yet_held_are_given_by_kind_and_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prose, "NOT_YET", (("comment", "scripts/"), ("document", "")))
+    assert not prose.held("comment", "scripts/a.py")
+    assert not prose.held("document", "README.md")
+    assert prose.held("docstring", "scripts/a.py") and prose.held("comment", "tests/a.py")
