@@ -96,8 +96,8 @@ def evaluate(
     reporter: Reporter = SILENT,
 ) -> Evaluation:
     """Judge policies on programs that they have not seen. Each program is left out in turn and
-    judged at `threads`; its policy is learned from the others at `train_threads` (by default 8, or
-    the observed counts). A given `policy` is judged as it is.
+    judged at `threads`; its policy is learned from the others at `train_threads` (by default
+    all observed counts; with `paper` 8). A given `policy` is judged as it is.
 
     `observations` is a file or folder of `profile`, by default the shipped observations of the
     machine. Where there are none, or a `suite` is given, programs are profiled first (minutes to

@@ -33,7 +33,7 @@ from autofinity.learning.settings import LearningSettings
 @click.option(
     "--train-threads",
     default=None,
-    help="Thread counts to learn from.  [default: 8, or those of the observations if they lack 8]",
+    help="Thread counts to learn from.  [default: all; with --paper 8]",
 )
 @click.option(
     "--policy",

@@ -60,12 +60,13 @@ def evaluate(
 ) -> Evaluated:
     """Judge at the wanted thread counts; without any, at those of the observations, or at 8.
 
-    `policy` (a file, or the name of a shipped one) is judged as it is; otherwise policies are
-    learned at `train_threads`, by default 8, or those of the observations where 8 is not among
-    them. With `observations` (a file or folder) nothing is profiled; otherwise the wanted runs and
-    baselines are profiled, at the thread counts of both. The policy gets the mean of `samples`
-    sample periods (0: of the whole run), by default as many as it is learned for. Raises
-    `LearningError` when no case can be judged, `UsageError` for negative `samples`, and the errors
+    `policy` (a file, or the name of a shipped one) is judged as it is. Otherwise policies are
+    learned at `train_threads`, by default at all thread counts that are judged or observed. By the
+    paper's way (from sample periods) the default is 8, or all where 8 was not observed. With
+    `observations` (a file or folder) nothing is profiled. Otherwise the wanted runs and baselines
+    are profiled, at the thread counts of both. The policy gets the mean of `samples` sample periods
+    (0: of the whole run), by default as many as it is learned for. Raises `LearningError` when no
+    case can be judged, `UsageError` for negative `samples`, and the errors
     of `gather`.
     """
     settings = settings or LearningSettings()
@@ -82,7 +83,13 @@ def evaluate(
     if policy is not None:
         learner = _given(policy)
     else:
-        table = _to_learn_from(judged, wanted, train_threads, observations is None, reporter)
+        train_counts = tuple(train_threads) or _counts_to_learn_from(
+            judged, settings, may_profile=observations is None
+        )
+        table = judged
+        if observations is None and any(count not in wanted.threads for count in train_counts):
+            table = gather(replace(wanted, threads=train_counts), reporter)
+        table = with_threads(table, train_counts)
         learner = leaving_out(table, lambda others: learn(others, wanted, settings).policy)
     with reporter.progress("judge", len(judged.programs()) * len(wanted.threads)) as done:
         cases, skipped = judge(
@@ -129,22 +136,14 @@ def _given(name: str | Path) -> Learn:
     return lambda program: policy
 
 
-def _to_learn_from(
-    judged: ObservationTable,
-    wanted: Wanted,
-    train_threads: Sequence[int],
-    may_profile: bool,
-    reporter: Reporter,
-) -> ObservationTable:
-    """Observations at the thread counts that policies are learned at."""
-    counts = tuple(train_threads)
-    if not counts:
-        there = may_profile or DEFAULT_THREADS in judged.threads
-        counts = (DEFAULT_THREADS,) if there else thread_counts_of(judged)
-    table = judged
-    if may_profile and any(count not in wanted.threads for count in counts):
-        table = gather(replace(wanted, threads=counts), reporter)
-    return with_threads(table, counts)
+def _counts_to_learn_from(
+    judged: ObservationTable, settings: LearningSettings, *, may_profile: bool
+) -> tuple[int, ...]:
+    """All observed thread counts; of sample periods the paper's one, where there are such runs."""
+    there = may_profile or DEFAULT_THREADS in judged.threads
+    if settings.labels == "periods" and there:
+        return (DEFAULT_THREADS,)
+    return thread_counts_of(judged)
 
 
 def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:

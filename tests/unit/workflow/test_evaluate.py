@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from few_observations import FEW, FEW_ON
 from told import Told
 
 from autofinity.cli.main import cli
-from autofinity.learning.settings import LearningSettings
+from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.model.affinity import PACKED
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
 from autofinity.resources import shipped
+from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observations import write_one
 from autofinity.workflow.evaluate import evaluate
 from autofinity.workflow.observations import (
     is_shipped_suite,
@@ -67,6 +71,27 @@ def test_programs_without_runs_are_named_and_nothing_but_such_is_an_error(
     }
     with pytest.raises(LearningError, match="There are runs with 8 threads; --fresh profiles"):
         evaluate(wanted(tmp_path, (5,)), SETTINGS, observations=observations)
+
+
+def test_a_policy_is_learned_from_all_observed_thread_counts_and_by_the_paper_from_eight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = observations_of("opteron-6164he")
+    few = tmp_path / "few.parquet"
+    write_one(table.take(np.isin(table.program.text(), FEW)), few, packed=False)
+    seen = set()
+
+    def learn(others: ObservationTable, *_: object) -> SimpleNamespace:
+        seen.add(thread_counts_of(others))
+        return SimpleNamespace(policy=RulePolicy((), {}, (), PACKED))
+
+    monkeypatch.setattr("autofinity.workflow.evaluate.learn", learn)
+    asked = wanted_on("opteron-6164he", programs=FEW, work=tmp_path)
+    evaluate(asked, SETTINGS, observations=few)
+    assert seen == {(4, 8, 16, 24)}
+    seen.clear()
+    evaluate(asked, PAPER, observations=few)
+    assert seen == {(8,)}
 
 
 def test_rules_are_learned_of_the_thread_counts_asked_for(observations: Path) -> None:
