@@ -80,6 +80,8 @@ def read_own_json(text: str, known: Collection[str]) -> Measured:
 
 
 def _measured(rows: list[Mapping[str, str]], known: Collection[str]) -> Measured:
+    if not rows:
+        raise MeasuredError("got a heading alone, expected at least one row")
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not any(name in known for name in names):
         told = ", ".join(names[:8]) or "nothing"

@@ -80,7 +80,7 @@ def _sample(line: str) -> tuple[int, int, int, Source] | None:
     """Thread, CPU, address and source; -1 for what the line does not say."""
     left, bar, _ = line.partition("|")
     words = left.split()
-    if not bar or len(words) < 3 or not _HEX.fullmatch(words[-1]):
+    if not bar or len(words) < 2 or not _HEX.fullmatch(words[-1]):
         return None
     time = next((at for at, word in enumerate(words) if _TIME.fullmatch(word)), None)
     tid, cpu = -1, -1

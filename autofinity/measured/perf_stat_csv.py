@@ -96,8 +96,10 @@ def _fields(line: str, sep: str) -> list[str]:
 def _is_event(fields: list[str], at: int, event_at: int) -> bool:
     if event_at == at + 2 and not _UNIT.fullmatch(fields[at + 1]):
         return False
-    prefix = fields[:at]
-    return _EVENT.fullmatch(fields[event_at]) is not None and (not prefix or _is_prefix(prefix))
+    event = fields[event_at]
+    if not _EVENT.fullmatch(event) or _PLACE.fullmatch(event):
+        return False
+    return _is_prefix(fields[:at])
 
 
 def _is_prefix(prefix: list[str]) -> bool:
