@@ -103,4 +103,4 @@ def _stranger(text: str) -> str:
         if sign in text[:_FIRST]:
             return f"got {what}, expected {instead}"
     first = text.lstrip()[:40].partition("\n")[0]
-    return f"got {first!r}, expected {_EXPECTED}"
+    return f"got '{first}', expected {_EXPECTED}"

@@ -21,6 +21,8 @@ FORMAT = "likwid-perfctr, XML"
 _CPU = re.compile(r"(?:hwthread|core)(\d{1,6})")
 _GROUP = re.compile(r"group(\d{1,6})")
 _LONGEST_TEXT = 400
+_MOST_CHARACTERS = 4 << 20
+"""Ten times what 500 hardware threads fill; the parser remembers all that is open."""
 
 
 def is_likwid_xml(text: str) -> bool:
@@ -30,6 +32,8 @@ def is_likwid_xml(text: str) -> bool:
 
 def read_likwid_xml(text: str) -> Measured:
     """Raises `MeasuredError`."""
+    if len(text) > _MOST_CHARACTERS:
+        raise MeasuredError(f"got XML of more than {_MOST_CHARACTERS >> 20} MiB, expected a run's")
     if "<!" in text:
         raise MeasuredError("got XML with declarations (<!…), expected none: likwid writes none")
     groups = _Groups()

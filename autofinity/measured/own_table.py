@@ -44,7 +44,7 @@ def is_own_csv(text: str, known: Collection[str]) -> bool:
 def read_own_csv(text: str, known: Collection[str]) -> Measured:
     """Raises `MeasuredError`."""
     rows = _telling(text)
-    head = next(rows)
+    head = next(rows, "")
     separator = _separator(head)
     names = _split(head, separator)
     if len(set(names)) < len(names):

@@ -56,7 +56,8 @@ def separator_of(text: str) -> str:
 
 def read_perf_stat_csv(text: str) -> Measured:
     """Raises `MeasuredError`."""
-    return measured_of(FORMAT, _rows(text, separator_of(text)))
+    sep = separator_of(text)
+    return measured_of(FORMAT, _rows(text, sep) if sep else ())
 
 
 def _rows(text: str, sep: str) -> Iterator[Row]:

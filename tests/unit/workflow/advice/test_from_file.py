@@ -86,7 +86,7 @@ def test_how_many_threads_there_are_is_the_files_word_or_the_users(place: Place)
     assert seen("likwid-5.3.csv", place, policy(), None).cpus == OWN_CPUS
     assert seen("perf-stat-6.1-per-thread.json", place, policy(), None).threads == THREADS
     assert seen("own.csv", place, policy(), 2).cpus == (), "of which two, nobody says"
-    with pytest.raises(UsageError, match="does not say of how many threads.*--threads COUNT"):
+    with pytest.raises(UsageError, match=r"does not say of how many threads.*--threads COUNT"):
         seen("perf-stat-6.1.json", place, policy(), None)
 
 
