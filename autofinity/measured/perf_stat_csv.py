@@ -5,7 +5,7 @@ Source: tools/perf/util/stat-display.c and perf-stat(1), CSV FORMAT:
     [time] [CPU0 | S0 cpus | S0-D0-C0 cpus | N0 | comm-tid | summary] count unit event
     [cgroup] [variance%] [run time in ns, percent of it] [metric, its unit]
 
-Versions before Linux 3.15 have no unit, those before 4.0 no run time. Events are not quoted: what
+Versions of before 2014 have no unit, those of before 2015 no run time. Events are not quoted: what
 stands between two slashes keeps its commas. Where the language of the machine has a comma before
 decimals, it stands so here too, in fields of times and percentages.
 """

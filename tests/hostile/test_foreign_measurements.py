@@ -166,7 +166,7 @@ LARGE = {
 def test_a_large_file_takes_bounded_time_and_memory(tmp_path: Path, kind: str) -> None:
     path, part = tmp_path / "large", LARGE[kind]
     with path.open("wb") as file:
-        file.writelines(_parts(part, 24 * _MIB))
+        file.writelines(_parts(part, 12 * _MIB))
     limit = (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES)
     done = subprocess.run(
         [sys.executable, "-c", READ, path],
