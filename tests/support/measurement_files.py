@@ -6,6 +6,9 @@ from pathlib import Path
 
 from autofinity.measured.counts import Measured
 from autofinity.measured.formats import read_measured
+from autofinity.model.affinity import PACKED, Hint
+from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.model.ratios import OTHER_LLC, SAME_LLC, Ratio
 from autofinity.sim.events import EVENTS
 
 FOLDER = Path(__file__).with_name("measurements")
@@ -16,7 +19,8 @@ PER_SECOND = {
     "cycles": 2.5e9,
     "llc_requests": 4.5e6,
     "llc_misses": 3e6,
-    "cache_to_cache_transfers_other_llc": 6e5,
+    SAME_LLC: 2e5,
+    OTHER_LLC: 6e5,
 }
 """What each of the four threads did, in all of the files."""
 
@@ -47,6 +51,18 @@ UNTIMED = (
 )
 """Of which only ratios mean something."""
 FILES = (*TIMED, *UNTIMED)
+_SHARE = "other_cache_share"
+_LIMIT = 0.1
+POLICY = RulePolicy(
+    (OTHER_LLC, "llc_requests"),
+    {_SHARE: (_LIMIT,)},
+    (Rule((Condition(_SHARE, _LIMIT, float("inf")),), Hint.parse("slP")),),
+    PACKED,
+    ratios=(Ratio(_SHARE, (OTHER_LLC,), ("llc_requests",)),),
+)
+"""Asks what all of the files tell. Nobody knows what it was learned from, so there is no gain to be
+told, which takes seconds.
+"""
 OWN_CPUS = (0, 1, 56, 57)
 """Where likwid and the own table had the threads."""
 

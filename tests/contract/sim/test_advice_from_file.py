@@ -21,7 +21,7 @@ from autofinity.workflow.policies import policy_for
 
 MACHINES = ("xeon-8480", "epyc-9654", "opteron-6164he")
 PROGRAMS = {
-    "pages of one thread": (4, lambda: initialised_by_one(4, 600, 6)),
+    "pages of one thread": (4, lambda: initialised_by_one(4, 600, 14)),
     "a line that two write": (2, lambda: ping_pong(2, 20_000)),
 }
 SECONDS = 3.0

@@ -6,7 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from measurement_files import FILES, FOLDER, MACHINE, OWN_CPUS, PER_SECOND, THREADS, TIMED
+from measurement_files import (
+    FILES,
+    FOLDER,
+    MACHINE,
+    OWN_CPUS,
+    PER_SECOND,
+    POLICY,
+    THREADS,
+    TIMED,
+)
 
 from autofinity.linux.event_tables import event_table
 from autofinity.model.affinity import DISTRIBUTED, PACKED
@@ -18,7 +27,6 @@ from autofinity.policy.selector import decide
 from autofinity.workflow.advice.advice import advice_on
 from autofinity.workflow.advice.from_file import Place, place_named, seen_in_file
 from autofinity.workflow.advice.seen import Section, Seen
-from autofinity.workflow.policies import policy_for
 
 TWO_NODES = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
 
@@ -26,13 +34,6 @@ TWO_NODES = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
 @pytest.fixture(scope="module")
 def place() -> Place:
     return place_named(MACHINE)
-
-
-def policy() -> RulePolicy:
-    """The shipped one, without what its gain is told by: that takes seconds, whatever the file."""
-    found = policy_for(MACHINE)
-    assert found is not None
-    return replace(found, provenance={})
 
 
 def seen(
@@ -53,9 +54,8 @@ def of_rates(limit: float) -> RulePolicy:
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_format_decides_as_the_same_sample_does(place: Place, name: str) -> None:
-    asked = policy()
-    found = seen(name, place, asked)
-    same = decide(asked, PER_SECOND)
+    found = seen(name, place, POLICY)
+    same = decide(POLICY, PER_SECOND)
     assert found.state.decision is not None
     assert (found.state.decision.hint, found.state.decision.rule) == (same.hint, same.rule)
     assert found.state.decision.margin == pytest.approx(same.margin)
@@ -65,7 +65,7 @@ def test_every_format_decides_as_the_same_sample_does(place: Place, name: str) -
 
 @pytest.mark.parametrize("name", TIMED)
 def test_what_says_in_what_time_it_counted_tells_rates_of_a_thread(place: Place, name: str) -> None:
-    found = seen(name, place, policy())
+    found = seen(name, place, POLICY)
     told = {counter: found.rate(counter) for counter in PER_SECOND}
     assert told == pytest.approx(PER_SECOND)
     rates = of_rates(2.9e6)
@@ -82,22 +82,22 @@ def test_what_does_not_say_so_decides_nothing_by_rates(place: Place, name: str) 
 
 
 def test_how_many_threads_there_are_is_the_files_word_or_the_users(place: Place) -> None:
-    assert seen("own.csv", place, policy(), None).threads == THREADS
-    assert seen("likwid-5.3.csv", place, policy(), None).cpus == OWN_CPUS
-    assert seen("perf-stat-6.1-per-thread.json", place, policy(), None).threads == THREADS
-    assert seen("own.csv", place, policy(), 2).cpus == (), "of which two, nobody says"
+    assert seen("own.csv", place, POLICY, None).threads == THREADS
+    assert seen("likwid-5.3.csv", place, POLICY, None).cpus == OWN_CPUS
+    assert seen("perf-stat-6.1-per-thread.json", place, POLICY, None).threads == THREADS
+    assert seen("own.csv", place, POLICY, 2).cpus == (), "of which two, nobody says"
     with pytest.raises(UsageError, match=r"does not say of how many threads.*--threads COUNT"):
-        seen("perf-stat-6.1.json", place, policy(), None)
+        seen("perf-stat-6.1.json", place, POLICY, None)
 
 
 def test_cpus_that_the_machine_has_not_are_not_where_threads_were(place: Place) -> None:
     small = place_named(TWO_NODES)
-    assert seen("own.csv", small, policy(), None).cpus == ()
-    assert seen("own.csv", place, policy(), None).cpus == OWN_CPUS
+    assert seen("own.csv", small, POLICY, None).cpus == ()
+    assert seen("own.csv", place, POLICY, None).cpus == OWN_CPUS
 
 
 def test_a_file_decides_nothing_about_what_it_cannot_show(place: Place) -> None:
-    found = seen("perf-stat-6.1.json", place, policy())
+    found = seen("perf-stat-6.1.json", place, POLICY)
     memory = section(found, "memory policy")
     assert memory.advice.endswith("where its pages are was not seen")
     assert memory.facts["bytes_on_node"] is None
@@ -109,7 +109,7 @@ def test_a_file_decides_nothing_about_what_it_cannot_show(place: Place) -> None:
 
 def test_sampled_accesses_show_pages_by_node_and_the_share_of_remote_reads() -> None:
     place = place_named(TWO_NODES)  # CPUs 0 to 3 are on node 0
-    found = seen("perf-script-6.6.txt", place, policy())
+    found = seen("perf-script-6.6.txt", place, POLICY)
     assert found.touched is not None
     assert sum(map(sum, found.touched.pages.values())) == 55
     memory = section(found, "memory policy")
@@ -128,7 +128,7 @@ def test_what_rules_ask_for_and_the_file_lacks_is_said_with_the_command_for_it(
     path.write_text(
         "36000000,,longest_lat_cache.reference,8000000000,100.00,,\n9,,faults,9,100.00\n"
     )
-    found = seen(path, place, policy())
+    found = seen(path, place, POLICY)
     assert found.state.decision is None
     assert found.undecided.startswith("nothing that the policy's rules ask for is in the file")
     assert found.given is not None
@@ -146,7 +146,7 @@ def test_what_the_cpu_cannot_count_is_said_to_be_so(tmp_path: Path) -> None:
     assert OTHER_LLC not in event_table(altra.cpu)
     path = tmp_path / "stat.csv"
     path.write_text("36000000,,ll_cache_rd,8000000000,100.00,,\n")
-    found = seen(path, altra, policy())
+    found = seen(path, altra, POLICY)
     assert found.given is not None
     assert found.given.measure == ""
     assert found.not_measured[0].endswith("the file has no event for it, nor has this CPU")
@@ -208,6 +208,6 @@ def test_of_a_topology_alone_nobody_knows_the_cpu_nor_its_speeds() -> None:
 
 
 def test_saturated_memory_is_not_told_without_pages(place: Place) -> None:
-    found = replace(seen("own.json", place, policy()), threads=THREADS)
+    found = replace(seen("own.json", place, POLICY), threads=THREADS)
     assert section(found, "threads").facts["enough_threads"] is None
     assert "read" in section(found, "threads").evidence[0]
