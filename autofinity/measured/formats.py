@@ -5,7 +5,6 @@ file or standard input ─► text ─► the first reader that knows it ─► 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from autofinity.measured.likwid_xml import is_likwid_xml, read_likwid_xml
 from autofinity.measured.perf_script import COMMAND, is_perf_script, read_perf_script
 from autofinity.measured.perf_stat_csv import read_perf_stat_csv, separator_of
 from autofinity.measured.perf_stat_json import is_perf_stat_json, read_perf_stat_json
-from autofinity.model.errors import UsageError
+from autofinity.model.errors import MeasurementError
 
 LARGEST_BYTES = 64 << 20
 """Half a million samples of `perf script`."""
@@ -53,14 +52,15 @@ _FIRST = 20_000
 def read_measured(path: Path, known: Collection[str]) -> Measured:
     """What `path` says (`-`: standard input); `known` are autofinity's names of counters.
 
-    Raises `UsageError`, which names the file: it cannot be read, is too large, has none of the
-    formats, or is damaged.
+    Raises `MeasurementError`, which names the file: it cannot be read, is too large, has none of
+    the formats, or is damaged.
     """
     name = "standard input" if path == STDIN else str(path)
     try:
-        data = read_at_most(0, LARGEST_BYTES, STDIN) if path == STDIN else _given(path)
+        given = path != STDIN
+        data = read_given(path, LARGEST_BYTES) if given else read_at_most(0, LARGEST_BYTES, path)
     except OSError as error:
-        raise UsageError(
+        raise MeasurementError(
             f"{name}: cannot be read: {error.strerror}; expected {_EXPECTED}"
         ) from None
     # Names of programs and events need not be UTF-8.
@@ -68,11 +68,7 @@ def read_measured(path: Path, known: Collection[str]) -> Measured:
     try:
         return _read(text, known)
     except MeasuredError as wrong:
-        raise UsageError(f"{name}: {one_line(str(wrong))}") from None
-
-
-def _given(path: Path) -> bytes:
-    return read_given(Path(os.fspath(path)), LARGEST_BYTES)
+        raise MeasurementError(f"{name}: {one_line(str(wrong))}") from None
 
 
 def _read(text: str, known: Collection[str]) -> Measured:

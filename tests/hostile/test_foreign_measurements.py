@@ -139,11 +139,11 @@ READ = """
 import sys
 from pathlib import Path
 from autofinity.measured.formats import read_measured
-from autofinity.model.errors import UsageError
+from autofinity.model.errors import MeasurementError
 from autofinity.sim.events import EVENTS
 try:
     print("read as", read_measured(Path(sys.argv[1]), EVENTS).format)
-except UsageError as error:
+except MeasurementError as error:
     print("refused:", error)
 """
 LARGE = {

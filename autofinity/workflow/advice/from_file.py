@@ -90,7 +90,8 @@ def seen_in_file(
     """What `path` (`-`: standard input) tells of a program. `threads`: that it computes with; None:
     those that the file shows. `asked` says which policy that is, or why there is none.
 
-    Raises `UsageError` for a file that tells nothing, and where nobody says how many threads.
+    Raises `MeasurementError` for a file that tells nothing, and `UsageError` where nobody says how
+    many threads.
     """
     measured = read_measured(path, EVENTS)
     name = "standard input" if path == STDIN else path.name

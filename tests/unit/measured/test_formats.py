@@ -10,7 +10,7 @@ import pytest
 from measurement_files import FILES, FOLDER, measured
 
 from autofinity.measured.formats import LARGEST_BYTES, STDIN, read_measured
-from autofinity.model.errors import UsageError
+from autofinity.model.errors import MeasurementError
 from autofinity.sim.events import EVENTS
 
 FORMATS = {
@@ -110,7 +110,7 @@ def test_what_is_wrong_with_a_file_is_one_line_that_says_what_to_do(
 ) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(MeasurementError) as error:
         read_measured(path, EVENTS)
     assert said in str(error.value)
     assert str(error.value).startswith(f"{path}: ")
@@ -119,10 +119,10 @@ def test_what_is_wrong_with_a_file_is_one_line_that_says_what_to_do(
 
 
 def test_a_file_that_is_missing_or_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read: No such file"):
+    with pytest.raises(MeasurementError, match="cannot be read: No such file"):
         read_measured(tmp_path / "nowhere", EVENTS)
     large = tmp_path / "large"
     with large.open("wb") as file:
         file.truncate(LARGEST_BYTES + 1)
-    with pytest.raises(UsageError, match="more than 64 MiB"):
+    with pytest.raises(MeasurementError, match="more than 64 MiB"):
         read_measured(large, EVENTS)
