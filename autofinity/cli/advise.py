@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     "measured",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="What perf stat, perf script, perf c2c or likwid-perfctr measured, or a table of counters "
-    "(-: standard input), on --machine, else on this machine (docs/advise.md).",
+    help="Output of perf stat, perf script, perf c2c or likwid-perfctr, or a table of counters (-: "
+    "standard input), from --machine, else from this machine (docs/advise.md).",
 )
 @simulated_option
 @latencies_option

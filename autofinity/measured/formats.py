@@ -41,7 +41,7 @@ _KNOWN_STRANGERS = (
     ),
     (
         "+-----",
-        "a table that is drawn for people",
+        "a table for people",
         "`likwid-perfctr -o FILE.csv …`, or one of the formats of docs/advise.md",
     ),
 )

@@ -75,7 +75,7 @@ def measured_of(form: str, rows: Iterable[Row]) -> Measured:
     if not counts and not failed:
         raise MeasuredError(
             f"got {form} without any event, expected counts of events; metrics alone "
-            "(--metric-only) do not tell them"
+            "(--metric-only) do not contain them"
         )
     return Measured(
         form,

@@ -79,7 +79,7 @@ def test_a_dash_is_standard_input() -> None:
         ),
         (
             b"+------+\n| Event |\n",
-            "got a table that is drawn for people, expected `likwid-perfctr",
+            "got a table for people, expected `likwid-perfctr",
         ),
         (b'{"metric-value" : "1.2", "metric-unit" : "insn"}\n', "without any event"),
         (b'{"a": 1}', "got columns a, expected autofinity's names of counters"),
