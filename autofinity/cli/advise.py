@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from autofinity.cli.advise_curve import counts_of, curve_of_launched, tell
 from autofinity.cli.detect_live import TraceOrProgram, live_program
@@ -24,6 +25,7 @@ from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
     from autofinity.model.policy import RulePolicy
+    from autofinity.workflow.advice.given import Given
     from autofinity.workflow.advice.launched import Launched
     from autofinity.workflow.advice.seen import Section, Seen
 
@@ -36,6 +38,14 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
 )
 @click.option("--pid", type=click.IntRange(min=1), help="A program that runs already.")
+@click.option(
+    "--from",
+    "measured",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Output of perf stat, perf script, perf c2c or likwid-perfctr, or a table of counters (-: "
+    "standard input), from --machine, else from this machine (docs/advise.md).",
+)
 @simulated_option
 @latencies_option
 @policy_option
@@ -77,6 +87,7 @@ def command(
     ctx: click.Context,
     trace: Path | None,
     pid: int | None,
+    measured: Path | None,
     machine: str,
     latencies: str | None,
     policy: str | None,
@@ -92,14 +103,16 @@ def command(
     """Watch a program as `run` does and say what to do about it; nothing is bound or moved.
 
     The program is started (PROGRAM, whose streams and exit code are its own), runs already (--pid),
-    or was captured (TRACE, replayed on a simulated machine). Told are placement, expected gain,
-    memory policy, NUMA balancing, SMT and how many threads pay, each with what it rests on.
+    was captured (TRACE, replayed on a simulated machine) or was measured (--from). Told are
+    placement, expected gain, memory policy, NUMA balancing, SMT and how many threads pay, each with
+    what it rests on.
     """
     program = live_program(ctx)
     if counts is None and (programs or repeats != 1):
         raise UsageError("--program and --repeats are for --curve; expected it, too")
     if counts is not None:
-        if sum(map(bool, (trace, program, programs))) != 1 or pid is not None or len(programs) > 1:
+        others = (pid, measured)
+        if sum(map(bool, (trace, program, programs))) != 1 or any(others) or len(programs) > 1:
             raise UsageError(
                 "--curve: expected one of: the folder of a trace, --program NAME, "
                 "`-- PROGRAM [ARGS]...`"
@@ -129,10 +142,16 @@ def command(
             curve = curves.curve_of_program(spec, wanted, chosen, counts, Terminal())
         tell(curve, as_json=as_json)
         return
-    if sum(given is not None for given in (trace, pid, program)) != 1 or program == ():
+    if sum(given is not None for given in (trace, pid, measured, program)) != 1 or program == ():
         raise UsageError(
-            "expected one of: the folder of a trace, --pid PID, `-- PROGRAM [ARGS]...`"
+            "expected one of: the folder of a trace, --pid PID, --from FILE, `-- PROGRAM [ARGS]...`"
         )
+    if measured is not None:
+        if latencies is not None:
+            raise UsageError("--latencies is for a TRACE; expected --from without it")
+        default = ctx.get_parameter_source("machine") is ParameterSource.DEFAULT
+        _tell(_of_file(measured, "host" if default else machine, policy, threads), as_json=as_json)
+        return
     if trace is not None:
         _tell(_simulated(trace, machine, latencies, policy, threads), as_json=as_json)
         return
@@ -172,15 +191,34 @@ def _tell_of_launched(program: str, done: Launched, *, as_json: bool) -> None:
 def _simulated(
     trace: Path, machine: str, latencies: str | None, policy: str | None, threads: int | None
 ) -> Seen:
-    from autofinity.policy.shipped import policy_names
     from autofinity.workflow.advice.simulated import seen_simulated
     from autofinity.workflow.backends import simulated
 
     simulator = simulated(machine, latencies, reporter=Terminal())
     chosen = _policy(machine, policy)
+    return seen_simulated(simulator, trace, chosen, _asked(machine, policy), threads)
+
+
+def _asked(machine: str, wish: str | None) -> str:
+    """Which policy `_policy` is, and who chose it."""
+    from autofinity.policy.shipped import policy_names
+
     own = machine if machine in policy_names() else "any machine"
-    asked = f"{policy}, named by --policy" if policy else f"the shipped one for {own}"
-    return seen_simulated(simulator, trace, chosen, asked, threads)
+    return f"{wish}, named by --policy" if wish else f"the shipped one for {own}"
+
+
+def _of_file(path: Path, machine: str, wish: str | None, threads: int | None) -> Seen:
+    from autofinity.workflow.advice.from_file import HERE, place_named, seen_in_file
+
+    place = place_named(machine)
+    if machine == HERE:
+        from autofinity.runtime.policies import chosen_policy, read_policy
+
+        choice = chosen_policy(wish)
+        chosen = read_policy(choice.path)[0] if choice is not None else None
+        asked = f"{choice.path}, {choice.origin}" if choice is not None else ""
+        return seen_in_file(path, place, chosen, asked, threads)
+    return seen_in_file(path, place, _policy(machine, wish), _asked(machine, wish), threads)
 
 
 def _policy(machine: str, wish: str | None) -> RulePolicy | None:
@@ -203,7 +241,7 @@ def _tell(seen: Seen, *, as_json: bool, err: bool = False, exit_code: int | None
         for line in section.evidence:
             say(f"  {one_line(line)}", err=err)
     if seen.not_measured:
-        say("\nnot measured here", err=err)
+        say("\nnot measured here" if seen.given is None else "\nnot in the file", err=err)
         for line in seen.not_measured:
             say(f"  {one_line(line)}", err=err)
 
@@ -214,7 +252,7 @@ def _document(
     return {
         "program": seen.program,
         "machine": seen.topology.name,
-        "watched_s": seen.state.waited_ns / 1e9,
+        "watched_s": seen.state.waited_ns / 1e9 if seen.given is None else None,
         "exit_code": exit_code,
         **{
             section.question.lower().replace(" ", "_"): {
@@ -225,4 +263,19 @@ def _document(
             for section in sections
         },
         "not_measured": list(seen.not_measured),
+        **({} if seen.given is None else {"given": _given_facts(seen.given)}),
+    }
+
+
+def _given_facts(given: Given) -> dict[str, object]:
+    return {
+        "file": given.file,
+        "format": given.format,
+        "per_second": given.timed,
+        "values": dict(given.values),
+        "made_of": {name: list(events) for name, events in given.used.items()},
+        "unused": list(given.unused),
+        "lacking": list(given.lacking),
+        "measure": given.measure or None,
+        "shows": list(given.shows),
     }

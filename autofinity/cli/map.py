@@ -15,6 +15,7 @@ from autofinity.cli.options.placing import available_option, topology_option
 from autofinity.cli.page import print_table
 from autofinity.cli.picture import print_picture
 from autofinity.cli.printer import say, say_json
+from autofinity.cli.progress import Terminal
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mapping.cost import is_known
 from autofinity.mapping.mappers import MAPPERS
@@ -67,7 +68,8 @@ if TYPE_CHECKING:
 @click.option(
     "--last-first",
     is_flag=True,
-    help="Read rows from the last thread to the first, as numalize writes them.",
+    help="Read rows from the last thread to the first, as numalize writes them.  [default: where "
+    "the file shows it]",
 )
 @picture_option
 @json_option
@@ -95,7 +97,7 @@ def command(
     from autofinity.workflow.map import map_threads
 
     topology = machine_topology(machine)
-    whole = read_matrix(matrix_file, directed=directed, last_first=last_first)
+    whole = read_matrix(matrix_file, directed=directed, last_first=last_first, reporter=Terminal())
     sharing = _first(whole, threads, matrix_file)
     usable = available_cpus(topology, available)
     done = map_threads(sharing, topology, algorithm, hint, usable)

@@ -8,6 +8,10 @@ A count that no single event of a family gives may be the sum of several events:
 `libpfm` of its entry are then lists. A neutral name means the same on every CPU as on the simulator
 (`autofinity/sim/events.py`); a family without an event of that meaning does not have the name.
 
+A family's `names` are what perf, likwid and others call single events: a raw code, or the neutral
+name that means the same. `parts` says of an event that each of its counts is of one bit of the unit
+mask alone, so that events of some bits add up to one of all (`event_names`).
+
 Machines of two core kinds have a PMU for each; a generic event then counts on the first kind only,
 unless the event names the PMU in the upper half of its config (perf_event_open(2), extended types).
 """
@@ -41,6 +45,8 @@ class Encoding:
     libpfm: str = ""
     also: tuple[Encoding, ...] = ()
     """Further events, whose counts are added."""
+    parts: bool = False
+    """Whether each count is of one bit of the unit mask alone."""
 
     @property
     def events(self) -> tuple[Encoding, ...]:
@@ -90,6 +96,25 @@ def event_table(cpu: Cpu, folder: Path = _FOLDER) -> EventTable:
             absent |= _absent(table)
     found = {name: each for name, each in generic.items() if name not in absent}
     return MappingProxyType(found | special)
+
+
+def event_spellings(cpu: Cpu, folder: Path = _FOLDER) -> Mapping[str, int | str]:
+    """What others call single events of this CPU → raw code, or neutral name. Raises `LinuxError`.
+
+    `libpfm` names of its raw events are among them, without the table.
+    """
+    found: dict[str, int | str] = {}
+    for path in sorted(folder.glob("*.toml")):
+        table = _read(path)
+        if "vendor" not in table or not _fits(table, cpu):
+            continue
+        for encoding in _encodings(path, table).values():
+            for event in encoding.events:
+                found[event.libpfm.rpartition("::")[2]] = event.config
+        names = table.get("names", {})
+        assert isinstance(names, dict)
+        found.update(names)
+    return MappingProxyType(found)
 
 
 def cross_core_events(table: EventTable) -> EventTable:
@@ -163,7 +188,7 @@ def _encoding(entry: Mapping[str, Any]) -> Encoding:
     """One entry as an encoding. Raises `KeyError`, `TypeError` or `ValueError`."""
     kind, configs, sources = _TYPES[entry["type"]], entry["config"], entry.get("libpfm", "")
     if not isinstance(configs, list):
-        return Encoding(kind, int(configs), sources)
+        return Encoding(kind, int(configs), sources, parts=bool(entry.get("parts", False)))
     first, *others = (
         Encoding(kind, int(config), source) for config, source in zip(configs, sources, strict=True)
     )

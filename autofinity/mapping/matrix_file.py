@@ -12,6 +12,7 @@ from pathlib import Path
 from autofinity.given_file import read_given
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import SharingMatrix
+from autofinity.reporter import SILENT, Reporter
 from autofinity.whole_file import replace_file
 
 MOST_THREADS = 2048
@@ -23,10 +24,13 @@ stay finite."""
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 
 
-def read_matrix(path: Path, *, directed: bool = False, last_first: bool = False) -> SharingMatrix:
+def read_matrix(
+    path: Path, *, directed: bool = False, last_first: bool = False, reporter: Reporter = SILENT
+) -> SharingMatrix:
     """The matrix in `path`. Empty lines and lines that begin with `#` are left out; the diagonal is
     ignored. Rows may start with the last thread (`last_first`), as numalize writes them; columns
-    are always in order.
+    are always in order. Rows that are symmetric only so, with nothing on the diagonal only so, are
+    taken so, of which there is a notice.
 
     Cells i,j and j,i must be equal, unless each is an amount in one direction (`directed`): then
     they are added. Raises `UsageError`, which names file, line and column (from 1), for a cell that
@@ -35,6 +39,12 @@ def read_matrix(path: Path, *, directed: bool = False, last_first: bool = False)
     """
     rows = _rows(path)
     if last_first:
+        rows.reverse()
+    elif not directed and _only_last_first(rows):
+        reporter.notice(
+            f"{path}: its first row is taken for the last thread's, as numalize writes them: only "
+            "so cells i,j and j,i are equal, and threads share nothing with themselves"
+        )
         rows.reverse()
     for i, (line, row) in enumerate(rows):
         if len(row) != len(rows):
@@ -59,6 +69,26 @@ def write_matrix(sharing: SharingMatrix, path: Path) -> None:
     """Write the cells so that `read_matrix` gives the same matrix."""
     rows = (",".join(f"{cell:.17g}" for cell in row) + "\n" for row in sharing.cells)
     replace_file(path, "".join(rows), durable=False)
+
+
+def _only_last_first(rows: list[tuple[int, list[float]]]) -> bool:
+    """Amounts of one direction each may be symmetric the other way round by chance (a pipeline's
+    are), but not with a diagonal there alone.
+    """
+    cells = [row for _, row in rows]
+    if any(len(row) != len(cells) for row in cells):
+        return False
+    reversed_ = cells[::-1]
+    return (
+        any(row[i] for i, row in enumerate(cells))
+        and not any(row[i] for i, row in enumerate(reversed_))
+        and not _symmetric(cells)
+        and _symmetric(reversed_)
+    )
+
+
+def _symmetric(cells: list[list[float]]) -> bool:
+    return all(row[j] == cells[j][i] for i, row in enumerate(cells) for j in range(i))
 
 
 def _rows(path: Path) -> list[tuple[int, list[float]]]:

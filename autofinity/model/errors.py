@@ -49,6 +49,10 @@ class StoreError(AutofinityError):
     """Observations or the behaviour database cannot be read or written."""
 
 
+class MeasurementError(AutofinityError):
+    """A file of what others measured is of no known format, damaged, or tells nothing."""
+
+
 class LearningError(AutofinityError):
     """No policy can be learned from these observations; the message says what is missing."""
 

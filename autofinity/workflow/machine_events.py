@@ -23,7 +23,7 @@ def on_machine(
     For a machine whose CPU is not known (a topology alone, a file without `cpu`), rates are of
     counters that some known PMU has. Raises `TopologyError` for a bad machine file.
     """
-    cpu = _cpu_of(machine)
+    cpu = cpu_of(machine)
     events = {} if cpu is None else event_table(cpu)
     if settings.selection == "paper" and settings.counters is None:
         known = events.keys() & set(observed) >= _PAPERS
@@ -34,7 +34,11 @@ def on_machine(
     return replace(settings, cross_core=tuple(cross_core_events(events)))
 
 
-def _cpu_of(machine: str) -> Cpu | None:
+def cpu_of(machine: str) -> Cpu | None:
+    """The CPU of this machine (`host`), a preset or a machine file; None where none is known.
+
+    Raises `TopologyError` for a machine file that is bad.
+    """
     if machine == "host":
         return this_cpu()
     from autofinity.sim.preset import load_preset, preset_names

@@ -32,6 +32,7 @@ COMMANDS = {
     "table": ("table",),
     "rebuild": ("rebuild", "--policy"),
     "topology": ("topology", "--machine"),
+    "advise": ("advise", "--threads", "2", "--from"),
 }
 
 

@@ -17,7 +17,9 @@ def numa_balancing(seen: Seen, use: Use, policy: object) -> Section:
     facts: dict[str, object] = {"state": state or None, "wanted": None, "line": None}
     if seen.topology.n_nodes < 2:
         return Section("NUMA balancing", ONE_NODE, (), facts)
-    if state is None:
+    if state is None and seen.given is not None:
+        now = (f"what {_SYSCTL} is on that machine, a file does not say",)
+    elif state is None:
         now = ("a simulated machine has none unless a mechanism is it (`autofinity compare`)",)
     elif not state:
         now = (f"the kernel has no NUMA balancing ({_SYSCTL} is missing)",)

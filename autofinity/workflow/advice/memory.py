@@ -39,7 +39,8 @@ def use_of(seen: Seen) -> Use:
     shared = touches[1] / touches[0] if touches else None
     counted = _counted(seen)
     if counted is not None:
-        return Use(counted, "counted reads", shared, one_node)
+        how = "counted reads" if seen.given is None or seen.given.timed else "sampled reads"
+        return Use(counted, how, shared, one_node)
     if touches:
         return Use(touches[2] / touches[0], "sampled touches", shared, one_node)
     if seen.memory is not None and seen.memory.total_bytes and seen.nodes:
@@ -50,8 +51,8 @@ def use_of(seen: Seen) -> Use:
 
 def _counted(seen: Seen) -> float | None:
     """Share of the reads of memory that were remote; None where they were not counted."""
-    remote, local = seen.rate("dram_reads_remote"), seen.rate("dram_reads_local")
-    misses = seen.rate("llc_misses")
+    remote, local = seen.amount("dram_reads_remote"), seen.amount("dram_reads_local")
+    misses = seen.amount("llc_misses")
     if remote is None or (local is None and misses is None):
         return None
     reads = remote + local if local is not None else max(remote, misses or 0.0)

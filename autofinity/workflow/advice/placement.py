@@ -57,6 +57,8 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
         "nothing_to_choose": nothing_to_choose(seen.topology, seen.available),
     }
     evidence: tuple[str, ...] = (where,) if seen.cpus else ()
+    if seen.given is not None:
+        evidence += seen.given.lines
     if facts["nothing_to_choose"]:
         evidence += (ONE_LLC,)
     if chosen is None or seen.policy is None:
@@ -81,9 +83,14 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
             "at a time",
         )
     if seen.policy.rules:
+        here = (
+            "of threads where the system had put them"
+            if seen.given is None
+            else "of threads that may have been anywhere: a file does not say who put them there"
+        )
         evidence += (
-            "it was learned from samples of threads that are distributed (SLP), and this one is of "
-            "threads where the system had put them",
+            "it was learned from samples of threads that are distributed (SLP), and this one is "
+            f"{here}",
         )
     if second is not None:
         evidence += (

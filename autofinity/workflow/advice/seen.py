@@ -11,6 +11,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.model.sharing import NumaVectors
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.live_state import LiveState
+from autofinity.workflow.advice.given import Given
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Seen:
     """Bandwidth of a node's memory, as the machine file says or was measured; NaN: not known."""
     smt_slowdown: float | None = None
     """Of a thread while a sibling issues, too; None where no machine file says."""
+    given: Given | None = None
+    """Where the sample is from others' file: what was taken from it."""
     not_measured: tuple[str, ...] = ()
     """What cannot be seen here, and what would help, a line each."""
 
@@ -63,7 +66,13 @@ class Seen:
         return tuple(pus[cpu].node for cpu in self.cpus if cpu in pus)
 
     def rate(self, counter: str) -> float | None:
-        """Of the sample, per thread and second; None where it was not measured."""
+        """Of the sample, per thread and second; None where it was not measured, or nobody says in
+        what time.
+        """
+        return self.amount(counter) if self.given is None or self.given.timed else None
+
+    def amount(self, counter: str) -> float | None:
+        """As `rate`, or of samples that have no time: what ratios may be made of."""
         sample = self.state.sample
         return sample.values.get(counter) if sample is not None else None
 

@@ -28,6 +28,8 @@ def smt(seen: Seen) -> Section:
     if len(pus) == cores:
         return Section("SMT", "none here: each core has one CPU", (counts,), facts)
     now = f"{sharing} threads were seen to share a core with another"
+    if seen.given is not None and not seen.cpus:
+        now = "whether threads shared a core, the file does not say"
     if seen.placed <= cores:
         facts["wanted"] = False
         return Section("SMT", "no: there is a core for each thread", (counts, now), facts)

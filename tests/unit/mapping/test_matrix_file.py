@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from told import Told
 
 from autofinity.mapping.matrix_file import MOST_THREADS, read_matrix, write_matrix
 from autofinity.model.errors import UsageError
@@ -37,8 +38,21 @@ def test_rows_may_begin_with_the_last_thread_as_numalize_has_them(tmp_path: Path
     assert {(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell} == pairs
     uneven = written(tmp_path, "5,1,0\n0,7,1\n9,0,5\n")  # its diagonal runs the other way, too
     assert read_matrix(uneven, last_first=True).cells == ((0, 0, 5), (0, 0, 1), (5, 1, 0))
-    with pytest.raises(UsageError, match="--last-first takes the first row for the last"):
-        read_matrix(uneven)
+
+
+def test_rows_that_are_symmetric_from_the_last_thread_on_only_are_taken_so_and_that_is_said(
+    tmp_path: Path,
+) -> None:
+    path, told = written(tmp_path, "5,1,0\n2,0,1\n0,2,5\n"), Told()
+    assert read_matrix(path, reporter=told).cells == ((0, 2, 5), (2, 0, 1), (5, 1, 0))
+    assert ["as numalize writes them" in line for line in told.notices] == [True]
+    pipeline, neither = "0,1,0\n0,0,1\n0,0,0\n", "0,1,2\n3,0,4\n5,6,0\n"
+    for text in (pipeline, neither):
+        with pytest.raises(UsageError, match="--last-first takes the first row for the last"):
+            read_matrix(written(tmp_path, text), reporter=told)
+    either = written(tmp_path, "0,5\n5,0\n")
+    assert read_matrix(either, reporter=told).cells == ((0, 5), (5, 0))
+    assert len(told.notices) == 1
 
 
 def test_two_directions_are_added_when_asked_for(tmp_path: Path) -> None:
