@@ -48,6 +48,8 @@ class Interval:
     ended: bool = False
     energy_j: float = float("nan")
     """Joules of the whole machine; NaN where unknown."""
+    dram_energy_j: float = float("nan")
+    """Of these, what the memory took for lines that were read and written."""
     pages: NumaVectors | None = None
     """Vectors of the pages that were seen in this interval; None without a detector of pages."""
     runnable: int = 0
@@ -58,6 +60,9 @@ class Interval:
     where PUs are not recorded."""
     triggers: int = 0
     """Number of times that a detector was triggered (`TlbMatching`)."""
+    detection_accesses: int = 0
+    """Accesses to memory that detecting made, by hardware beside the cores (`TlbAccessCounters`).
+    """
     resident_bytes: float = float("nan")
     """Memory that the program and its descendants hold at the end of the interval; NaN where
     unknown. For a simulated program: the memory that its region of interest has touched so far."""

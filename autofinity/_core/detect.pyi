@@ -1,13 +1,14 @@
 """Tables of detectors (C++; see autofinity/native/detect). Wrong numbers are a `ValueError`."""
 
-import numpy as np
-import numpy.typing as npt
-
 class SharingCounts:
     """How often each pair of threads shared."""
 
     def __init__(self, threads: int) -> None: ...
-    def cells(self) -> list[list[int]]: ...
+    def cells(self) -> list[list[int]]:
+        """What each pair shares: symmetric."""
+
+    def rows(self) -> list[list[int]]:
+        """What each thread has counted."""
 
 class BlockTable:
     """Hash table of blocks with their last threads (SPCD; kMAF'16, section 4.3.2)."""
@@ -70,12 +71,6 @@ class TlbMirrors:
         """Entries of other cores that were looked at."""
 
     def match_all(self, counts: SharingCounts) -> int: ...
-
-class CommunicationFilter:
-    """Whether enough threads have another partner (the same paper, section 5.1)."""
-
-    def __init__(self, threads: int, threshold: int = 2) -> None: ...
-    def passes(self, cells: npt.NDArray[np.float64]) -> bool: ...
 
 def fence() -> None:
     """Whoever shares memory with us sees what is before as before what is after, and we them."""

@@ -271,6 +271,9 @@ class Simulation:
         """Pages seen since the last call: (process << 36 | page, node, counts)."""
 
     def take_triggers(self) -> int: ...
+    def take_unit_accesses(self) -> int:
+        """Accesses to memory of the memory management units' own since the last call."""
+
     def take_overhead_ns(self) -> dict[str, int]:
         """Time that cores have lost since the last call, by kind."""
 

@@ -89,7 +89,7 @@ def compare(
     reporter: Reporter = SILENT,
 ) -> Compared:
     """Run mechanisms (`autofinity compare --list`; empty: all) on the same programs, together with
-    their baselines `os` and `oracle-trace`.
+    their baselines `os` and `oracle`.
 
     `seeds` is the number of runs of each mechanism, `repeats` the number of times that a program
     runs in one run, `paper_s` the length of the papers' runs in seconds, to which detectors' rates

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     "--mechanism",
     "mechanisms",
     multiple=True,
-    help="Mechanism to run beside os and oracle-trace, such as kmaf16; may be repeated.  "
-    "[default: all]",
+    help="Mechanism to run beside os and oracle, such as kmaf16; may be repeated.  [default: all]",
 )
 @click.option(
     "--program",

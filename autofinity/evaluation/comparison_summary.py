@@ -36,6 +36,9 @@ FIGURES: Mapping[str, Callable[[MechanismRun], float]] = {
     "cache_to_cache": lambda run: run.cache_to_cache_transfers,
     "invalidations": lambda run: run.invalidations,
     "energy": lambda run: run.energy_j,
+    "processor_energy": lambda run: run.processor_energy_j,
+    "dram_energy": lambda run: run.dram_energy_j,
+    "energy_per_instruction": lambda run: run.energy_per_instruction_nj,
 }
 """Figures that are compared with the operating system's, as a ratio: smaller is better."""
 
@@ -57,14 +60,18 @@ class MechanismSummary:
     vs_os: Mapping[str, Ratio]
     """Ratio of each of `FIGURES`; NaN where a count is 0."""
     of_oracle: Ratio
-    """Time of `oracle-trace` divided by the mechanism's time: 1 is as fast as the oracle."""
+    """Time of `oracle` divided by the mechanism's time: 1 is as fast as the best static placement
+    known."""
     of_oracle_settled: Ratio
     """The same ratio for the work that was left when the mechanism had moved threads for the last
     time, over the programs with such work."""
     settled_programs: int
     overhead: Mapping[str, float]
     """Mean share of the threads' time, by kind."""
+    transactions_added: float
+    """Mean of accesses to memory that detecting made over those of the program."""
     thread_migrations: float
+    mappings_changed: float
     page_migrations: float
 
 
@@ -86,6 +93,8 @@ def summarise(cases: Sequence[MechanismCase], seed: int = 1) -> dict[str, Mechan
             of_oracle_settled=_ratio(settled, seed),
             settled_programs=len(settled),
             overhead=_by_kind(everything),
+            transactions_added=float(np.mean([run.transactions_added for run in everything])),
+            mappings_changed=float(np.mean([run.mappings_changed for run in everything])),
             thread_migrations=float(np.mean([run.thread_migrations for run in everything])),
             page_migrations=float(np.mean([run.page_migrations for run in everything])),
         )

@@ -28,6 +28,7 @@ from autofinity.model.mechanism_run import STEPS, MechanismRun
 from autofinity.model.topology import OsIndex
 from autofinity.ports import (
     Action,
+    BindThreads,
     Interval,
     Machine,
     MovePages,
@@ -46,6 +47,7 @@ TRANSFERS = (
 SCORED = (
     *("instructions", "l2_misses", "llc_misses", "dtlb_accesses", "page_walks"),
     *("link_bytes", "link_request_bytes", "invalidations_sent", "migrations", "cycles"),
+    "data_cache_accesses",
     *TRANSFERS,
 )
 """Events that a run is judged by, beside those that the mechanism itself uses."""
@@ -82,6 +84,9 @@ class _Counted:
     overhead_ns: Counter[str] = field(default_factory=Counter)
     pages: int = 0
     energy_j: float = 0.0
+    dram_energy_j: float = 0.0
+    detection_accesses: int = 0
+    mappings_changed: int = 0
     begin_ns: int | None = None
     end_ns: int = 0
     progress: list[float] = field(default_factory=lambda: [0.0])
@@ -102,6 +107,8 @@ class _Counted:
         self.progress.append(interval.progress)
         self.progress_ns.append(interval.end_ns - self.begin_ns)
         self.energy_j += interval.energy_j
+        self.dram_energy_j += interval.dram_energy_j
+        self.detection_accesses += interval.detection_accesses
         self.overhead_ns.update(interval.overhead_ns)
         for sample in interval.samples:
             for name, count in sample.counts.items():
@@ -113,6 +120,8 @@ class _Counted:
         for action, outcome in zip(actions, outcomes, strict=True):
             if isinstance(action, MovePages):
                 self.pages += outcome.done
+            elif isinstance(action, BindThreads):
+                self.mappings_changed += outcome.done > 0
         return Outcome(
             sum(outcome.done for outcome in outcomes),
             sum(outcome.skipped for outcome in outcomes),
@@ -134,6 +143,10 @@ class _Counted:
             cache_to_cache_transfers=sum(counts[name] for name in TRANSFERS),
             invalidations=counts["invalidations_sent"],
             energy_j=self.energy_j,
+            dram_energy_j=self.dram_energy_j,
+            accesses=counts["data_cache_accesses"],
+            mappings_changed=self.mappings_changed,
+            detection_accesses=self.detection_accesses,
             thread_migrations=counts["migrations"],
             page_migrations=self.pages,
             settled=self.settled,

@@ -5,8 +5,8 @@ with a high exclusivity to the NUMA node with the most accesses to them, and sha
 interleave policy"; no migrations, no cost. High means above 80 %, as kMAF itself has it (table 3).
 The trace is that of the captured program, sharing counted line by line.
 
-`oracle-affinity` is another thing: the fastest of all measured placements; here of the best match
-of each hint. It knows times, not accesses.
+It knows accesses, not times: with fewer threads than PUs it does not ask how many caches they
+should have. The bound is in `oracle_bound`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from autofinity.affinity.hints import all_hints
 from autofinity.mapping.eagermap import eagermap
 from autofinity.mapping.pages import (
     PageRule,
@@ -85,11 +84,3 @@ def homes(
             by_node[node] += count
         vectors[page] = tuple(by_node)
     return dict(moves(NumaVectors(vectors, trace.page_size_bytes), rule))
-
-
-def measured(setting: Setting) -> tuple[Static, ...]:
-    """Candidates of `oracle-affinity`: the distinct best matches of the hints."""
-    distinct = dict.fromkeys(cores.cpus for cores in all_hints(setting.topology, setting.placed))
-    return tuple(
-        Static("oracle-affinity", setting, Start(setting.seated(cpus))) for cpus in distinct
-    )

@@ -69,7 +69,7 @@ def _found(name: str) -> Any:
 
 
 BASELINE = "os"
-ORACLE = "oracle-trace"
+ORACLE = "oracle"
 BY_POLICY = "autofinity"
 
 # fmt: off
@@ -120,7 +120,7 @@ TABLE = (
           "rules say how far to spread, sharing who sits together; pages; a guard (ours)",
           "unified:Unified", moves_pages=True, mapping_ns="eagermap_ns", live="unified",
           live_recipe="unified:by_faults"),
-    Entry("oracle-affinity", "the fastest of the hints' best matches", "oracle:measured"),
+    Entry("oracle-affinity", "the fastest of the hints' best matches", "oracle_bound:measured"),
     Entry("oracle-threads", "EagerMap of the whole trace, first touch", "oracle:oracle",
           {"what": "threads"}),
     Entry("oracle-pages", "pages by the whole trace, threads by id", "oracle:oracle",
@@ -133,8 +133,10 @@ TABLE = (
           {"local_threads": False, "local_pages": True}),
     Entry("tr-dr", "threads remote, data remote by the whole trace", "oracle:impact",
           {"local_threads": False, "local_pages": False}),
-    Entry(ORACLE, "threads and pages by the whole trace, at no cost", "oracle:oracle",
+    Entry("oracle-trace", "threads and pages by the whole trace, at no cost", "oracle:oracle",
           {"what": "both"}),
+    Entry(ORACLE, "the fastest of oracle-trace and of the best affinity; what shares are of",
+          "oracle_bound:best_known"),
 )
 # fmt: on
 """In the order in which tables list them."""

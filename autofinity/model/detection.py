@@ -105,18 +105,22 @@ class FaultSampling:
 class TlbAccessCounters:
     """Accesses counted in the TLB (SAMMU), or in the page table on every access (LAPT).
 
-    SAMMU: each TLB entry counts its accesses (AC). When the entry is evicted, or the counter is
-    full, AC is compared with the page's threshold AT (equations 1 and 2). From the threshold on,
-    the thread counts once with each thread of the page's sharers vector SV and enters SV; the
-    page's saturating NUMA counters NC go up by `v_add` for the own node and down by one for the
-    others. The hardware reports a page to the operating system when NC of a node exceeds NC of the
-    page's present node by `numa_threshold`.
+    SAMMU (section 3): each TLB entry counts its accesses (AC). When the entry is evicted, or the
+    counter is full, AC is compared with the page's threshold AT (equations 1 and 2). From the
+    threshold on, the thread counts, in its own row of the matrix, once with each thread of the
+    page's sharers vector SV and enters SV; the page's saturating NUMA counters NC go up by `v_add`
+    for the own node and down by one for the others. The hardware reports a page to the operating
+    system when NC of a node exceeds NC of the page's present node by `numa_threshold`.
 
-    LAPT: the page-table entry holds SV and NC, and every TLB access updates them, without AC and
-    AT. NC are then plain counts, and every page whose counts changed is reported.
+    LAPT (`sammu.py` says what is known of it): the page-table entry holds SV and NC, and every TLB
+    access updates them, without AC and AT. NC are then plain counts, and every page whose counts
+    changed is reported.
 
-    Senses sharing and pages: NC of the reported pages. The only cost is that of its memory traffic
-    (section 4.4), charged as `update_ns` on every update that reaches memory.
+    Senses sharing and pages: NC of the reported pages. The unit reads and writes its tables in the
+    simulated memory, from the L2 on as page walks do: entries of eight bytes a page, on the node
+    that first needs them, and rows of four bytes a thread; LAPT writes the page-table entry back on
+    eviction. The time of these accesses is charged to the core ("update"; the paper multiplies
+    accesses by their latency, section 4.4), as is the interrupt that reports a page ("interrupt").
     """
 
     held_in: Literal["tlb", "page table"] = "tlb"
@@ -131,8 +135,6 @@ class TlbAccessCounters:
     """Increment of NC of the own node (table 1)."""
     numa_threshold: int = 10
     """NUMA threshold NT (table 1)."""
-    update_ns: float = 0.0
-    """Time of the core for each update. Default: the MMU works beside the core (section 4.4)."""
 
     def __post_init__(self) -> None:
         _require(
@@ -150,7 +152,6 @@ class TlbAccessCounters:
             f"numa_threshold is {self.numa_threshold}; a counter of {self.numa_counter_bits} bits "
             "never exceeds another one by so much",
         )
-        _require_times(self.update_ns)
 
     def page_entry_bytes(self, nodes: int) -> float:
         """Bytes of an entry of the page history table: AT, SV of 8 bits a thread, NC (table 1)."""
@@ -179,10 +180,12 @@ class TlbMatching:
     """TLB misses until a trigger. Default: T · E, threads by entries (section 4.3.2)."""
     misses_scale: float = 1.0
     """Factor on T · E, for runs that stand for longer ones (section 4.4: "adjust the trigger to
-    enable the detection with less TLB misses")."""
+    enable the detection with less TLB misses"). A trigger takes at least T misses, one for each
+    thread (ours): with fewer, next to nothing has changed since a TLB was last read."""
     most_share: float = 1.0
-    """Largest share of a core's time that the trigger "local misses" may take (ours). After a core
-    has read its TLB, it counts no misses until its share is that small again."""
+    """Largest share of a core's time that the trigger "local misses" may take. After a core has
+    read its TLB, it counts no misses until its share is that small again. A trigger that is
+    adjusted to fewer misses would otherwise cost more than it does in the paper (section 6.6)."""
     entry_cycles: float = 20.0
     """Clocks to read one TLB entry (section 6.6)."""
     compare_cycles: float = 1.0

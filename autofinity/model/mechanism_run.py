@@ -35,6 +35,15 @@ class MechanismRun:
     """Share of the work that was done when threads last changed PUs; 0 where they never moved."""
     reached_s: Sequence[float]
     """Seconds after which each of `STEPS` parts of the work was done; empty where unknown."""
+    dram_energy_j: float
+    """Of these, what the memory took for lines that were read and written."""
+    accesses: int
+    """Loads and stores."""
+    mappings_changed: int
+    """How often threads were put elsewhere, however many at once (TLB paper, table II: "number of
+    migrations")."""
+    detection_accesses: int = 0
+    """Accesses to memory that hardware beside the cores made to detect."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)
     """Time that the mechanism took from the program's threads, summed over them, by kind."""
 
@@ -56,6 +65,21 @@ class MechanismRun:
     def l2_mpki(self) -> float:
         """Misses of the L2 caches per 1,000 instructions."""
         return _share(1000 * self.l2_misses, self.instructions)
+
+    @property
+    def processor_energy_j(self) -> float:
+        """What is not the memory's."""
+        return self.energy_j - self.dram_energy_j
+
+    @property
+    def energy_per_instruction_nj(self) -> float:
+        """The processors'."""
+        return _share(1e9 * self.processor_energy_j, self.instructions)
+
+    @property
+    def transactions_added(self) -> float:
+        """Accesses that detecting made over those of the program (SAMMU, section 4.4)."""
+        return _share(self.detection_accesses, self.accesses)
 
     @property
     def tlb_miss_rate(self) -> float:

@@ -15,12 +15,14 @@ from autofinity.model.mechanism_run import MechanismRun
 type Values = dict[str, dict[str, float]]
 """By mechanism and program."""
 
-SHARES: Mapping[str, Callable[[MechanismRun], float]] = {
+AS_THEY_ARE: Mapping[str, Callable[[MechanismRun], float]] = {
     "overhead": lambda run: 100 * run.overhead,
     "cpu_time": lambda run: 100 * run.overhead * run.threads,
     "tlb_miss_rate": lambda run: 100 * run.tlb_miss_rate,
+    "transactions_added": lambda run: 100 * run.transactions_added,
+    "mappings_changed": lambda run: run.mappings_changed,
 }
-"""Quantities that are drawn as they are, in percent; those of `FIGURES` are ratios to the OS's."""
+"""Quantities that are drawn as they are; those of `FIGURES` are ratios to the OS's."""
 
 LABELS: Mapping[str, str] = {
     "time": "time / time under the OS",
@@ -30,19 +32,24 @@ LABELS: Mapping[str, str] = {
     "traffic": "interconnect traffic / that under the OS",
     "cache_to_cache": "cache-to-cache transfers / those under the OS",
     "energy": "energy / that under the OS",
+    "processor_energy": "processor energy / that under the OS",
+    "dram_energy": "DRAM energy / that under the OS",
+    "energy_per_instruction": "energy an instruction / that under the OS",
     "overhead": "% of the threads' time",
     "cpu_time": "CPU time in % of the run's time",
     "tlb_miss_rate": "% of the translations that no TLB had",
+    "transactions_added": "accesses to memory added, % of the program's",
+    "mappings_changed": "how often threads were put elsewhere",
 }
 
 
 def values(cases: Sequence[MechanismCase], quantity: str, baseline: str = BASELINE) -> Values:
-    """Means over seeds: of `FIGURES` against the baseline's, of `SHARES` as they are.
+    """Means over seeds: of `FIGURES` against the baseline's, of `AS_THEY_ARE` as they are.
 
     NaN where the baseline's is 0.
     """
-    if quantity in SHARES:
-        return absolute(cases, SHARES[quantity])
+    if quantity in AS_THEY_ARE:
+        return absolute(cases, AS_THEY_ARE[quantity])
     found = absolute(cases, FIGURES[quantity])
     base = found.get(baseline, {})
     return {
@@ -73,8 +80,8 @@ def times_s(cases: Sequence[MechanismCase]) -> Values:
 
 
 def mean(own: Mapping[str, float], quantity: str) -> float:
-    """Over programs: geometric of ratios, arithmetic of shares; NaN where there is none."""
+    """Over programs: geometric of ratios, otherwise arithmetic; NaN where there is none."""
     known = [value for value in own.values() if not math.isnan(value)]
     if not known or (quantity in FIGURES and min(known) <= 0):
         return math.nan
-    return fmean(known) if quantity in SHARES else geometric_mean(known)
+    return fmean(known) if quantity in AS_THEY_ARE else geometric_mean(known)

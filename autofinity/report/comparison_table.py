@@ -47,7 +47,7 @@ def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
 
 def overhead_table(summary: Mapping[str, MechanismSummary]) -> Table:
     """Table of the share of the threads' time that mechanisms took, by kind (as in kMAF'16, table
-    5).
+    5), and of the memory accesses that their hardware added (as in SAMMU, section 4.4).
 
     Each mechanism has a row; mechanisms that took no time are left out.
     """
@@ -66,9 +66,10 @@ def overhead_table(summary: Mapping[str, MechanismSummary]) -> Table:
     made.add_column("mechanism", no_wrap=True)
     for kind in kinds:
         made.add_column(kind, justify="right")
+    made.add_column("accesses added, %", justify="right")
     for name, of in summary.items():
         if any(of.overhead.values()):
-            shares = (of.overhead.get(kind, 0) for kind in kinds)
+            shares = (*(of.overhead.get(kind, 0) for kind in kinds), of.transactions_added)
             made.add_row(name, *(f"{100 * share:.3f}" if share else "" for share in shares))
     return made
 
@@ -96,7 +97,12 @@ def as_json(
                 "energy": _known(run.energy_j),
                 "overhead": run.overhead,
                 "overhead_ns": dict(run.overhead_ns),
+                "processor_energy": _known(run.processor_energy_j),
+                "dram_energy": _known(run.dram_energy_j),
+                "energy_per_instruction_nj": _known(run.energy_per_instruction_nj),
+                "transactions_added": _known(run.transactions_added),
                 "thread_migrations": run.thread_migrations,
+                "mappings_changed": run.mappings_changed,
                 "page_migrations": run.page_migrations,
                 "settled": _known(run.settled),
             }
@@ -114,6 +120,8 @@ def as_json(
                 "settled_programs": of.settled_programs,
                 "overhead": sum(of.overhead.values()),
                 "overhead_by_kind": dict(of.overhead),
+                "transactions_added": _known(of.transactions_added),
+                "mappings_changed": of.mappings_changed,
                 "programs": of.programs,
             }
             for name, of in summary.items()

@@ -83,3 +83,7 @@ class Senses:
     def triggers(self, simulation: core.Simulation) -> int:
         """Number of triggers since the last call."""
         return simulation.take_triggers() if self._any else 0
+
+    def accesses(self, simulation: core.Simulation) -> int:
+        """Made by detecting since the last call."""
+        return simulation.take_unit_accesses() if self._any else 0

@@ -36,6 +36,7 @@ PRICED_EVENTS: dict[str, str] = {
     "link_request_bytes": "link_byte_pj",
 }
 """Event → field of `EnergySpec` with its price."""
+_OF_DRAM = frozenset(event for event, price in PRICED_EVENTS.items() if price.startswith("dram_"))
 
 
 def energy_j(spec: MachineSpec, counts: Mapping[str, float], elapsed_s: float) -> float:
@@ -56,6 +57,13 @@ def dynamic_j(prices: EnergySpec, counts: Mapping[str, float]) -> float:
         counts[event] * getattr(prices, price) for event, price in PRICED_EVENTS.items()
     )
     return picojoules * 1e-12
+
+
+def dram_j(prices: EnergySpec, counts: Mapping[str, float]) -> float:
+    """Joules of the events that are the memory's own: lines read and written."""
+    return dynamic_j(
+        prices, {event: counts[event] * (event in _OF_DRAM) for event in PRICED_EVENTS}
+    )
 
 
 def static_j(spec: MachineSpec, cycles: float, elapsed_s: float) -> float:

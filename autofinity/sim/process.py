@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -24,7 +25,7 @@ from autofinity.ports import (
     ThreadEvent,
 )
 from autofinity.sim.detecting import Senses
-from autofinity.sim.energy import energy_j
+from autofinity.sim.energy import dram_j, energy_j
 from autofinity.sim.pu_choice import choose_pus, shares
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
@@ -62,7 +63,7 @@ class SimProcess:
         self._senses = Senses(sensors.detectors, spec.page_bytes)
         self._spent_ns: dict[str, int] = {}
         self._before: list[list[int]] | None = None
-        self._energy_j = 0.0
+        self._energy_j = self._dram_j = 0.0
 
     def advance(self, duration_ns: int) -> Interval:
         """Step `duration_ns` of simulated time (or to the end of the region of interest)."""
@@ -73,6 +74,7 @@ class SimProcess:
         ended = self._simulation.advance(duration_ns)
         end_ns = self._simulation.elapsed_ns
         totals = self._simulation.totals()
+        energy, dram = self._energy_since(totals, end_ns)
         threads = range(len(self._workers))
         events = tuple(ThreadEvent("begin", t, t, start_ns) for t in threads) if first else ()
         if ended:
@@ -84,7 +86,8 @@ class SimProcess:
             events,
             progress=self._simulation.progress,
             ended=ended,
-            energy_j=self._energy_since(totals, end_ns),
+            energy_j=energy,
+            dram_energy_j=dram,
             sharing=self._senses.sharing(self._simulation),
             pages=self._senses.pages(self._simulation),
             cpus=tuple(
@@ -92,6 +95,7 @@ class SimProcess:
                 for worker in self._workers
             ),
             triggers=self._senses.triggers(self._simulation),
+            detection_accesses=self._senses.accesses(self._simulation),
             runnable=len(self._everyone.intersection(self._simulation.runnable)),
             resident_bytes=float(self._spec.page_bytes * totals[:, _FAULTS].sum()),
             overhead_ns=self._take_overhead(),
@@ -120,11 +124,14 @@ class SimProcess:
             for thread, (now, then) in enumerate(zip(counted, before, strict=True))
         )
 
-    def _energy_since(self, totals: npt.NDArray[np.uint64], end_ns: int) -> float:
-        """Joules of the whole machine since the last call."""
+    def _energy_since(self, totals: npt.NDArray[np.uint64], end_ns: int) -> tuple[float, float]:
+        """Joules of the whole machine since the last call, and of its memory alone."""
         whole = dict(zip(EVENT_INDEX, totals.sum(axis=0).tolist(), strict=True))
         before, self._energy_j = self._energy_j, energy_j(self._spec, whole, end_ns / 1e9)
-        return self._energy_j - before
+        if self._spec.energy is None:
+            return self._energy_j - before, math.nan
+        dram_before, self._dram_j = self._dram_j, dram_j(self._spec.energy, whole)
+        return self._energy_j - before, self._dram_j - dram_before
 
     def _take_overhead(self) -> dict[str, int]:
         spent, self._spent_ns = self._spent_ns, {}

@@ -12,7 +12,7 @@ SMALL = (
     *("--program", "prodcons", "--program", "pic", "--mechanism", "kmaf16"),
     *("--mechanism", "autofinity", "--mechanism", "unified"),
 )
-RUN = ["os", "autofinity", "kmaf16", "unified", "oracle-trace"]
+RUN = ["os", "autofinity", "kmaf16", "unified", "oracle"]
 
 
 def test_mechanisms_are_compared_and_what_was_run_is_not_run_again(tmp_path: Path) -> None:
@@ -23,13 +23,13 @@ def test_mechanisms_are_compared_and_what_was_run_is_not_run_again(tmp_path: Pat
     assert [case["mechanism"] for case in said["cases"]] == [n for n in RUN for _ in range(2)]
     assert list(said["summary"]) == RUN
     assert said["summary"]["os"]["time_vs_os"] == 1
-    assert said["summary"]["oracle-trace"]["of_oracle"] == 1
+    assert said["summary"]["oracle"]["of_oracle"] == 1
     wanted = {"time", "mpki", "traffic", "energy", "overhead"}
     wanted |= {"thread_migrations", "page_migrations"}
     for case in said["cases"]:
         assert wanted <= set(case)
         assert case["time"] > 0
-        assert (case["overhead"] > 0) == (case["mechanism"] not in ("os", "oracle-trace"))
+        assert (case["overhead"] > 0) == (case["mechanism"] not in ("os", "oracle"))
     (kept,) = tmp_path.rglob("mechanisms.jsonl")
     lines = kept.read_text().splitlines()
     assert len(lines) == 2 * len(RUN)
@@ -54,7 +54,7 @@ def test_programs_run_side_by_side_with_large_pages_and_more_faults(tmp_path: Pa
     )
     assert said["failed"] == []
     time = {(case["program"], case["mechanism"]): case["time"] for case in said["cases"]}
-    for mechanism in ("os", "compact", "kmaf16", "oracle-trace"):
+    for mechanism in ("os", "compact", "kmaf16", "oracle"):
         assert time["prodcons+pic", mechanism] > 0
     assert {case["overhead"] > 0 for case in said["cases"] if case["mechanism"] == "kmaf16"} == {
         True

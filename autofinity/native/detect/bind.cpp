@@ -1,7 +1,6 @@
 // Python face of the detectors' tables: `autofinity._core.detect`. Wrong sizes and numbers raise
 // ValueError.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,7 +12,6 @@
 #include <tuple>
 
 #include "detect/block_table.hpp"
-#include "detect/communication_filter.hpp"
 #include "detect/numa_table.hpp"
 #include "detect/page_history.hpp"
 #include "detect/sub_block_table.hpp"
@@ -24,8 +22,6 @@ using namespace nb::literals;
 using namespace autofinity::detect;
 
 namespace {
-
-using Cells = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
@@ -50,6 +46,14 @@ std::uint32_t sharers_of(std::uint64_t number) {
     return static_cast<std::uint32_t>(within(number, most_sharers, "sharers"));
 }
 
+std::vector<std::vector<std::uint64_t>> row_by_row(const std::vector<std::uint64_t>& cells,
+                                                   std::size_t threads) {
+    std::vector<std::vector<std::uint64_t>> rows;
+    for (std::size_t row = 0; row < threads; ++row)
+        rows.emplace_back(cells.begin() + row * threads, cells.begin() + (row + 1) * threads);
+    return rows;
+}
+
 // Threads that are there, latest first.
 std::vector<Thread> present(std::span<const Thread> last) {
     std::vector<Thread> found;
@@ -68,13 +72,14 @@ void bind_detect(nb::module_& module) {
                 new (self) SharingCounts(within(threads, 4096, "threads"));
             },
             "threads"_a)
-        .def("cells", [](const SharingCounts& self) {
-            std::vector<std::vector<std::uint64_t>> rows;
-            for (std::size_t row = 0; row < self.threads(); ++row)
-                rows.emplace_back(self.cells().begin() + row * self.threads(),
-                                  self.cells().begin() + (row + 1) * self.threads());
-            return rows;
-        });
+        .def(
+            "cells",
+            [](const SharingCounts& self) { return row_by_row(self.cells(), self.threads()); },
+            "What each pair shares: symmetric.")
+        .def(
+            "rows",
+            [](const SharingCounts& self) { return row_by_row(self.rows(), self.threads()); },
+            "What each thread has counted.");
 
     nb::class_<BlockTable>(module, "BlockTable", "Hash table of blocks (SPCD, kMAF'16).")
         .def(
@@ -217,23 +222,6 @@ void bind_detect(nb::module_& module) {
             },
             "core"_a, "counts"_a, "Entries of other cores that were looked at.")
         .def("match_all", &TlbMirrors::match_all, "counts"_a);
-
-    nb::class_<CommunicationFilter>(module, "CommunicationFilter",
-                                    "Whether enough threads have another partner.")
-        .def(
-            "__init__",
-            [](CommunicationFilter* self, std::uint64_t threads, std::uint64_t threshold) {
-                new (self) CommunicationFilter(within(threads, 4096, "threads"), threshold);
-            },
-            "threads"_a, "threshold"_a = 2)
-        .def(
-            "passes",
-            [](CommunicationFilter& self, const Cells& cells) {
-                require(cells.shape(0) == self.threads() && cells.shape(1) == self.threads(),
-                        "the matrix is of another number of threads");
-                return self.passes(std::span(cells.data(), cells.size()));
-            },
-            "cells"_a);
 
     module.def(
         "fence", [] { std::atomic_thread_fence(std::memory_order_seq_cst); },

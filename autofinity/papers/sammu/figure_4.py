@@ -3,11 +3,21 @@
 from autofinity.papers.bars import Bars
 from autofinity.papers.changes import less
 from autofinity.papers.mechanism_figure import MechanismFigure
-from autofinity.papers.sammu.paper import MECHANISMS, PAPER
+from autofinity.papers.sammu.paper import MECHANISMS, PAPER, REPEATS, SIZE
 
-FIGURES = (
-    MechanismFigure(PAPER, "4a", "L3 MPKI", "4.2", Bars("mpki", MECHANISMS), {"sammu": less(30.6)}),
+FIGURES = tuple(
     MechanismFigure(
-        PAPER, "4b", "interchip traffic", "4.2", Bars("traffic", MECHANISMS), {"sammu": less(39.0)}
-    ),
+        PAPER,
+        number,
+        title,
+        "4.2",
+        Bars(quantity, MECHANISMS),
+        {"sammu": mean},
+        size=SIZE,
+        repeats=REPEATS,
+    )
+    for number, title, quantity, mean in (
+        ("4a", "L3 MPKI", "mpki", less(30.6)),
+        ("4b", "interchip traffic", "traffic", less(39.0)),
+    )
 )

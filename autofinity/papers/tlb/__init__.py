@@ -15,6 +15,6 @@ from autofinity.papers.tlb import (
 
 FIGURES = (
     *(figure_3.FIGURE, figure_9.FIGURE, figure_10.FIGURE, figure_11.FIGURE),
-    *(*figure_12.FIGURES, figure_13.FIGURE, *figure_14.FIGURES),
+    *(*figure_12.FIGURES, *figure_13.FIGURES, *figure_14.FIGURES),
     *(figure_15.FIGURE, figure_16.FIGURE, table_2.FIGURE),
 )

@@ -1,4 +1,4 @@
-"""All that TLB matching changes, means over programs."""
+"""All that TLB matching changes, and how often it moves threads: means over programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autofinity.report.chart import Chart
 
 
 class Quantities:
-    """Those of the table under `tlb`, as ratios to the operating system's."""
+    """All rows of the table under `tlb`: ratios to the operating system's, and counts."""
 
     def data(self, runs: Runs) -> list[MechanismCase]:
         """Of all programs."""
@@ -23,7 +23,7 @@ class Quantities:
     def draw(self, figure: AnyFigure, cases: Sequence[MechanismCase], on: str) -> Chart:
         """Means over programs."""
         found = {name: mean(values(cases, name).get("tlb", {}), name) for name in figure.numbers}
-        return beside(figure, found, on, "quantity", "ratio to the OS's")
+        return beside(figure, found, on, "quantity", "ratio to the OS's; a count")
 
 
 FIGURE = MechanismFigure(PAPER, "t2", "results of the TLB mechanism", "6.4", Quantities(), TABLE_II)

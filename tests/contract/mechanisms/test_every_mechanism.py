@@ -94,7 +94,7 @@ def test_every_mechanism_runs_to_the_end_on_the_simulated_machine(
 
 def test_the_baseline_and_the_oracle_are_always_among_those_picked() -> None:
     names = [entry.name for entry in pick(["kmaf16"])]
-    assert names == ["os", "kmaf16", "oracle-trace"]
+    assert names == ["os", "kmaf16", "oracle"]
     assert [entry.name for entry in pick([])] == list(MECHANISMS)
     with pytest.raises(UsageError, match="unknown mechanism magic; expected some of os"):
         pick(["kmaf16", "magic"])

@@ -167,7 +167,7 @@ def test_mechanisms_by_hints_are_compared_on_as_many_cores_as_it_has_room_for(
     assert AT_A_TIME < program.placed < COMPUTING
     assert program.origin != told.origin
     names = ["packed", "distributed", "compact", "autofinity", "autofinity-restart"]
-    entries = [entry for entry in pick([*names, "oracle-affinity"]) if entry.name != "oracle-trace"]
+    entries = [entry for entry in pick([*names, "oracle-affinity"]) if entry.name != "oracle"]
     packing = RulePolicy(("instructions",), {}, (), PACKED)
     comparison = Comparison(
         machine=Recording(placements),

@@ -193,7 +193,7 @@ def test_programs_are_captured_profiled_and_compared(tmp_path: Path) -> None:
         policy=af.load_policy("any-machine"),
         **wanted,
     )
-    assert list(beside.summary.index) == ["os", "packed", "autofinity", "oracle-trace"]
+    assert list(beside.summary.index) == ["os", "packed", "autofinity", "oracle"]
     assert beside.summary.time_vs_os["os"] == 1 and (beside.cases.time > 0).all()
     assert len(beside.failed) == 0
     assert "packed" in beside._repr_html_()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from autofinity._core import detect
@@ -94,7 +93,7 @@ def test_pages_beyond_the_most_that_are_kept_are_not_counted() -> None:
     assert (table.vector_of(7), table.vector_of(8)) == ([1, 0], [0, 0])
 
 
-def test_sammu_raises_the_threshold_to_the_mean_and_lowers_it_by_a_quarter_at_most() -> None:
+def test_sammu_section_3_1_raises_at_to_the_mean_and_lowers_it_by_a_quarter_at_most() -> None:
     assert detect.adjusted_threshold(0, 100) == 50
     assert detect.adjusted_threshold(100, 100) == 100
     assert detect.adjusted_threshold(100, 0) == 100
@@ -104,7 +103,7 @@ def test_sammu_raises_the_threshold_to_the_mean_and_lowers_it_by_a_quarter_at_mo
     assert min(detect.adjusted_threshold(4000, ac) for ac in range(4000)) == 3000
 
 
-def test_five_own_updates_bring_a_page_of_sammu_to_its_threshold_from_zero() -> None:
+def test_sammu_section_3_3_five_own_updates_bring_a_page_to_its_threshold_from_zero() -> None:
     history, counts = detect.PageHistory(pages=1, nodes=4), detect.SharingCounts(4)
     reached = []
     for _ in range(5):
@@ -115,7 +114,7 @@ def test_five_own_updates_bring_a_page_of_sammu_to_its_threshold_from_zero() -> 
     assert not history.should_move(0, home=2, node=2)
 
 
-def test_sammu_ignores_a_thread_that_stays_below_the_threshold() -> None:
+def test_sammu_section_3_1_ignores_a_thread_that_stays_below_the_threshold() -> None:
     history, counts = detect.PageHistory(pages=1, nodes=2), detect.SharingCounts(4)
     assert history.update(0, T0, 0, accesses=1000, counts=counts)
     assert not history.update(0, T1, 1, accesses=250, counts=counts)
@@ -126,11 +125,20 @@ def test_sammu_ignores_a_thread_that_stays_below_the_threshold() -> None:
     assert pairs(counts) == {(T0, T1): 1}
 
 
-def test_numa_counters_of_sammu_stop_at_15_and_at_0() -> None:
+def test_sammu_table_1_numa_counters_stop_at_15_and_at_0() -> None:
     history, counts = detect.PageHistory(pages=1, nodes=2), detect.SharingCounts(2)
     for _ in range(20):
         history.update(0, T0, 1, accesses=1, counts=counts)
     assert history.state(0)[2] == [0, 15]
+
+
+def test_sammu_section_3_2_a_thread_counts_in_its_own_row_only() -> None:
+    """SM[T][SV[i]] of the thread T that comes: each line of SM is accessed by its thread only."""
+    history, counts = detect.PageHistory(pages=1, nodes=1), detect.SharingCounts(4)
+    for thread in (T0, T1, T2):
+        assert history.update(0, thread, 0, accesses=9, counts=counts)
+    assert counts.rows() == [[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]]
+    assert pairs(counts) == {(T0, T1): 1, (T0, T2): 1, (T1, T2): 1}
 
 
 FIGURE_4 = (
@@ -179,24 +187,6 @@ def test_hardware_threads_of_one_tlb_share_the_pages_both_have_used() -> None:
     assert pairs(counts) == {(T0, T1): 1}
 
 
-def matrix(*shared: tuple[int, int]) -> np.ndarray:
-    cells = np.zeros((4, 4))
-    for a, b in shared:
-        cells[a, b] = cells[b, a] = 1
-    return cells
-
-
-def test_the_communication_filter_passes_when_two_threads_have_changed_partner() -> None:
-    watch = detect.CommunicationFilter(threads=4)
-    assert not watch.passes(matrix())
-    assert watch.passes(matrix((0, 1), (2, 3)))
-    assert not watch.passes(matrix((0, 1), (2, 3)))
-    one_more = matrix((0, 1), (2, 3))
-    one_more[0, 2] = 5  # as a row of its own: only thread 0 changes
-    assert not watch.passes(one_more)
-    assert watch.passes(matrix((0, 2), (1, 3)))
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -208,7 +198,6 @@ def test_the_communication_filter_passes_when_two_threads_have_changed_partner()
         lambda: detect.NumaTable(2).count(0, 2),
         lambda: detect.PageHistory(1, 2).update(1, 0, 0, 1, detect.SharingCounts(1)),
         lambda: detect.TlbMirrors(1, 1).put(0, 1, 0, 0),
-        lambda: detect.CommunicationFilter(2).passes(np.zeros((3, 3))),
     ],
 )
 def test_numbers_that_no_table_has_are_refused(make: object) -> None:

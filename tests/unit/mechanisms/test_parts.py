@@ -10,6 +10,7 @@ from fake_machine import TOPOLOGY
 from fake_sharing import FakeSharing, pairs
 
 from autofinity.mechanisms import (
+    communication_filter,
     kmaf14,
     kmaf16,
     marathe,
@@ -248,20 +249,34 @@ def matched(*amounts: tuple[int, int, float]) -> SharingMatrix:
 def test_partners_are_those_of_figure_4() -> None:
     """The TLB paper's matrix: (1,2) = 1, (0,1) = 2, (0,3) = 1, (1,3) = 1."""
     figure_4 = matched((1, 2, 1), (0, 1, 2), (0, 3, 1), (1, 3, 1))
-    assert tlb_matching.partners(figure_4) == (1, 0, 1, 0)
-    assert tlb_matching.partners(nothing(4)) == (-1, -1, -1, -1)
-    assert tlb_matching.changed((1, 0, 3, 2), (1, 0, 3, 2)) == 0
-    assert tlb_matching.changed((1, 0, 3, 2), (2, 3, 0, 1)) == 4
-    assert tlb_matching.changed((1, 0, 3, 2), (-1, -1, 3, 2)) == 0
+    assert communication_filter.partners(figure_4) == (1, 0, 1, 0)
+    assert communication_filter.partners(nothing(4)) == (-1, -1, -1, -1)
 
 
-def test_the_gate_opens_after_more_triggers_than_threads_and_the_filter_wants_new_partners() -> (
+def test_tlb_section_5_1_the_filter_passes_when_two_threads_have_changed_partner() -> None:
+    assert not communication_filter.passes((1, 0, 3, 2), (1, 0, 3, 2))
+    assert not communication_filter.passes((1, 0, 3, 2), (2, 0, 3, 2))
+    assert communication_filter.passes((1, 0, 3, 2), (2, 3, 3, 2))
+    assert communication_filter.passes((), (1, 0, -1, -1))
+
+
+def test_tlb_section_5_1_partners_are_those_a_thread_communicates_more_with() -> None:
+    """One of several that are as good is kept, and so is one that nothing was seen of lately."""
+    before = (1, 0, 3, 2)
+    assert communication_filter.partners(nothing(4), before) == before
+    even = matched((0, 1, 5), (0, 2, 9), (2, 3, 5))
+    assert communication_filter.partners(even, before) == before
+    far = matched((0, 1, 4), (0, 2, 9), (2, 3, 4))
+    assert communication_filter.partners(far, before) == (2, 0, 0, 2)
+
+
+def test_tlb_section_5_the_gate_opens_after_more_triggers_than_threads_and_the_filter_wants_2() -> (
     None
 ):
-    """Section 5, figure 6, and section 5.1."""
+    """Figure 6, and section 5.1: a new matrix each time, and 2 threads with another partner."""
     recipe = tlb_matching.tlb(SETTING)
     state = begun(recipe)
-    near, far = matched((0, 1, 5), (2, 3, 5)), matched((0, 2, 9), (1, 3, 9))
+    near, far = matched((0, 1, 400), (2, 3, 400)), matched((0, 2, 600), (1, 3, 600))
 
     def look(seen: SharingMatrix, triggers: int) -> list[type]:
         nonlocal state
@@ -270,8 +285,12 @@ def test_the_gate_opens_after_more_triggers_than_threads_and_the_filter_wants_ne
 
     assert look(near, 4) == []  # as many triggers as threads are not enough
     assert look(near, 1) == [SpendTime, BindThreads]
-    assert state.matrix == matched((0, 1, 5), (2, 3, 5)) and state.triggers == 0  # half of both
+    assert state.matrix == nothing(4) and state.triggers == 0
     assert look(near, 5) == []  # nobody has another partner
+    one = SharingMatrix(((0, 350, 800, 0), (350, 0, 0, 0), (0, 0, 0, 350), (0, 0, 350, 0)))
+    assert look(one, 5) == []
+    few = matched((0, 3, 340), (1, 2, 340))
+    assert look(few, 5) == [] and state.matrix == few  # not enough to tell partners by
     assert look(far, 5) == [SpendTime, BindThreads]
 
 

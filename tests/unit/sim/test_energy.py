@@ -12,7 +12,7 @@ from sim_programs import BASE, cpus
 from autofinity._core.trace import TraceBuilder
 from autofinity.model.errors import TopologyError
 from autofinity.resources import shipped
-from autofinity.sim.energy import PRICED_EVENTS, dynamic_j, energy_j, static_j
+from autofinity.sim.energy import PRICED_EVENTS, dram_j, dynamic_j, energy_j, static_j
 from autofinity.sim.events import EVENTS
 from autofinity.sim.preset import load_preset, preset_names, read_preset
 from autofinity.sim.replay import simulate
@@ -41,6 +41,12 @@ def test_every_event_has_its_price() -> None:
     picojoules = 7 + 60 + 500 + 500 + 4000 + 30_000 + 40_000 + 40 + 80
     assert dynamic_j(PRICES, counts) == pytest.approx(picojoules * 1e-12, rel=1e-15)
     assert set(PRICED_EVENTS) <= set(EVENTS)
+
+
+def test_the_memory_takes_what_its_lines_cost_that_are_read_and_written() -> None:
+    counts = NOTHING | {"instructions": 9.0, "dram_reads_local": 2.0, "dram_reads_remote": 1.0}
+    counts |= {"dram_writes": 2.0, "link_bytes": 64.0}
+    assert dram_j(PRICES, counts) == pytest.approx(70_000e-12)
 
 
 def test_an_idle_machine_takes_its_static_power() -> None:

@@ -80,18 +80,16 @@ void bind_detectors(nb::module_& module) {
             "__init__",
             [](TlbAccessCounters* self, const std::string& held_in,
                std::uint32_t access_counter_bits, std::uint32_t sharers,
-               std::uint32_t numa_counter_bits, std::uint32_t v_add, std::uint32_t numa_threshold,
-               double update_ns) {
+               std::uint32_t numa_counter_bits, std::uint32_t v_add, std::uint32_t numa_threshold) {
                 new (self) TlbAccessCounters{.in_page_table = held_in == "page table",
                                              .most_accesses = most_of(access_counter_bits),
                                              .sharers = sharers,
                                              .most_counted = most_of(numa_counter_bits),
                                              .v_add = v_add,
-                                             .numa_threshold = numa_threshold,
-                                             .update_ns = update_ns};
+                                             .numa_threshold = numa_threshold};
             },
             nb::kw_only(), "held_in"_a, "access_counter_bits"_a, "sharers"_a, "numa_counter_bits"_a,
-            "v_add"_a, "numa_threshold"_a, "update_ns"_a);
+            "v_add"_a, "numa_threshold"_a);
     nb::class_<TlbMatching>(module, "TlbMatching", "Equal entries of several TLBs.")
         .def(
             "__init__",
@@ -158,6 +156,10 @@ void bind_detected(nb::class_<Simulation>& simulation) {
         .def(
             "take_triggers", [](Simulation& self) { return detection_of(self).take_triggers(); },
             "How often detectors were set off since the last call.")
+        .def(
+            "take_unit_accesses",
+            [](Simulation& self) { return detection_of(self).take_unit_accesses(); },
+            "Accesses to memory of the memory management units' own since the last call.")
         .def(
             "take_overhead_ns",
             [](Simulation& self) {

@@ -12,7 +12,7 @@ Detection::Detection(const MachineModel& machine, const Program& program, Memory
                      OverheadTicks& overhead)
     : program_(program),
       memory_(memory),
-      host_(machine, memory, threads.size(), overhead),
+      host_(machine, program, memory, threads.size(), overhead),
       thread_of_stream_(program.streams.size(), detect::no_thread) {
     if (threads.size() >= detect::no_thread)
         throw SimulationError("got " + std::to_string(threads.size()) +

@@ -28,6 +28,10 @@ class Detection {
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count);
     Ticks translated(const Actor& actor, std::uint32_t page, Walk walk);
     Ticks served(const Actor& actor, const Step& step, const Served& served, Ticks latency);
+    // What these events have left to the management unit of the core, done at `now`.
+    Ticks change_entries(const Actor& actor, Ticks now) {
+        return host_.change_entries(actor.cached_core, now);
+    }
     void moved(std::uint32_t page, const CachedCoreSet& shot_down);
 
     // Time at which a sink wants to act, and its action then.
@@ -42,6 +46,7 @@ class Detection {
     std::vector<PageVector> take_pages();
     std::size_t threads() const { return host_.sharing.threads(); }
     std::uint64_t take_triggers() { return std::exchange(host_.triggers, 0); }
+    std::uint64_t take_unit_accesses() { return std::exchange(host_.unit_accesses, 0); }
 
   private:
     void pass_losses();

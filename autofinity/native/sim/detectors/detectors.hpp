@@ -29,7 +29,6 @@ struct TlbAccessCounters {
     std::uint32_t most_accesses = 0xFFFFFFFF;  // value at which AC is full
     std::uint32_t sharers = 2;
     std::uint32_t most_counted = 15, v_add = 2, numa_threshold = 10;
-    double update_ns = 0;
 };
 
 struct TlbMatching {

@@ -35,13 +35,17 @@ inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
 // Common services for sinks.
 class SinkHost {
   public:
-    SinkHost(const MachineModel& machine_of, Memory& memory_of, std::size_t threads,
-             OverheadTicks& overhead);
+    SinkHost(const MachineModel& machine_of, const Program& program_of, Memory& memory_of,
+             std::size_t threads, OverheadTicks& overhead);
 
     const MachineModel& machine;
+    const Program& program;
     Memory& memory;
     detect::SharingCounts sharing;
     std::uint64_t triggers = 0;
+    // Accesses to memory of the management units' own; an entry that is changed is two, one to read
+    // it and one to write it.
+    std::uint64_t unit_accesses = 0;
 
     Ticks ticks(double ns) const;
     // The core of an event spends the time; the time is returned.
@@ -49,6 +53,20 @@ class SinkHost {
         overhead_[kind] += time;
         return time;
     }
+    // The management unit of a core is to change an entry in memory: when the core next accesses
+    // memory, at its time.
+    void change_entry(std::uint32_t cached_core, Line line) {
+        if (cached_core >= changes_.size()) changes_.resize(cached_core + 1);
+        changes_[cached_core].push_back(line);
+    }
+    // Does so for a core, at `now`; returns how long that takes.
+    Ticks change_entries(std::uint32_t cached_core, Ticks now);
+    // Of the unit of a page in the page history table, and of an element of the sharing matrix.
+    Line history_line(std::uint32_t unit) const { return program.first_history_line + (unit >> 3); }
+    Line matrix_line(detect::Thread row, detect::Thread column) const {
+        return program.first_matrix_line + row * program.matrix_row_lines() + (column >> 4);
+    }
+
     // Another core, or (any_cached_core) any core that runs the program, spends the time: when the
     // simulation next looks.
     struct Charge {
@@ -89,7 +107,8 @@ class SinkHost {
   private:
     OverheadTicks& overhead_;
     std::vector<Charge> charges_;
-    std::vector<std::uint8_t> armed_;  // by unit; empty until something is
+    std::vector<std::vector<Line>> changes_;  // by cached_core
+    std::vector<std::uint8_t> armed_;         // by unit; empty until something is
     std::vector<std::uint32_t> touched_;
     Zeroed<std::uint32_t> first_;  // by unit
     std::vector<Loss> losses_;

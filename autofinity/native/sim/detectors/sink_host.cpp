@@ -6,9 +6,10 @@
 
 namespace autofinity::sim {
 
-SinkHost::SinkHost(const MachineModel& machine_of, Memory& memory_of, std::size_t threads,
-                   OverheadTicks& overhead)
+SinkHost::SinkHost(const MachineModel& machine_of, const Program& program_of, Memory& memory_of,
+                   std::size_t threads, OverheadTicks& overhead)
     : machine(machine_of),
+      program(program_of),
       memory(memory_of),
       sharing(threads),
       overhead_(overhead),
@@ -25,6 +26,16 @@ std::vector<PageVector> vectors_of(detect::NumaTable& table) {
 
 Ticks SinkHost::ticks(double ns) const {
     return static_cast<Ticks>(std::llround(ns * machine.ghz * ticks_per_clock));
+}
+
+Ticks SinkHost::change_entries(std::uint32_t cached_core, Ticks now) {
+    if (cached_core >= changes_.size() || changes_[cached_core].empty()) return 0;
+    Ticks done = now;
+    for (const Line line : changes_[cached_core])
+        done = memory.change_entry(cached_core, line, done);
+    unit_accesses += 2 * changes_[cached_core].size();
+    changes_[cached_core].clear();
+    return spend(Overhead::update, done - now);
 }
 
 // The kernel flushes once for all pages of a round, and every core that has one of them is

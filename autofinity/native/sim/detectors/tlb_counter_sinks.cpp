@@ -12,10 +12,12 @@ namespace {
 class Told {
   public:
     explicit Told(std::size_t units) : told_(units) {}
-    void tell(std::uint32_t unit, std::uint32_t page) {
-        if (told_[unit] != 0) return;
+    // Whether it is the first time since they were taken.
+    bool tell(std::uint32_t unit, std::uint32_t page) {
+        if (told_[unit] != 0) return false;
         told_[unit] = 1;
         pages_.push_back({unit, page});
+        return true;
     }
     template <typename CountsOf>
     std::vector<PageVector> take(const CountsOf& counts_of) {
@@ -36,12 +38,13 @@ class Told {
     std::vector<Page> pages_;
 };
 
+// SAMMU. Its tables lie in memory, and its unit reads and writes them as it does page tables. The
+// paper takes an access to keep the program for as long as it lasts (section 4.4), and so do we.
 class TlbCountersSink final : public Sink {
   public:
     TlbCountersSink(SinkHost& host, const TlbAccessCounters& wanted)
         : Sink(host),
           most_accesses_(wanted.most_accesses),
-          update_(host.ticks(wanted.update_ns)),
           history_(host.memory.units().count(), host.machine.topology.nodes(),
                    {wanted.sharers, wanted.most_counted, wanted.v_add, wanted.numa_threshold}),
           told_(host.memory.units().count()) {}
@@ -55,17 +58,18 @@ class TlbCountersSink final : public Sink {
         Ticks cost = 0;
         count += entry.accesses;
         for (; count >= most_accesses_; count -= most_accesses_)
-            cost += update(actor.node, unit, entry, most_accesses_);
+            cost += update(actor.cached_core, unit, entry, most_accesses_);
         entry.accesses = static_cast<std::uint32_t>(count);
-        return cost;
+        return host_.spend(Overhead::interrupt, cost);
     }
-    // Shootdowns by other cores are charged to these cores.
+    // Shootdowns by other cores are charged to the core that loses the entry.
     Ticks evicted(std::uint32_t cached_core, std::uint32_t unit, bool forced) override {
         Entry& entry = entries_of(cached_core)[unit];
         if (entry.accesses == 0) return 0;
-        const std::uint32_t accesses = std::exchange(entry.accesses, 0);
-        const Ticks cost = update(host_.memory.caches(cached_core).node, unit, entry, accesses);
-        return forced ? 0 : cost;
+        const Ticks cost = update(cached_core, unit, entry, std::exchange(entry.accesses, 0));
+        if (!forced) return host_.spend(Overhead::interrupt, cost);
+        host_.charge(cached_core, Overhead::interrupt, cost);
+        return 0;
     }
     std::vector<PageVector> take_pages() override {
         return told_.take([&](std::uint32_t unit) { return history_.numa_of(unit); });
@@ -84,30 +88,39 @@ class TlbCountersSink final : public Sink {
             entries_[cached_core] = std::make_unique<Zeroed<Entry>>(host_.memory.units().count());
         return *entries_[cached_core];
     }
-    Ticks update(std::uint32_t node, std::uint32_t unit, const Entry& entry,
+    // Returns how long the operating system is at it, if it is notified. It moves the page when it
+    // decides next, so it is told once until then.
+    Ticks update(std::uint32_t cached_core, std::uint32_t unit, const Entry& entry,
                  std::uint32_t accesses) {
+        const std::uint32_t node = host_.memory.caches(cached_core).node;
+        host_.change_entry(cached_core, host_.history_line(unit));  // AT, at least
+        if (accesses >= history_.threshold(unit))
+            for (const detect::Thread other : history_.sharers_of(unit))
+                if (other != detect::no_thread)
+                    host_.change_entry(cached_core, host_.matrix_line(entry.thread, other));
         if (!history_.update(unit, entry.thread, node, accesses, host_.sharing)) return 0;
-        if (history_.should_move(unit, host_.memory.node_of_page(entry.page), node))
+        const bool notifies =
+            history_.should_move(unit, host_.memory.node_of_page(entry.page), node) &&
             told_.tell(unit, entry.page);
-        return host_.spend(Overhead::update, update_);
+        return notifies ? host_.machine.interrupt : 0;
     }
 
     std::uint32_t most_accesses_;
-    Ticks update_;
     detect::PageHistory history_;
     Told told_;
     std::vector<std::unique_ptr<Zeroed<Entry>>> entries_;  // by cached_core, of each unit
 };
 
+// LAPT. What a TLB entry has gathered its unit writes back to the page table when it leaves.
 class PageTableSink final : public Sink {
   public:
     PageTableSink(SinkHost& host, const TlbAccessCounters& wanted)
         : Sink(host),
           sharers_(wanted.sharers),
           nodes_(host.machine.topology.nodes()),
-          update_(host.ticks(wanted.update_ns)),
           last_(std::size_t{host.memory.units().count()} * sharers_, detect::no_thread),
           numa_(std::size_t{host.memory.units().count()} * nodes_),
+          page_(host.memory.units().count()),
           told_(host.memory.units().count()) {}
 
     // All but the first of consecutive accesses find their thread to be the latest, so they neither
@@ -123,8 +136,14 @@ class PageTableSink final : public Sink {
         std::uint32_t& counter = numa_[std::size_t{unit} * nodes_ + actor.node];
         counter = static_cast<std::uint32_t>(
             std::min<std::uint64_t>(counter + count, std::numeric_limits<std::uint32_t>::max()));
+        page_[unit] = page;
         told_.tell(unit, page);
-        return update_ == 0 ? 0 : host_.spend(Overhead::update, update_ * count);
+        return 0;
+    }
+    Ticks evicted(std::uint32_t cached_core, std::uint32_t unit, bool) override {
+        if (page_[unit] != 0)
+            host_.change_entry(cached_core, host_.memory.units().entry(page_[unit]));
+        return 0;
     }
     std::vector<PageVector> take_pages() override {
         return told_.take([&](std::uint32_t unit) {
@@ -134,9 +153,9 @@ class PageTableSink final : public Sink {
 
   private:
     std::uint32_t sharers_, nodes_;
-    Ticks update_;
     std::vector<detect::Thread> last_;
     Zeroed<std::uint32_t> numa_;
+    Zeroed<std::uint32_t> page_;  // of each unit, the latest
     Told told_;
 };
 

@@ -19,8 +19,8 @@ class TlbMatchingSink final : public Sink {
         : Sink(host),
           trigger_(wanted.trigger),
           entries_(shape(host.machine).sets * shape(host.machine).ways),
-          misses_(wanted.misses.value_or(
-              scaled(host.sharing.threads() * entries_, wanted.misses_scale))),
+          misses_(wanted.misses.value_or(scaled(host.sharing.threads() * entries_,
+                                                wanted.misses_scale, host.sharing.threads()))),
           rest_for_each_(1 / wanted.most_share - 1),
           period_(std::max<Ticks>(1, host.ticks(wanted.period_ns))),
           entry_(clock_ticks(wanted.entry_cycles)),
@@ -84,9 +84,9 @@ class TlbMatchingSink final : public Sink {
         Ticks owed_rest = 0;  // rest owed for a reading of its own; 0: it does not rest
     };
 
-    static std::uint64_t scaled(std::size_t misses, double scale) {
+    static std::uint64_t scaled(std::size_t misses, double scale, std::size_t least) {
         return std::max<std::uint64_t>(
-            1, static_cast<std::uint64_t>(static_cast<double>(misses) * scale + 0.5));
+            least, static_cast<std::uint64_t>(static_cast<double>(misses) * scale + 0.5));
     }
     // Cores that have read since the last time begin to rest; cores that have rested count misses
     // again.

@@ -20,7 +20,7 @@ void Watching::tell(const Pu& p, const Stream& s, Untold& untold) {
 }
 
 Ticks Watching::accessed(const Pu& p, const Stream& s, const Step& step, const Served& served,
-                         Ticks latency) {
+                         Ticks issued, Ticks latency) {
     const Actor who = actor(p, s);
     const std::uint32_t page = step.line() >> page_shift;
     Ticks cost = 0;
@@ -28,6 +28,7 @@ Ticks Watching::accessed(const Pu& p, const Stream& s, const Step& step, const S
         cost += detection_->translated(who, page, walk);
     cost += detection_->served(who, step, served, latency);
     cost += detection_->accessed(who, page, step.accesses());
+    cost += detection_->change_entries(who, issued);
     if (wants_to_act(p.time)) board_.yield = true;  // all cores are to stop
     return cost;
 }
@@ -89,7 +90,9 @@ void Watching::keep_busy(std::uint32_t stream, Ticks duration) {
 
 void Watching::begin_region() {
     overhead_ = {};
-    if (detection_) detection_->take_triggers();
+    if (!detection_) return;
+    detection_->take_triggers();
+    detection_->take_unit_accesses();
 }
 
 }  // namespace autofinity::sim

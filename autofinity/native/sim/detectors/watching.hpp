@@ -37,7 +37,7 @@ class Watching {
         return detection_->faulted(actor(p, s), line, induced);
     }
     Ticks accessed(const Pu& p, const Stream& s, const Step& step, const Served& served,
-                   Ticks latency);
+                   Ticks issued, Ticks latency);
     bool wants_to_act(Ticks at) const { return detection_->next() <= at; }
     void act(Ticks at);
     void moved(std::uint32_t page, const CachedCoreSet& shot_down);

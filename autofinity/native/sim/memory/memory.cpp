@@ -78,6 +78,28 @@ Served Memory::access(std::uint32_t cached_core, const Step& step, Ticks now, bo
     }
 }
 
+Ticks Memory::change_entry(std::uint32_t cached_core, Line line, Ticks now) {
+    PrivateCaches& c = hierarchy().cores[cached_core];
+    switch (kind_) {
+        case MachineKind::exclusive:
+            return change_entry_on<MachineKind::exclusive>(c, line, now);
+        case MachineKind::victim:
+            return change_entry_on<MachineKind::victim>(c, line, now);
+        case MachineKind::inclusive:
+            return change_entry_on<MachineKind::inclusive>(c, line, now);
+        default:
+            return change_entry_on<MachineKind::any>(c, line, now);
+    }
+}
+
+template <MachineKind kind>
+[[gnu::noinline]] Ticks Memory::change_entry_on(PrivateCaches& c, Line line, Ticks now) {
+    under_way_.counts = &*c.counts;
+    under_way_.now = now;
+    bool missed = false;
+    return translation_.entry<kind>(c, line, true, now, missed, under_way_);
+}
+
 template <MachineKind kind>
 [[gnu::noinline]] Served Memory::access_on(PrivateCaches& c, const Step& step, Ticks now,
                                            bool faulted) {

@@ -67,6 +67,10 @@ class Memory {
     // `faulted`: a fault has just written the page-table entry.
     Served access(std::uint32_t cached_core, const Step& step, Ticks now, bool faulted);
 
+    // The memory management unit of a core changes an entry of a table of its own; returns when it
+    // may.
+    Ticks change_entry(std::uint32_t cached_core, Line line, Ticks now);
+
     // Operations before a window of a run begins (warming.cpp).
     //
     // Places a page that no stream has touched yet as a fault of a core of this node would place
@@ -115,6 +119,8 @@ class Memory {
     template <MachineKind kind>
     Served access_on(PrivateCaches& c, const Step& step, Ticks now, bool faulted);
 
+    template <MachineKind kind>
+    Ticks change_entry_on(PrivateCaches& c, Line line, Ticks now);
     template <MachineKind kind>
     void warm_on(PrivateCaches& c, Line line, bool writes);
     // False: the set is empty.

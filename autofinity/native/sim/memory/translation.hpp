@@ -22,6 +22,10 @@ class Translation {
     // written the page-table entry.
     template <MachineKind kind>
     Ticks translate(PrivateCaches& c, std::uint32_t page, Ticks now, bool faulted, UnderWay& w);
+    // Entry of a table in memory, read or written at `now` by a walk or (written) by a page fault
+    // or by what else the memory management unit does; returns when it is there.
+    template <MachineKind kind>
+    Ticks entry(PrivateCaches& c, Line line, bool write, Ticks now, bool& missed, UnderWay& w);
     // Page fault: the kernel places the line's page; returns the time that this keeps the core
     // busy.
     Ticks fault(PrivateCaches& c, Line line);
@@ -29,10 +33,6 @@ class Translation {
     CachedCoreSet shoot_down(std::uint32_t page);
 
   private:
-    // Page-table entry of a walk, read or (by a page fault) written.
-    template <MachineKind kind>
-    Ticks entry(PrivateCaches& c, Line line, bool write, Ticks now, UnderWay& w);
-
     Coherence& coherence_;
     Hierarchy& hierarchy_;
 };
@@ -53,8 +53,11 @@ template <MachineKind kind>
     } else {
         ++n[page_walks];
         cost += c.side.page_walk;
-        if (c.side.walk_reads_caches)
-            cost += entry<kind>(c, c.units.entry(page), faulted, now, w) - now;
+        if (c.side.walk_reads_caches) {
+            bool missed = false;
+            cost += entry<kind>(c, c.units.entry(page), faulted, now, missed, w) - now;
+            n[page_walk_misses] += missed;
+        }
         const Word out = c.tlb2.insert(set, word_of(unit, shared));
         const std::uint32_t first_out = c.tlb1.insert(unit);
         w.walk = {true, c.tlb2.ways() != 0 ? line_of(out) : first_out};
@@ -66,7 +69,7 @@ template <MachineKind kind>
 
 template <MachineKind kind>
 [[gnu::always_inline]] inline Ticks Translation::entry(PrivateCaches& c, Line line, bool write,
-                                                       Ticks now, UnderWay& w) {
+                                                       Ticks now, bool& missed, UnderWay& w) {
     if (!hierarchy_.pages.mapped(line >> page_shift))
         hierarchy_.pages.map_table(line >> page_shift, c.node);
     const bool from_l2 = Asked<kind>::has_l2(c);
@@ -79,7 +82,7 @@ template <MachineKind kind>
     if (state != invalid) {
         array.to_front(set, way, set[way]);
     } else {
-        ++(*w.counts)[page_walk_misses];
+        missed = true;
         ready = coherence_.fetch<kind>(c, line, write ? Request::store : Request::load, now, state,
                                        contended, w);
         if (from_l2)

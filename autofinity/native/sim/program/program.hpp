@@ -107,12 +107,18 @@ class Program {
     std::vector<std::uint32_t> own_places;
     std::vector<std::uint64_t> virtual_page;  // of each dense page (process << 36 | page number)
     PageTables tables;
-    std::uint32_t n_lines = 0;  // dense lines, those of locks, barriers and page tables included
+    std::uint32_t n_lines = 0;  // dense lines, those of locks, barriers and tables included
     Line first_lock_line = 0, first_barrier_line = 0;
+    // Of a memory management unit that keeps account of pages and sharing (sink_host.cpp).
+    Line first_history_line = 0, first_matrix_line = 0;
     std::uint64_t accesses = 0, events = 0;
 
     std::uint32_t n_pages() const { return n_lines >> page_shift; }
     bool has_roi() const { return processes.front().has_roi; }
+    // Lines of a row of a sharing matrix, whose elements have 4 bytes.
+    std::uint32_t matrix_row_lines() const {
+        return static_cast<std::uint32_t>((streams.size() + 15) / 16);
+    }
     // Dense page of a virtual page number, or 0.
     std::uint32_t page_of(std::uint32_t process, std::uint64_t virtual_page_number) const;
 

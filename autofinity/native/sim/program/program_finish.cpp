@@ -84,7 +84,15 @@ void ProgramBuilder::number_objects() {
         for (std::uint32_t i = 0; i < 8; ++i)
             program_.virtual_page[(group << 3) + i] = first_page_[group] + i;
     program_.tables = PageTables(program_.virtual_page, program_.n_lines);
-    program_.n_lines = program_.tables.end;
+    // Eight bytes a page, as a page-table entry; then a row a stream.
+    program_.first_history_line = program_.tables.end;
+    program_.first_matrix_line =
+        program_.first_history_line +
+        round_up((program_.tables.end >> group_shift) + 1, 1u << group_shift);
+    program_.n_lines =
+        program_.first_matrix_line +
+        round_up(static_cast<std::uint32_t>(program_.streams.size()) * program_.matrix_row_lines(),
+                 1u << group_shift);
     program_.virtual_page.resize(program_.n_pages(), 0);
 }
 

@@ -85,7 +85,8 @@ template <bool watched>
     }
     s.account.stall_ticks += begun - issued;
     issue_.stall(p, s, begun, p.time);
-    if constexpr (watched) p.time += watching_.accessed(p, s, step, served, served.ready - begun);
+    if constexpr (watched)
+        p.time += watching_.accessed(p, s, step, served, issued, served.ready - begun);
     if (step.is_burst()) bursts_.remember(s, step, issue);
     if (!memory_.lost().empty()) bursts_.split_lost(issued);
     return true;
