@@ -75,11 +75,11 @@ void bind_detect(nb::module_& module) {
         .def(
             "cells",
             [](const SharingCounts& self) { return row_by_row(self.cells(), self.threads()); },
-            "What each pair shares: symmetric.")
+            "Sharing of each pair: symmetric.")
         .def(
             "rows",
             [](const SharingCounts& self) { return row_by_row(self.rows(), self.threads()); },
-            "What each thread has counted.");
+            "Counts of each thread.");
 
     nb::class_<BlockTable>(module, "BlockTable", "Hash table of blocks (SPCD, kMAF'16).")
         .def(
