@@ -81,7 +81,7 @@ def _other_counts(other: OtherCounts) -> list[str]:
         "",
         "",
         "def at(hint, threads):",
-        ' """The better hint for this many threads, on a machine of CORES."""',
+        '    """The better hint for this many threads, on a machine of CORES."""',
         "    for answer, least, most, better in INSTEAD:",
         "        if answer == hint and least <= threads <= most:",
         "            return better",
