@@ -32,7 +32,7 @@ class Row:
     """A number, or why there is none."""
     runtime_ns: float = math.nan
     percent: float = math.nan
-    """Share of the time of the request in which the event was counted."""
+    """Percent of the time of the request in which the event was counted."""
     interval: bool = False
     """Whether it is of a stretch of the run (`-I`); rows without one are then sums of these."""
     thread: str = ""

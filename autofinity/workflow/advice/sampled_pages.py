@@ -1,8 +1,8 @@
 """Sampled accesses of others' files by node: what answered them, and which pages they touched.
 
-A page is on the node whose memory answered: the node of its CPU for a load from local
-memory, the other one of two nodes for a load from remote memory. With more nodes, a remote answer
-leaves the node open.
+A page is on the node whose memory answered: the node of the load's CPU for
+local memory, the other one of two nodes for remote memory. With more nodes, a remote answer leaves
+the node open.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class TlbCountersSink final : public Sink {
     std::vector<std::unique_ptr<Zeroed<Entry>>> entries_;  // by cached_core, of each unit
 };
 
-// LAPT. The unit of a TLB entry writes its counts back to the page table when the entry leaves.
+// LAPT. The counts of a TLB entry are written back to the page table when the entry leaves.
 class PageTableSink final : public Sink {
   public:
     PageTableSink(SinkHost& host, const TlbAccessCounters& wanted)
