@@ -49,7 +49,7 @@ class Interval:
     energy_j: float = float("nan")
     """Joules of the whole machine; NaN where unknown."""
     dram_energy_j: float = float("nan")
-    """Of these, what the memory took for lines that were read and written."""
+    """Joules of these for lines that the memory read and wrote."""
     pages: NumaVectors | None = None
     """Vectors of the pages that were seen in this interval; None without a detector of pages."""
     runnable: int = 0

@@ -103,9 +103,9 @@ def command(
     """Watch a program as `run` does and say what to do about it; nothing is bound or moved.
 
     The program is started (PROGRAM, whose streams and exit code are its own), runs already (--pid),
-    was captured (TRACE, replayed on a simulated machine) or was measured (--from). Told are
-    placement, expected gain, memory policy, NUMA balancing, SMT and how many threads pay, each with
-    what it rests on.
+    was captured (TRACE, replayed on a simulated machine) or was measured (--from). The
+    advice covers placement, expected gain, memory policy, NUMA balancing, SMT and how many threads
+    pay, each with its evidence.
     """
     program = live_program(ctx)
     if counts is None and (programs or repeats != 1):

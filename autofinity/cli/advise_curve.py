@@ -25,7 +25,7 @@ AUTO = "auto"
 def counts_of(
     context: click.Context, option: click.Parameter, text: str | None
 ) -> tuple[int, ...] | None:
-    """What --curve says: counts; none of them for `auto`; None where it is not given."""
+    """Counts of --curve; none of them for `auto`; None where it is not given."""
     if text is None:
         return None
     if text.strip() == AUTO:
@@ -47,7 +47,7 @@ def curve_of_launched(
     *,
     as_json: bool,
 ) -> NoReturn:
-    """Run a program here at each count, tell, and exit as it did."""
+    """Run a program here at each count, report, and exit as it did."""
     from autofinity.runtime.policies import chosen_policy, read_policy
     from autofinity.workflow.advice.curve_here import curve_here
 

@@ -178,7 +178,7 @@ def _put_back(path: Path, pid: int, teller: _Teller) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Teller:
-    """Observer of the loop that tells a person on stderr."""
+    """Observer of the loop that reports to a person on stderr."""
 
     quiet: bool
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    # What comes after the program's name is the program's own.
+    # Arguments after the program's name are the program's own.
     context_settings={"allow_interspersed_args": False}
 )
 @suite_option

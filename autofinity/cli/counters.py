@@ -1,4 +1,4 @@
-"""`autofinity counters`: which counters tell most."""
+"""`autofinity counters`: which counters are the most informative."""
 
 from __future__ import annotations
 

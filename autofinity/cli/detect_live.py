@@ -36,7 +36,7 @@ class TraceOrProgram(click.Command):
 
 
 def live_program(ctx: click.Context) -> tuple[str, ...] | None:
-    """What followed `--`; None: there was none."""
+    """The program after `--`; None: there was none."""
     program: tuple[str, ...] | None = ctx.meta.get(_KEY)
     return program
 
@@ -106,6 +106,6 @@ def _document(program: Sequence[str], here: DetectedHere, by: str) -> dict[str, 
 
 
 def _exclusivity(seen: TouchSharing) -> float:
-    """Of pages to threads, as if each had a node of its own."""
+    """Exclusivity of pages to threads, as if each thread had a node of its own."""
     threads = len(seen.tids)
     return average_exclusivity(seen.pages.by_node(range(threads), threads))

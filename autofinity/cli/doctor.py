@@ -111,7 +111,7 @@ def _measure() -> None:
 
 
 def _speeds() -> Capability:
-    """What is known of caches and memory, for policies of any machine."""
+    """Known speeds of caches and memory, for policies of any machine."""
     name = "speeds"
     try:
         speeds = speeds_here(read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS)))

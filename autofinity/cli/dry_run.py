@@ -134,7 +134,7 @@ def _policy(request: Request) -> str:
 
 
 def _siblings(request: Request, plan: Plan, topology: Topology) -> str:
-    """Of a hint that was asked for."""
+    """Note on siblings for a hint that was asked for; else empty."""
     asked = [each for each in plan.hints if each.hint == request.hint]
     here = topology.restricted(plan.available)
     return siblings_note(here, request.hint, asked[0].cores.cpus) if asked and request.hint else ""

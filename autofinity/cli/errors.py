@@ -27,7 +27,7 @@ _READER_GONE = 141
 """As a shell says of a program that SIGPIPE ended."""
 
 _HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
-"""What click 8.2 and later raises to show a page of help: lines of our own."""
+"""Raised by click 8.2 and later to show a page of help: lines of our own."""
 
 
 class ReaderGoneError(Exception):
@@ -38,9 +38,9 @@ def reported(action: Callable[[], object]) -> NoReturn:
     """Do it; every error becomes one line and `sys.exit` with its code. A fault of ours says where
     its report is kept.
 
-    What is left to be written is written here, once: output that is lost is one line, too, and
-    exit code 1 where nothing else went wrong. A command that was interrupted ends by the signal
-    that did it, whatever it made of that.
+    Remaining output is written here, once: lost output is one line, too, and exit code 1 where
+    nothing else went wrong. A command that was interrupted ends by the signal that did it, whatever
+    it made of that.
     """
     stand_in_for_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):

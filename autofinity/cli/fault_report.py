@@ -1,4 +1,4 @@
-"""What is kept of an error that nobody foresaw: a file, and a sentence that says where."""
+"""Report of an error that nobody foresaw: a file, and a sentence that says where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each hint means, in words and in OpenMP's."""
+"""Each hint's meaning, in words and in OpenMP's."""
 
 from __future__ import annotations
 

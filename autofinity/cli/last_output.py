@@ -1,4 +1,4 @@
-"""What our standard streams still hold when a command is over: written, or said to be lost."""
+"""Output that our standard streams still hold when a command is over: written, or reported lost."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 def flush_output() -> OSError | None:
     """Write what is left on stdout and stderr; why that failed, if it did.
 
-    What could not be written is dropped with its stream, or Python would try again while it exits,
-    say so in words of its own and end with a code of its own.
+    Output that could not be written is dropped with its stream. Otherwise Python would try again
+    while it exits, print its own message and end with its own code.
     """
     lost: OSError | None = None
     for stream in (sys.stdout, sys.stderr):

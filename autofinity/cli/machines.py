@@ -66,7 +66,7 @@ def command(sources: bool, markdown: bool, as_json: bool) -> None:
 
 
 def document(spec: MachineSpec) -> dict[str, object]:
-    """What `--json` says of one machine."""
+    """Document of `--json` for one machine."""
     return {
         "name": spec.name,
         "model": spec.model,

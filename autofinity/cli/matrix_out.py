@@ -16,7 +16,7 @@ def check_matrix_out(out: Path | None) -> None:
 
 
 def save_matrix(sharing: SharingMatrix, title: str, out: Path | None) -> None:
-    """Draw it (.svg) or write its numbers (.csv); nothing without a name."""
+    """Draw the matrix (.svg) or write its numbers (.csv); nothing without a name."""
     if out is None:
         return
     if out.suffix == ".csv":

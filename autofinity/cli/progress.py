@@ -18,7 +18,7 @@ STILL_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """Tells the person who called the command."""
+    """Reports to the person who called the command."""
 
     quiet: bool = False
     """No progress; notices all the same."""
@@ -143,7 +143,7 @@ def _bar(title: str, total: int, clock_s: Callable[[], float]) -> Iterator[Progr
                 bar.update(task, advance=1, label=one_line(label))
 
             def found(self) -> None:
-                # Begun anew from here on: else the time left is taken for next to nothing.
+                # Restart the estimate here: else the time left is taken for next to nothing.
                 bar.reset(task, completed=int(bar.tasks[task].completed) + 1, label="")
 
         yield _Step()

@@ -113,7 +113,7 @@ REMOVED = (
 
 
 def refusal(error: click.NoSuchOption) -> click.UsageError:
-    """What to say of an option that is not there: what to use, where it once was."""
+    """Error for an option that is not there: what to use instead, if it once was."""
     command = error.ctx.info_name if error.ctx is not None else None
     for removed in REMOVED:
         if command in removed.commands and error.option_name in removed.spellings:

@@ -20,7 +20,7 @@ from autofinity.runtime.launcher import find_launcher
 
 
 def _values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Of the options of the launcher that take a hint."""
+    """Shell completion for the options of the launcher that take a hint."""
     del param
     typed = ctx.params.get("arguments") or ("",)
     return completed(incomplete) if typed[-1] in ("--hint", "--fallback") else []

@@ -207,7 +207,7 @@ def command(
 
 
 def _tell_of_siblings(hint: Hint | None, spec: MachineSpec, cpus: Sequence[OsIndex]) -> None:
-    """Of a hint that was asked for."""
+    """Print the note on siblings for a hint that was asked for."""
     from autofinity.affinity.siblings import siblings_note
 
     if hint is not None and (note := siblings_note(spec.topology, hint, cpus)):

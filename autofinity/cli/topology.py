@@ -1,4 +1,4 @@
-"""`autofinity topology`: draw a machine, and where threads would sit."""
+"""`autofinity topology`: print a machine, and where threads would sit."""
 
 from __future__ import annotations
 

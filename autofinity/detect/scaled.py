@@ -21,15 +21,16 @@ FAULTS_PER_PAGE = 20
 """Extra faults of each page in a run: kMAF'16's default made about 2000 % (section 6.4); of SP
 4,828,171 on 235,520 pages (table 5), in 349 s."""
 ROUNDS = 1000
-"""Of the thread that clears present bits, in a run that is long enough."""
+"""Rounds of the thread that clears present bits, in a run that is long enough."""
 LEAST_ROUND_NS = 50_000
 """So that interrupts of 1 us and shootdowns of 2 us each round are no matter."""
 TRIGGERS = 100
-"""Of each core's TLB, in a run, where T · E misses would give fewer."""
+"""Triggers of each core's TLB in a run, where T · E misses would give fewer."""
 SAMPLES = 1000
-"""Of each core's remote accesses, in a run."""
+"""Samples of each core's remote accesses in a run."""
 UPDATES = 10
-"""Of each page by SAMMU, in a run whose pages all stay in the TLBs: 32 bits would never be full."""
+"""Updates of each page by SAMMU in a run whose pages all stay in the TLBs: 32 bits would never be
+full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class RunWithout:
     """Cache-to-cache transfers from other LLC domains."""
     accesses_per_page: float
     tlb_entries: int
-    """Of the last TLB of a core."""
+    """Entries of the last TLB of a core."""
 
 
 def _faults(run: RunWithout) -> FaultSampling:

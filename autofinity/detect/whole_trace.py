@@ -1,4 +1,4 @@
-"""What an oracle knows: sharing and page accesses of a captured program, from its whole trace.
+"""An oracle's knowledge: sharing and page accesses of a captured program, from its whole trace.
 
 kMAF'14 (section 2.3.1) takes accesses of two threads to one cache line for sharing. A trace has no
 order between threads, so their amount on a line is that of the thread that accesses it less.

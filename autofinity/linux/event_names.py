@@ -1,4 +1,4 @@
-"""What others call events → neutral names: the event tables, backwards.
+"""Event names of other tools → neutral names: the event tables, backwards.
 
     cycles:u, LLC-loads, cpu/cache-misses/           perf's generic events
     mem_load_l3_miss_retired.remote_hitm             the vendor's names: perf's, likwid's, libpfm's
@@ -82,11 +82,11 @@ class Event:
 
     code: Code
     pmu: str
-    """Of one kind of cores, of a machine that has several; else empty."""
+    """PMU of one kind of cores, on a machine that has several; else empty."""
 
 
 class EventNames:
-    """Of one CPU."""
+    """Event names of one CPU."""
 
     def __init__(self, cpu: Cpu) -> None:
         """Raises `LinuxError` on a damaged table."""
@@ -102,7 +102,7 @@ class EventNames:
                 self._spelled[_plain(name)] = (generic[meant].type, generic[meant].config)
 
     def event(self, spelled: str) -> Event | None:
-        """What a file's name of an event is; None: it is not known."""
+        """The event of a name in a file; None: the name is not known."""
         text = _PMU_SUFFIX.sub("", spelled.strip())
         pmu, text = self._on_pmu(text)
         if pmu is None:
@@ -111,7 +111,7 @@ class EventNames:
         return None if code is None else Event(code, pmu if pmu in CORE_KINDS else "")
 
     def neutral(self, codes: Mapping[Code, float]) -> dict[str, tuple[float, tuple[Code, ...]]]:
-        """Counters that counts of these events tell, with the events that each is made of."""
+        """Counters that follow from counts of these events, with the events of each."""
         found: dict[str, tuple[float, tuple[Code, ...]]] = {}
         for name, encoding in self.table.items():
             made_of = self._made_of(encoding, codes)
@@ -120,7 +120,7 @@ class EventNames:
         return found
 
     def spelling(self, counter: str) -> tuple[str, ...]:
-        """What `perf stat -e` is told to count it, in user mode as runs do; empty: it cannot."""
+        """Events of `perf stat -e` that count it in user mode, as runs do; empty: none."""
         if counter not in self.table:
             return ()
         return tuple(f"{_spelling(event)}:u" for event in self.table[counter].events)
@@ -213,7 +213,7 @@ def _plain(name: str) -> str:
 
 
 def _value(text: str) -> int | None:
-    """Of a term; a term without one is 1. None: it is no number."""
+    """Value of a term; a term without one is 1. None: the value is no number."""
     if not text:
         return 1
     if not _TERM_VALUE.fullmatch(text):

@@ -99,7 +99,9 @@ def event_table(cpu: Cpu, folder: Path = _FOLDER) -> EventTable:
 
 
 def event_spellings(cpu: Cpu, folder: Path = _FOLDER) -> Mapping[str, int | str]:
-    """What others call single events of this CPU → raw code, or neutral name. Raises `LinuxError`.
+    """Other tools' names of single events of this CPU → raw code, or neutral name.
+
+    Raises `LinuxError`.
 
     `libpfm` names of its raw events are among them, without the table.
     """

@@ -1,1 +1,1 @@
-"""What others measured: files of perf, likwid and one's own, read as counts."""
+"""Measurements by others: files of perf, likwid and one's own, read as counts."""

@@ -1,4 +1,4 @@
-"""What a file of measurements says, whatever tool wrote it."""
+"""Content of a file of measurements, whatever tool wrote it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 AT_WORK = 0.1
-"""Of what the busiest thread did, from which on a thread computes (as in runs, docs/run.md)."""
+"""Share of the busiest thread's work from which on a thread computes (as in runs, docs/run.md)."""
 MOST_EVENTS = 4096
 """Different events in a file; nobody counts so many."""
 MOST_THREADS = 65_536
@@ -16,12 +16,12 @@ MOST_THREADS = 65_536
 
 
 class MeasuredError(ValueError):
-    """What is wrong with a file's content: what was got, what was expected, what to do."""
+    """An error in a file's content: what was got, what was expected, what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Of one event, over all that the file has of it."""
+    """Count of one event, over all that the file has of the event."""
 
     value: float
     """As if it had been counted all the time; NaN where it was not counted."""
@@ -64,7 +64,7 @@ class Measured:
     samples: Samples | None = None
     """Where counts are of sampled accesses; then only their ratios mean something."""
     shows: tuple[str, ...] = ()
-    """What else it shows, a line each."""
+    """Further content of the file for people, a line each."""
 
 
 def at_work[Who](used: Mapping[Who, float]) -> tuple[Who, ...]:
@@ -74,7 +74,7 @@ def at_work[Who](used: Mapping[Who, float]) -> tuple[Who, ...]:
 
 
 def total(counts: Iterable[Count]) -> Count:
-    """Of one event that is in several rows: of threads, CPUs, or stretches of time."""
+    """Total of one event that is in several rows: of threads, CPUs, or stretches of time."""
     rows = list(counts)
     seconds = math.fsum(row.seconds for row in rows)
     counted = math.fsum(row.seconds * row.running for row in rows)

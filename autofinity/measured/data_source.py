@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Source(IntEnum):
-    """What answered an access."""
+    """The part of the machine that answered an access."""
 
     UNKNOWN = 0
     CORE = 1
@@ -25,7 +25,7 @@ class Source(IntEnum):
     LOCAL_MEMORY = 6
     REMOTE_MEMORY = 7
     STORE = 8
-    """Of stores perf tells whether the L1 had the line, no more."""
+    """For stores perf records whether the L1 had the line, no more."""
     BESIDE_CHANGED = 9
     """As BESIDE, of a line that was changed there (local HITM)."""
 
@@ -39,7 +39,7 @@ _NUM_L3, _NUM_ANY_CACHE, _NUM_RAM = 0x3, 0xB, 0xD
 
 
 def source_of(word: int) -> Source:
-    """Of the number that perf prints for `data_src`."""
+    """Source of the number that perf prints for `data_src`."""
     operation, level, snoop = word & 0x1F, word >> 5 & 0x3FFF, word >> 19 & 0x1F
     number, remote, peer = word >> 33 & 0xF, word >> 37 & 1, word >> 38 & _PEER
     if not operation & _LOAD:

@@ -45,12 +45,12 @@ _KNOWN_STRANGERS = (
         "`likwid-perfctr -o FILE.csv …`, or one of the formats of docs/advise.md",
     ),
 )
-"""What it has among its first characters, what it is, what is expected instead."""
+"""Text among the first characters of a file, its format, the expected file instead."""
 _FIRST = 20_000
 
 
 def read_measured(path: Path, known: Collection[str]) -> Measured:
-    """What `path` says (`-`: standard input); `known` are autofinity's names of counters.
+    """Measurements in `path` (`-`: standard input); `known` are autofinity's names of counters.
 
     Raises `MeasurementError`, which names the file: it cannot be read, is too large, has none of
     the formats, or is damaged.

@@ -4,8 +4,8 @@
         <hwthread0>1234</hwthread0>…</event>…</rawvalues>
         <metrics><metric><name>Runtime (RDTSC)</name><unit>s</unit><hwthread0>1.0</hwthread0>…
 
-Source: filters/xml. likwid 4 writes `<core0>`. Of a single hardware thread the filter leaves the
-group open, so what is read before an error of the XML counts.
+Source: filters/xml. likwid 4 writes `<core0>`. For a single hardware thread the filter leaves
+the group open, so content before an error of the XML counts.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A row is a thread, or all of them together. Numbers are per thread and second; with a column
 `seconds` they are counts over so many seconds of one thread. `thread` and `cpu` may stand beside
-them. What was not measured is left empty (JSON: null).
+them. Missing values are left empty (JSON: null).
 
     thread,cpu,seconds,instructions,llc_requests,llc_misses
     4711,0,2.0,5.1e9,8.0e7,6.5e7
@@ -29,13 +29,13 @@ from autofinity.measured.lines import LONGEST_LINE, lines_of
 
 FORMAT = "a table of one's own"
 MOST_CHARACTERS = 8 << 20
-"""What JSON of it is read as takes many times as much."""
+"""Objects that are read from JSON take many times as much memory."""
 _BESIDE = ("thread", "cpu", "seconds")
 _SEPARATORS = ",;\t"
 
 
 def is_own_csv(text: str, known: Collection[str]) -> bool:
-    """Whether the first line that tells something names a counter that is `known`."""
+    """Whether the first line with content names a counter that is `known`."""
     head = next(_telling(text), "")
     names = _split(head, _separator(head)) if head else []
     return any(name in known for name in names) and not any(number(name) >= 0 for name in names)

@@ -19,7 +19,7 @@ from autofinity.measured.counts import (
 )
 
 MOST_ROWS = 500_000
-"""Of a day in seconds, five events each."""
+"""Rows of a day in seconds, five events each."""
 _NS_PER_S = 1e9
 
 
@@ -32,7 +32,7 @@ class Row:
     """A number, or why there is none."""
     runtime_ns: float = math.nan
     percent: float = math.nan
-    """Of the time that it was asked for, in which it was counted."""
+    """Percent of the time of the request in which the event was counted."""
     interval: bool = False
     """Whether it is of a stretch of the run (`-I`); rows without one are then sums of these."""
     thread: str = ""

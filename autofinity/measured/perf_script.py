@@ -4,8 +4,8 @@ Source: tools/perf/builtin-script.c. Fields stand in perf's order, whatever the 
 
     comm [pid/]tid [cpu] time: [period] event: [address] number |OP …|LVL … [weight] [ip …]
 
-What is not asked for is not there. Found is the number before the first `|`, what stands left of
-it, and no words: their spelling differs between versions.
+Fields that are not asked for are absent. The parser reads the number before the first `|` and the
+fields left of it, and no words: their spelling differs between versions.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _sample(line: str) -> tuple[int, int, int, Source] | None:
 
 
 _TOLD = 8
-"""Threads that are told one by one."""
+"""Threads that are listed one by one."""
 
 
 def _shows(samples: Samples, threads: list[int]) -> tuple[str, ...]:

@@ -68,7 +68,7 @@ def _rows(text: str, sep: str) -> Iterator[Row]:
 
 
 def _tells(line: str) -> bool:
-    """Comments, blanks, and further metrics of the event above tell nothing."""
+    """Whether a line has a count: not comments, blanks, and further metrics of the event above."""
     start = line.lstrip()[:1]
     return start.isalnum() or start == "<"
 
@@ -104,7 +104,7 @@ def _is_event(fields: list[str], at: int, event_at: int) -> bool:
 
 
 def _is_prefix(prefix: list[str]) -> bool:
-    """Of time, place and how many CPUs that has: each is known by its form, or follows one."""
+    """Whether these are fields of time, place and number of CPUs, by their form or position."""
     return all(
         _TIME.fullmatch(field)
         or _PLACE.fullmatch(field)

@@ -6,7 +6,7 @@ co-located with it, one that several nodes access is interleaved; each only whil
 whole has too few local accesses, or too uneven loads. Once a second.
 
 Deviations: no replication (the simulated memory has one copy of a page); an interleaved page goes
-to a node by its address, not to one drawn among those with less load.
+to a node by its address, not to a random one among those with less load.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The communication filter: whether a sharing matrix has changed enough to map threads anew.
+"""The communication filter: whether a sharing matrix has changed enough to map threads again.
 
 Cruz, Diener & Navaux, CCPE 2014, section 5.1: each thread has one partner, and the mapper is called
 when 2 threads or more have changed theirs. ("Exceeds" 2 is read as 2 or more: when two threads have

@@ -4,7 +4,7 @@ of Thread and Data Affinity, PACT 2014.
 - Detection (3.1.2): present bits are cleared periodically.
 - Sharing (3.2, table 2): sub-blocks of 1 KiB with an MRU and an LRU thread; all pairs count.
 - Pages (3.2, table 2): a counter of 1 byte a node.
-- Threads (3.4.1): SCOTCH's dual recursive bipartitioning every 100 ms (3.4), which tells "if
+- Threads (3.4.1): SCOTCH's dual recursive bipartitioning every 100 ms (3.4), which decides "if
   threads need to be migrated" (3, part D): where its seats cost no less than theirs, they do not.
   Halves of a machine are alike, and would change places every time.
 - Ageing (3.4.2): M - (M >> 2), on whole numbers, after each mapping.

@@ -22,7 +22,7 @@ from autofinity.mechanisms.sharing_aware import SharingAware, by
 from autofinity.model.detection import FaultSampling
 
 SHARE_PER_S = 0.1
-"""Of the pages (table 3)."""
+"""Share of the pages (table 3)."""
 
 
 def faults_per_page(repeats: int, paper_s: float) -> float:

@@ -19,7 +19,7 @@ _NAME_AT, _ABOUT_AT = 22, 34
 
 
 def names_live() -> str:
-    """What `run` and `attach` can be asked for, in words."""
+    """Mechanisms of `run` and `attach`, in words."""
     return _either(LIVE)
 
 

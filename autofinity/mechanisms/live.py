@@ -4,9 +4,9 @@
                                                                                           │
             masks of the threads, whatever else runs anywhere; pages where allowed ◄──────┘
 
-What the recipes are made for is fixed beforehand in the simulator: threads, machine. Here a recipe
-is begun anew whenever other threads compute, with the sharing that was seen of those that are left.
-What the monitor itself works is not charged to the program: it runs beside it.
+In the simulator, threads and machine of a recipe are fixed beforehand. Here a recipe is restarted
+whenever other threads compute, with the sharing that was seen of those that are left. Work of the
+monitor itself is not charged to the program: the monitor runs beside the program.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class LiveRecipe:
     def _translated(
         self, state: Mapped, actions: Sequence[Action]
     ) -> tuple[Mapped, Sequence[Action]]:
-        """What the recipe asks of threads 0, 1, 2, …, asked of those that they are."""
+        """Actions on threads 0, 1, 2, … of the recipe, as actions on the threads of the program."""
         wanted: list[Action] = []
         pages: dict[int, int] = {}
         for action in actions:

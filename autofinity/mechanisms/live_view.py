@@ -1,5 +1,5 @@
-"""What a recipe sees of a running program: its threads 0, 1, 2, …, and what they were made to
-count on.
+"""A recipe's view of a running program: its threads 0, 1, 2, …, and the detectors that they were
+made to count on.
 """
 
 from __future__ import annotations

@@ -15,15 +15,15 @@ from __future__ import annotations
 
 
 def eagermap_ns(threads: int) -> int:
-    """Of one run of EagerMap."""
+    """Time of one run of EagerMap."""
     return round(37_300 * (threads / 64) ** 2)
 
 
 def bipartition_ns(threads: int) -> int:
-    """Of one run of SCOTCH's dual recursive bipartitioning."""
+    """Time of one run of SCOTCH's dual recursive bipartitioning."""
     return 10 * eagermap_ns(threads)
 
 
 def edmonds_ns(threads: int) -> int:
-    """Of one hierarchical matching."""
+    """Time of one hierarchical matching."""
     return round(48e6 * (threads / 256) ** 3)

@@ -20,7 +20,7 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, Interval, Sensors
 
 PROFILE_MS = 6000
-"""Of a paper's run of a minute."""
+"""Time of the profile in a paper's run of a minute."""
 LOADS_PER_SAMPLE = 200
 
 

@@ -17,7 +17,7 @@ from autofinity.runtime.request import Request
 
 
 def by_mechanism(request: Request, around: Surroundings) -> Deciding[Any]:
-    """What `request.mechanism` names. Raises `UsageError` for a name that is unknown."""
+    """The decider that `request.mechanism` names. Raises `UsageError` for an unknown name."""
     if request.mechanism == BY_POLICY:
         return by_policy(request, around)
     if request.mechanism not in LIVE:

@@ -1,6 +1,6 @@
-"""What sampled faults say of pages since the threads last moved, and how many pages may follow.
+"""Evidence of sampled faults on pages since the threads last moved, and how many pages may follow.
 
-Pages move on a budget: what moving them costs never exceeds what remote reads have cost so far. So
+Pages move on a budget: the cost of moving them never exceeds the cost of remote reads so far. So
 where data stay in the caches no page moves, and where they do not, the wrong decision costs at most
 as much again as having done nothing.
 """
@@ -18,7 +18,7 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval
 
 FADING = 0.95
-"""What is left of older samples at each look."""
+"""Share of older samples that is left at each look."""
 ALL_PAGES = 1 << 52
 """More than there are: a run in a simulator ends soon."""
 
@@ -52,7 +52,7 @@ class PageEvidence:
         for page, now in interval.pages.pages.items():
             nothing = (0,) * len(now)
             before = self.vectors.get(page, nothing)
-            # Counters that are full, or were halved, tell of nothing new.
+            # Counters that are full, or were halved, show nothing new.
             new = tuple(max(0, n - b) for n, b in zip(now, before, strict=True))
             since[page] = tuple(map(sum, zip(self.since.get(page, nothing), new, strict=True)))
             sampled += sum(new)
@@ -97,7 +97,7 @@ class PageEvidence:
 
 
 def _others[Value](known: Mapping[int, Value], seen: Mapping[int, object]) -> dict[int, Value]:
-    """What is known of pages that were not seen now: those that were go to the end."""
+    """Known values of pages that were not seen now: pages that were seen go to the end."""
     return {page: value for page, value in known.items() if page not in seen}
 
 

@@ -1,4 +1,4 @@
-"""What every mechanism is: where a run begins, how long each look takes, and a pure step.
+"""The protocol of every mechanism: start of a run, period of looks, and a pure step.
 
     setting ─► recipe.start ─► machine ─► interval ─► recipe.step ─► actions ─► machine ─► …
 
@@ -64,15 +64,15 @@ class Setting:
     """That compute."""
     clock_hz: float
     seed: int = 0
-    """Of what a mechanism draws itself (random mappings)."""
+    """Seed for random choices of a mechanism (random mappings)."""
     paper_second_ns: int = NS_PER_S
     """Nanoseconds of the run that stand for a second of a paper's run: periods and rates are scaled
-    by it. What an operation costs is not, but for mappings (`mapping_charge_ns`)."""
+    by it. Costs of operations are not, but for mappings (`mapping_charge_ns`)."""
     fault_share_per_s: float = 0.1
     """Share of the touched pages that mechanisms with page faults sample, per second of a paper's
     run (kMAF'16, table 3; `kmaf16.faults_per_page` for a run that is shorter than the paper's)."""
     mapping_ns: Callable[[int], int] = lambda threads: 0
-    """What a mapping takes, by threads: the mechanism's cost model in `registry`."""
+    """Time of a mapping, by threads: the mechanism's cost model in `registry`."""
     policy: RulePolicy | None = None
     sample: Callable[[Hint], Mapping[str, float]] | None = None
     """Counters of an earlier run of the program in the best match of a hint, per thread and second.
@@ -91,11 +91,11 @@ class Setting:
         return shared(bound(cpus), self.threads)
 
     def ns(self, paper_ms: float) -> int:
-        """What stands for so many milliseconds of a paper's run; at least 1 µs."""
+        """Nanoseconds that stand for `paper_ms` milliseconds of a paper's run; at least 1 µs."""
         return max(1000, round(paper_ms * self.paper_second_ns / 1000))
 
     def mapping_charge_ns(self, mappings: int) -> int:
-        """What the next periodic mapping takes, after so many of the run.
+        """Time of the next periodic mapping, after `mappings` in the run.
 
         A mapping works on all threads, as many as in a paper's run, and comes as often as there: in
         a run that is shorter than what it stands for it takes as much less, so that mappings take
@@ -118,7 +118,7 @@ class Setting:
 
     @property
     def memory_bytes(self) -> int:
-        """What the program touches. Raises as `known_trace`."""
+        """Size of the pages that the program touches. Raises as `known_trace`."""
         return self.known_trace().page_size_bytes * self.pages
 
 

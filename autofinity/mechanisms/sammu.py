@@ -47,7 +47,7 @@ def lapt(setting: Setting) -> SharingAware:
 
 
 def counter_bits(setting: Setting) -> int:
-    """Of counters that are full as often in this run as 32 bits are in the one it stands for."""
+    """Bits of counters that are full as often in this run as 32 bits in the run it stands for."""
     scale = min(1.0, setting.paper_second_ns / NS_PER_S)
     return max(1, round(ACCESS_COUNTER_BITS + math.log2(scale)))
 

@@ -20,7 +20,7 @@ class SeatTrial:
     """Progress per nanosecond in the last looks, oldest first."""
     progress: float = float("nan")
     guard: Guard | None = None
-    """Of the last change, until it is judged."""
+    """Guard of the last change, until the change is judged."""
     before: tuple[OsIndex, ...] = ()
     """Seats before it."""
     final: bool = False
@@ -34,8 +34,8 @@ class SeatTrial:
         return replace(self, rates=rates, progress=interval.progress)
 
     def begun(self, before: tuple[OsIndex, ...]) -> SeatTrial:
-        """Threads are about to leave the seats `before`. Where nobody can tell progress, as on a
-        running program, there is nothing to judge by: the change stands.
+        """Threads are about to leave the seats `before`. Where progress is unknown, as on a running
+        program, there is nothing to judge by: the change stands.
         """
         if not self.rates:
             return self

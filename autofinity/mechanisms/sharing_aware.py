@@ -34,7 +34,7 @@ type PageMapper = Callable[[NumaVectors], tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What has been seen and done so far."""
+    """Observations and actions so far."""
 
     matrix: SharingMatrix
     cpus: tuple[OsIndex, ...] = ()
@@ -61,9 +61,9 @@ class SharingAware:
     page_mapper: PageMapper | None = None
     """None: pages stay where they are first touched."""
     period_ms: float = 100
-    """Of a paper's run."""
+    """Period in milliseconds of a paper's run."""
     age: Callable[[SharingMatrix], SharingMatrix] = unaged
-    """What is left of the matrix after each mapping."""
+    """The matrix that is left after each mapping."""
     only_if_cheaper: bool = False
     """Threads stay where they are unless the mapper's seats cost less by the matrix."""
     threads_first: bool = False

@@ -14,14 +14,14 @@ from autofinity.mechanisms.sharing_aware import added, nothing, scaled
 from autofinity.model.sharing import SharingMatrix
 
 AGEING = 0.95
-"""What is left of older sharing at each look that shows new."""
+"""Share of older sharing that is left at each look that shows new sharing."""
 FEWEST_EVENTS = 4
-"""Of sharing, a thread, in each half before it is believed."""
+"""Sharing events per thread in each half before the half is believed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharingEvidence:
-    """What every other look showed, each; they change places with every look."""
+    """Two halves, each of every other look; they change places with every look."""
 
     mapped: SharingMatrix
     """To make a mapping from."""

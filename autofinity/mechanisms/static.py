@@ -5,7 +5,7 @@
 - `compact`: threads by id on neighbouring PUs, SMT siblings first (kMAF'16, section 5.3).
 - `neighbours`: threads 0 and 1, 2 and 3, … together, as `tlb` places partners: the static mapping
   for the first phase of producers and consumers (TLB paper, section 2).
-- `random`: threads on PUs and pages on nodes drawn by seed (kMAF'14, section 4).
+- `random`: threads on PUs and pages on nodes at random, by seed (kMAF'14, section 4).
 - `interleave`: the operating system's scheduler, pages in turn on all nodes.
 """
 

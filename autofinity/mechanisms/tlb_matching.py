@@ -35,14 +35,14 @@ from autofinity.profiling.placements import bound
 
 REMOTE_ACCESSES_PER_SAMPLE = 200
 MATCHES = 350
-"""Of each thread, in the mean, that a matrix must have to be looked at."""
+"""Matches per thread, in the mean, that a matrix must have to be looked at."""
 READING_SHARE = 0.005
 """Section 6.6: for all applications but one detection takes less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """What was seen since the gate last opened, triggers since, partners, where threads are."""
+    """Sharing since the gate last opened, triggers since, partners, where threads are."""
 
     matrix: SharingMatrix
     triggers: int = 0

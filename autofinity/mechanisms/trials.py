@@ -77,7 +77,7 @@ class Trials:
 
 
 def instructions_per_clock(interval: Interval) -> float:
-    """Of all threads together; waiting threads use no clocks, so this is not progress."""
+    """IPC of all threads together; waiting threads use no clocks, so this is not progress."""
     instructions = sum(sample.counts["instructions"] for sample in interval.samples)
     cycles = sum(sample.counts["cycles"] for sample in interval.samples)
     return instructions / cycles if cycles else 0.0

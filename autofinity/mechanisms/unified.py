@@ -5,7 +5,7 @@ moved that has not earned it.
     remote accesses, sampled ─► sharing matrix ─► EagerMap within the set ┴► threads, on trial
     long loads, sampled ─► vectors since threads last moved ─► pages, as remote reads pay for them
 
-What is different from the published mechanisms:
+Differences from the published mechanisms:
 
 - A mapper alone does not know how far to spread; a policy does, but not who belongs together.
 - Threads are bound as they are created, in the distributed affinity, neighbours by number together,
@@ -15,11 +15,11 @@ What is different from the published mechanisms:
   samples that the mapping was not made from (`sharing_evidence`), and, if it takes threads to other
   nodes, by more than the private pages that they leave behind weigh. The guard judges each change
   by progress before and after; one that made the program slower is taken back, and the last.
-- Samples from before a move came from other nodes than they would now: vectors begin anew.
-- Pages move on a budget: what moving them costs never exceeds what remote reads have cost so far.
+- Samples from before a move came from other nodes than they would now: vectors restart from zero.
+- Pages move on a budget: the cost of moving them never exceeds the cost of remote reads so far.
   Where data stay in the caches, no page moves at all.
-- What is sampled are events that cost time themselves: lines from caches of another domain show
-  who shares, loads that took long show who uses a page. So looking costs a small share of what it
+- Sampled events cost time themselves: lines from caches of another domain show who shares, loads
+  that took long show who uses a page. So looking costs a small share of what it
   may gain, and nothing where threads do not meet across the machine. (A page fault every now and
   then costs the same everywhere, and holds up all that wait at the next barrier: with 32 threads,
   faults of 0.1 % of their time made such programs 2 % slower.)
@@ -138,7 +138,7 @@ class Unified:
         return get_affinity(self._setting.topology, self._setting.threads, hint).cpus
 
     def _seated(self, state: Seen) -> tuple[OsIndex, ...]:
-        """The same PUs, dealt out anew where that is worth it."""
+        """The same PUs, reassigned to threads where that is worth the moves."""
         topology, sharing, cpus = self._setting.topology, state.sharing, state.cpus
         mapped = eagermap(sharing.mapped, topology, frozenset(cpus))
         now = cost(sharing.judged, topology, cpus)

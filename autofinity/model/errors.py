@@ -50,7 +50,7 @@ class StoreError(AutofinityError):
 
 
 class MeasurementError(AutofinityError):
-    """A file of what others measured is of no known format, damaged, or tells nothing."""
+    """A file of others' measurements is of no known format, damaged, or without counts."""
 
 
 class LearningError(AutofinityError):

@@ -36,7 +36,7 @@ class MechanismRun:
     reached_s: Sequence[float]
     """Seconds after which each of `STEPS` parts of the work was done; empty where unknown."""
     dram_energy_j: float
-    """Of these, what the memory took for lines that were read and written."""
+    """Joules of these for lines that the memory read and wrote."""
     accesses: int
     """Loads and stores."""
     mappings_changed: int
@@ -68,7 +68,7 @@ class MechanismRun:
 
     @property
     def processor_energy_j(self) -> float:
-        """What is not the memory's."""
+        """Joules without those of the memory."""
         return self.energy_j - self.dram_energy_j
 
     @property

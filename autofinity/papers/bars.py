@@ -22,10 +22,10 @@ class Bars:
     quantity: str
     mechanisms: tuple[str, ...]
     baseline: str = BASELINE
-    """What ratios are to."""
+    """The denominator of ratios."""
 
     def data(self, runs: Runs) -> list[MechanismCase]:
-        """Of all mechanisms and the baseline."""
+        """Runs of all mechanisms and the baseline."""
         return runs.cases((self.baseline, *self.mechanisms))
 
     def draw(self, figure: AnyFigure, cases: Sequence[MechanismCase], on: str) -> Chart:

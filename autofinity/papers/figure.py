@@ -1,4 +1,4 @@
-"""What a figure or table of a paper is: what runs, what is drawn, and the paper's numbers."""
+"""A figure or table of a paper: what runs, what is drawn, and the paper's numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Paper:
     machine: str
     """The preset of the machine that most of its figures are of."""
     prefix: str = ""
-    """Of the names of its figures."""
+    """Prefix of the names of its figures."""
 
 
 type AnyFigure = Figure[Any, Any]
@@ -34,10 +34,10 @@ class Source(Protocol):
 
 
 class Study[Asked: Source, Data](Protocol):
-    """What a figure shows: what runs, and what is drawn of it."""
+    """Content of a figure: what runs, and what is drawn of it."""
 
     def data(self, source: Asked) -> Data:
-        """Of all that runs."""
+        """Data of all that runs."""
         ...
 
     def draw(self, figure: AnyFigure, data: Data, on: str) -> Chart | Matrices:
@@ -55,10 +55,10 @@ class Figure[Asked: Source, Data]:
     section: str
     study: Study[Asked, Data]
     numbers: Mapping[str, float] = field(default_factory=dict)
-    """What the paper's text or tables give: by series of the drawn chart, or by position if it has
-    one series only. Empty where the paper only draws."""
+    """Numbers in the paper's text or tables: by series of the drawn chart, or by position if the
+    chart has one series only. Empty where the paper has no numbers."""
     note: str = ""
-    """What stands beside it: how ours is to be read, and why it differs."""
+    """Note beside the figure: how ours is to be read, and why it differs."""
 
     @property
     def name(self) -> str:
@@ -77,7 +77,7 @@ class Figure[Asked: Source, Data]:
         return self.study.data(source)
 
     def draw(self, data: Data, on: str) -> Chart | Matrices:
-        """Drawn of these data, which are from `on`."""
+        """The figure of these data, which are from `on`."""
         return self.study.draw(self, data, on)
 
     def drawn(self, source: Asked) -> Chart | Matrices:

@@ -13,11 +13,11 @@ from autofinity.sim.machine import SimMachine
 from autofinity.sim.preset import load_preset
 
 PROGRAMS = ("prodcons", "bfs", "align", "lu", "dedup", "fluid")
-"""Of the suite, one of each way to share."""
+"""Programs of the suite, one of each way to share."""
 
 
 class Runs(Protocol):
-    """What a figure asks of its caller, who captures, runs and keeps what was run."""
+    """Requests of a figure to its caller, who captures, runs and keeps what was run."""
 
     @property
     def on(self) -> str:
@@ -26,7 +26,7 @@ class Runs(Protocol):
 
     @property
     def threads(self) -> int:
-        """Of each program."""
+        """Threads of each program."""
         ...
 
     def machine(self) -> SimMachine:
@@ -46,8 +46,8 @@ class Runs(Protocol):
         repeats: int | None = None,
         faults_per_page: float | None = None,
     ) -> list[MechanismCase]:
-        """Of the operating system and these mechanisms, and with what is given here in the place
-        of what the caller has.
+        """Runs of the operating system and these mechanisms, with the arguments in the place of the
+        caller's settings.
 
         Names such as `lu+sor` are programs side by side. Fewer repeats stand for as much less of a
         paper's run.
@@ -62,11 +62,11 @@ class MechanismFigure[Data](Figure[Runs, Data]):
     machine: str = ""
     """A preset, where it is not the paper's usual one."""
     threads: int = 0
-    """Of each program, where it is not one for each PU of the machine."""
+    """Threads of each program, where it is not one for each PU of the machine."""
     size: str = "tiny"
-    """Of the inputs."""
+    """Size of the inputs."""
     programs: tuple[str, ...] = PROGRAMS
-    """Of the suite."""
+    """Programs of the suite."""
     repeats: int = 30
     own_input: str = ""
     """Arguments of the one program that it shows, in the place of an input of the suite."""
@@ -78,7 +78,7 @@ class MechanismFigure[Data](Figure[Runs, Data]):
 
     @property
     def default_threads(self) -> int:
-        """Of each program. The X7550's preset has SMT off: 32, where the papers ran 64."""
+        """Threads of each program. The X7550's preset has SMT off: 32, where the papers ran 64."""
         return self.threads or pus_of(self.default_machine)
 
 

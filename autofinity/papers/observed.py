@@ -1,4 +1,4 @@
-"""What figures of AutoFinity ask of their caller: a machine, and what was observed on it."""
+"""Requests of figures of AutoFinity to their caller: a machine, and observations on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 
 THREADS = 8
-"""Of the paper's runs, where it does not say otherwise."""
+"""Threads of the paper's runs, where it does not say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a mechanism's operations take, by kind."""
+"""Time of a mechanism's operations, by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs say: values of a quantity by mechanism and program, and their means."""
+"""Results of runs: values of a quantity by mechanism and program, and their means."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AS_THEY_ARE: Mapping[str, Callable[[MechanismRun], float]] = {
     "transactions_added": lambda run: 100 * run.transactions_added,
     "mappings_changed": lambda run: run.mappings_changed,
 }
-"""Quantities that are drawn as they are; those of `FIGURES` are ratios to the OS's."""
+"""Quantities that a chart shows as they are; those of `FIGURES` are ratios to the OS's."""
 
 LABELS: Mapping[str, str] = {
     "time": "time / time under the OS",

@@ -1,13 +1,13 @@
-"""Test whether policies depend on numbers of the model: train on some draws of it, judge on others.
+"""Test whether policies depend on numbers of the model: train on some variants, judge on others.
 
     python scripts/studies/model_draws.py [--machine M] [--threads N] [--size S] [--train N]
         [--test N]
 
-Each draw is the machine with its latencies, overlap, bandwidths and ways up to 20 % larger or
+Each variant is the machine with its latencies, overlap, bandwidths and ways up to 20 % larger or
 smaller (`autofinity/sim/draws.py`), and page colours of its own; the hints' best matches are
 profiled on each. With `tiny` inputs its caches are a sixteenth (`--shrink`), about as large to them
 as the real ones are to `small` inputs. One program, and with it its family, is left out at a time.
-Prints the table of docs/model-draws.md, and the programs whose best hint flips between draws: a
+Prints the table of docs/model-draws.md, and the programs whose best hint flips between variants: a
 label that flips is no evidence. An interrupted call continues where it stopped, as long as WORK
 stays.
 """
@@ -92,8 +92,8 @@ def main() -> None:
 def observed(
     wanted: Wanted, base: MachineSpec, name: str, programs: Sequence[ReadyProgram], draw: int
 ) -> ObservationTable:
-    """Observations of one draw of the machine; its number is part of the name of the input, so that
-    draws are workloads of their own.
+    """Observations of one variant of the machine; its number is part of the name of the input, so
+    that variants are workloads of their own.
     """
     machine = SimMachine(drawn(base, draw))
     (threads,) = wanted.threads
@@ -185,7 +185,7 @@ def best_hints(table: ObservationTable) -> Best:
 
 
 def unsteady(draws: Iterable[Best]) -> set[str]:
-    """Programs without a hint that is best in all draws."""
+    """Programs without a hint that is best in all variants."""
     first, *others = draws
     return {
         program

@@ -1,4 +1,4 @@
-// What probe_core.py asks of the core that it runs on. Prints a line for each number: what,
+// Measurements for probe_core.py, of the core that it runs on. Prints a line for each number: what,
 // of how many, value. x86-64 with rdtscp and clflush only.
 //
 //   memory 0 T   a line that no cache holds takes T ticks of the time stamp counter, the timing
@@ -14,7 +14,7 @@
 //                their lines and page-table entries to stay in the caches
 //   large P T    the same where large pages were asked for
 //
-// Of some attempts the best counts: what else runs on the core only makes it slower.
+// The best of some attempts counts: other programs on the core only make it slower.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -137,7 +137,7 @@ static double now_ns(void) {
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-// Of a chain through `count` places that are `stride` bytes apart, in one random circle.
+// Time of a load in a chain through `count` places, `stride` bytes apart, in one random circle.
 static double chase_ns(char* memory, size_t count, size_t stride) {
     uint32_t* next = malloc(count * sizeof *next);
     for (size_t i = 0; i < count; i++) next[i] = (uint32_t)i;

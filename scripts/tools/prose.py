@@ -25,15 +25,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[2]
 
-NOT_YET: tuple[tuple[str, str], ...] = (
-    ("docstring", ""),
-    ("comment", ""),
-    ("message", "autofinity/mechanisms/"),
-    ("message", "autofinity/papers/"),
-    ("message", "autofinity/workflow/advice/"),
-    ("document", "docs/advise.md"),
-    ("document", "docs/mechanisms.md"),
-)
+NOT_YET: tuple[tuple[str, str], ...] = ()
 """Kinds of text that are not held, and where: the begin of the paths."""
 
 

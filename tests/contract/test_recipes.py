@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says of adding something is true: done in a copy, with no file but those."""
+"""Recipes of CONTRIBUTING.md for additions are true: done in a copy, with no file but those."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the launcher has in C and the package in Python says the same: one table asks both."""
+"""Twins in C (launcher) and Python (package) say the same: one table asks both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// What the launcher makes of a case of tests/support/twin_cases.toml, asked by words and printed.
+// Prints the launcher's answer to a case of tests/support/twin_cases.toml, asked by words.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

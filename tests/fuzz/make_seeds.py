@@ -19,7 +19,7 @@ from sampled_files import Part, sampled
 from autofinity._core import trace as core
 
 EVENTS_KEPT = 150
-"""Of each stream of a captured program."""
+"""Events of each stream of a captured program."""
 FIELDS = ("kind", "value", "gap", "span", "aux", "reads", "writes", "flags")
 VARIANTS = (0x10, 0x21, 0x32, 0x47, 0x2A, 0x1D)
 """Machines and placements of the replay target."""

@@ -17,7 +17,7 @@ using namespace autofinity;
 
 namespace {
 
-// Of a window, so that its replay takes no time worth speaking of.
+// Limits of a window, so that its replay takes little time.
 constexpr std::uint64_t most_events = 4096, most_accesses = 1 << 16, most_lines = 1 << 16;
 
 bool small_enough(const trace::WindowEvents& window, const std::vector<trace::PageRun>& pages) {
@@ -46,7 +46,7 @@ void replay(const trace::SampledTrace& sampled, std::size_t number, std::uint8_t
     sim::Simulation simulation(machine, program, std::move(options));
     simulation.run();
     simulation.check();
-    // What a window has of events is as good a skeleton as any.
+    // Events of a window are as good a skeleton as any.
     const std::size_t streams = window.events.streams.size();
     const std::vector<double> own(2 * streams, 2.5), units(2, 0.5);
     sim::skeleton_program(window.events, {500, streams, own, units});

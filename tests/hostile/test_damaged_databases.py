@@ -43,7 +43,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def ask_everything(path: Path) -> None:
-    """What the commands that read ask."""
+    """Queries of the commands that read."""
     from autofinity.cli.status import _document, _print
     from autofinity.workflow.run_records import policy_of, run_now, status
 

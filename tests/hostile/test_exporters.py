@@ -82,7 +82,7 @@ def policies(draw: st.DrawFn) -> RulePolicy:
 
 
 def code(header: str, language: str) -> str:
-    """What the compiler sees of a header, without what its strings say."""
+    """Tokens of a header for the compiler, without the content of its strings."""
     compiler = COMPILERS[language]
     done = subprocess.run(
         [*compiler, "-x", language, "-trigraphs", "-E", "-P", "-Wall", "-Wno-trigraphs", "-"],
@@ -163,7 +163,7 @@ def test_the_sql_expression_reads_columns_of_any_name(policy: RulePolicy) -> Non
     )
     bland = exported(BLAND, "sql").replace('"name_a"', "c0").replace('"name_b"', "c1")
     assert unquoted == bland
-    if len({name.casefold() for name in columns}) == len(columns):  # as SQLite tells them apart
+    if len({name.casefold() for name in columns}) == len(columns):  # as SQLite distinguishes them
         database = sqlite3.connect(":memory:")
         quoted = ", ".join('"' + name.replace('"', '""') + '" REAL' for name in columns)
         database.execute(f"CREATE TABLE samples ({quoted})")

@@ -1,4 +1,4 @@
-"""What a seccomp filter forbids costs us the monitor at most, never the application its life."""
+"""Calls that seccomp forbids cost us the monitor at most, never the application its life."""
 
 from __future__ import annotations
 

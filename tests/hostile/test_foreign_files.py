@@ -33,7 +33,7 @@ FIXTURE = [HealthCheck.function_scoped_fixture]
 
 
 def read_or_refused(path: Path, read: Read, content: bytes) -> str:
-    """What was said of the file; empty: it was read. Any error that is not ours fails the test."""
+    """Message about the file; empty: it was read. Any error that is not ours fails the test."""
     path.write_bytes(content)
     return refused(path, read)
 

@@ -1,4 +1,4 @@
-"""What lies beside the database is its user's alone: made so, and taken only when it is."""
+"""Files beside the database are its user's alone: made so, and taken only when they are."""
 
 from __future__ import annotations
 

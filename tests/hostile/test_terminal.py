@@ -23,7 +23,7 @@ type OnTerminal = Callable[..., tuple[int, str]]
 CLEAR, TITLE, C1, BIDI = "\x1b[2J", "\x1b]0;x\x07", "\x9b31m", "\u202e"
 HOSTILE = f"a{CLEAR}{TITLE}{C1}{BIDI}[red]b"
 SHOWN = r"a\x1b[2J\x1b]0;x\x07\x9b31m\u202e[red]b"
-# What our own tables are made of: colours, and how progress is drawn.
+# Escapes of our own tables: colours, and the display of progress.
 OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[0-9]*[AK]|\r")
 
 
@@ -102,7 +102,7 @@ def test_the_behaviour_database(
 
 
 def test_a_dry_run(run: Runner, tmp_path: Path) -> None:
-    """Of a program with such a name, under a policy in such a folder."""
+    """Dry run of a program with such a name, under a policy in such a folder."""
     folder = tmp_path / f"{CLEAR}{C1}"
     folder.mkdir()
     program = folder / "prog"

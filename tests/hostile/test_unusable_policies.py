@@ -19,7 +19,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 def attach(tmp_path: Path, *options: str, **environment: str) -> list[str]:
-    """What it says of a program that ends by itself."""
+    """Messages of `attach` on a program that ends by itself."""
     with subprocess.Popen(["sleep", "1.5"]) as program:
         done = subprocess.run(
             [sys.executable, "-m", "autofinity", "attach", str(program.pid), *options],

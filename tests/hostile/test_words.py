@@ -1,4 +1,4 @@
-"""What cannot be used is refused by one line on stderr and an exit code, and stays as it is."""
+"""Unusable input is refused by one line on stderr and an exit code, and stays as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kernel has of threads that were bound by a hint, on several nodes."""
+"""The kernel's view of threads that were bound by a hint, on several nodes."""
 
 from __future__ import annotations
 

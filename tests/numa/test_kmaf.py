@@ -79,7 +79,7 @@ def test_partners_and_their_pages_come_together_on_a_node_for_each_pair(
 
 
 def _hinting_faults() -> int:
-    """Of all programs since the kernel began."""
+    """Hinting faults of all programs since the kernel began."""
     lines = Path("/proc/vmstat").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("numa_hint_faults "))
 

@@ -1,6 +1,6 @@
 """Bytes that fuzzers found interesting, and changes of them: the same answer or error every time.
 
-What `make fuzz` runs natively goes through the built extension here.
+Inputs of the native `make fuzz` go through the built extension here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def unpack(bundle: bytes) -> Iterator[bytes]:
 
 
 def answer(folder: Path) -> str | list[list[int]] | None:
-    """What the trace in a folder counts, or why it is refused; None: it would take long."""
+    """Counts of the trace in a folder, or why it is refused; None: it would take long."""
     try:
         trace = core.read(str(folder))
         if trace.n_events > MOST_EVENTS or trace.n_accesses > MOST_ACCESSES:

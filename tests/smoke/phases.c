@@ -1,5 +1,5 @@
 // N threads compute for S seconds: phases N S. Each SIGUSR1 begins another phase: computing alone,
-// or computing on pages of its own that each thread gives away and touches anew, so that they
+// or computing on pages of its own that each thread gives away and touches again, so that they
 // fault.
 #define _GNU_SOURCE
 #include <pthread.h>

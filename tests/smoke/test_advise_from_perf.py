@@ -1,4 +1,4 @@
-"""What perf writes on this machine is read, whatever version it is."""
+"""Output of this machine's perf is read, whatever version it is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROGRAM = ("sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
 
 
 def counted(tmp_path: Path, *words: str) -> Path:
-    """What `perf stat` writes of a short program."""
+    """Output of `perf stat` for a short program."""
     path = tmp_path / "stat"
     if PERF is None:
         pytest.skip("there is no perf here")

@@ -1,4 +1,4 @@
-"""Runs are learned from: rows → growth → rebuild → another policy → old hints dropped → anew."""
+"""Runs are learned from: rows → growth → rebuild → another policy → old hints dropped → again."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Scripted:
     """Two threads whose progress depends on where they are bound."""
 
     accesses: int
-    """Data cache accesses a second and thread: what tells the programs apart."""
+    """Data cache accesses a second and thread, which distinguish the programs."""
     likes_packed: bool
     now: int = 0
     turn: int = 0
@@ -93,7 +93,7 @@ class Scripted:
 
 
 def live(db: Path, policy: Path, sysfs: Path, program: str, process: Scripted) -> None:
-    """What the monitor does, on a scripted program."""
+    """The monitor's loop, on a scripted program."""
     topology = read_sysfs(sysfs, allowed=frozenset(range(8)))
     header = RunHeader(
         program, f"/bin/{program}", 42, TIER, 2, digest_of(policy), "llc", "0-7",

@@ -1,4 +1,4 @@
-"""`run --every` on a real program: one that changes is sampled and decided about anew."""
+"""`run --every` on a real program: one that changes is sampled and decided about again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run would do, and what it did: told before, and read back from the kernel after."""
+"""Plan and result of a run: printed before, and read back from the kernel after."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_an_installed_launcher_finds_the_policy_its_package_ships(
     package = tmp_path / "venv" / "lib" / "python3.13" / "site-packages" / "autofinity"
     policies = package / "share" / "policies"
     policies.mkdir(parents=True)
-    (package / "own_python.py").touch()  # what tells the package from its files
+    (package / "own_python.py").touch()  # distinguishes the package from its files
     shutil.copy(_policy(tmp_path), policies / "acme.json")
     shutil.copy(_policy(tmp_path), policies / "any-machine.json")
     for words, name, origin in (

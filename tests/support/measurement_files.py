@@ -22,7 +22,7 @@ PER_SECOND = {
     SAME_LLC: 2e5,
     OTHER_LLC: 6e5,
 }
-"""What each of the four threads did, in all of the files."""
+"""Counts of each of the four threads, in all of the files."""
 
 TIMED = (
     "perf-stat-6.1.json",
@@ -49,7 +49,7 @@ UNTIMED = (
     "perf-c2c-4.15.txt",
     "perf-c2c-6.6.txt",
 )
-"""Of which only ratios mean something."""
+"""Files of which only ratios mean something."""
 FILES = (*TIMED, *UNTIMED)
 _SHARE = "other_cache_share"
 _LIMIT = 0.1
@@ -60,8 +60,8 @@ POLICY = RulePolicy(
     PACKED,
     ratios=(Ratio(_SHARE, (OTHER_LLC,), ("llc_requests",)),),
 )
-"""Asks what all of the files tell. Nobody knows what it was learned from, so there is no gain to be
-told, which takes seconds.
+"""Asks for counters that all of the files have. Its training data are unknown, so no gain is
+reported, which takes seconds.
 """
 OWN_CPUS = (0, 1, 56, 57)
 """Where likwid and the own table had the threads."""

@@ -1,4 +1,4 @@
-"""What the documents name exists: files they link to, commands, options and make's targets."""
+"""Names in the documents exist: files they link to, commands, options and make's targets."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_no_command_asks_a_machine_for_more_threads_than_it_has(document: Path) 
         known = words[:1] == ["autofinity"] and machine in preset_names()
         for count in filter(str.isdigit, threads.split(",") if known else ()):
             wrong += [words] * (int(count) > len(load_preset(machine).topology.pus))
-        # Of the reader's own machine this much is known.
+        # The reader's own machine is known to have two CPUs, no more.
         wrong += [words] * (words[1:2] == ["hints"] and not machine and int(threads or 1) > 2)
         wrong += [words] * (machine == "host" and words[1:2] == ["topology"] and threads > "2")
     assert not wrong

@@ -1,4 +1,4 @@
-"""The drawing in ARCHITECTURE.md as a test."""
+"""The diagram in ARCHITECTURE.md as a test."""
 
 import os
 import re

@@ -96,7 +96,7 @@ def test_what_a_header_of_the_runtime_declares_is_defined_in_the_file_beside_it(
 ) -> None:
     for home in HOMES.get(header, (header.removesuffix(".h") + ".c",)):
         for name in shared(CAPTURE / header):
-            # What begins a line there is no statement of a function.
+            # Text at the begin of a line there is no statement of a function.
             assert re.search(rf"^\w.*\b{name}\b", (CAPTURE / home).read_text(), re.MULTILINE), name
 
 

@@ -12,7 +12,7 @@ from autofinity.cli.options.work import jobs_option, work_option
 def comparing_options[**P, R](
     repeats: int | None, shown: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Of the function `seeds`, `repeats`, `paper_seconds`, `jobs` and `work`.
+    """Add the options for `seeds`, `repeats`, `paper_seconds`, `jobs` and `work` to a function.
 
     `repeats` is the default, None where the command knows one (`shown` says which).
     """

@@ -1,4 +1,4 @@
-"""What `figure` and `coverage` share: where the picture goes."""
+"""Output options of `figure` and `coverage`: where the picture goes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _lines(drawn: Chart | Matrices) -> list[str]:
 
 
 def document(drawn: Chart | Matrices) -> Mapping[str, object]:
-    """What is drawn as JSON; a gap is null."""
+    """A chart or matrices as JSON; a gap is null."""
     from autofinity.report.chart import Chart
 
     if isinstance(drawn, Chart):

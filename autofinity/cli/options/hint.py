@@ -28,7 +28,7 @@ def completed(incomplete: str) -> list[CompletionItem]:
 
 
 class HintType(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.3
-    """What an option reads as a hint."""
+    """Click's type for an option that is a hint."""
 
     name = "hint"
 

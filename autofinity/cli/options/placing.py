@@ -32,6 +32,6 @@ available_option = click.option(
 
 
 def tell_unknown(topology: Topology) -> None:
-    """What is not known of the machine, a line each on stderr."""
+    """Report unknown facts of the machine on stderr, a line each."""
     for line in gaps(topology):
         complain(line)

@@ -20,7 +20,7 @@ from autofinity.workflow.wanted import Wanted, wanted_on
 
 
 class ProfilingOptions(TypedDict):
-    """What `profiling_options` adds to a command."""
+    """Options that `profiling_options` adds to a command."""
 
     machine: str
     latencies: str | None
@@ -74,7 +74,7 @@ def profiling_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 
 def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
-    """What the options describe. Raises `SuiteError` and `UsageError`."""
+    """The wanted observations that the options describe. Raises `SuiteError` and `UsageError`."""
     if options["twin"] and options["machine"] != "host":
         raise UsageError(
             f"--simulated: {options['machine']} is always simulated; expected --simulated with "

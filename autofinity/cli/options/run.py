@@ -30,6 +30,6 @@ fallback_option = click.option(
 
 
 def fallback_of(wish: Hint | None) -> Hint | None:
-    """What --fallback says, else AUTOFINITY_FALLBACK. Raises `UsageError`."""
+    """The hint of --fallback, else of AUTOFINITY_FALLBACK. Raises `UsageError`."""
     said = os.environ.get("AUTOFINITY_FALLBACK")
     return wish if wish is not None or not said else hint_of(said)

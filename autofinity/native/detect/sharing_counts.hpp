@@ -24,7 +24,7 @@ class SharingCounts {
         rows_[a * threads_ + b] += times;
     }
     const std::vector<std::uint64_t>& rows() const { return rows_; }
-    // What each pair shares, whoever saw it: symmetric, row by row.
+    // Sharing of each pair, whoever saw it: symmetric, row by row.
     std::vector<std::uint64_t> cells() const {
         std::vector<std::uint64_t> found(rows_.size());
         for (std::size_t a = 0; a < threads_; ++a)

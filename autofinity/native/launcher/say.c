@@ -129,7 +129,7 @@ void say_bluntly(const char* format, ...) {
     va_start(arguments, format);
     alarm(1);
     if (make_line(&line, format, arguments) && write(STDERR_FILENO, line.text, line.used) < 0) {
-        // there is nobody left to tell
+        // nobody is left to notify
     }
     va_end(arguments);
 }

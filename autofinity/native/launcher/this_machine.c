@@ -239,7 +239,7 @@ bool machine_shape(Shape* out) {
 }
 
 // ---- what there is to choose --------------------------------------------------------------------
-// Whether these CPUs are of kinds that `_efficiency` of linux/sysfs_topology.py tells apart.
+// Whether these CPUs are of kinds that `_efficiency` of linux/sysfs_topology.py distinguishes.
 static bool of_several_kinds(const CpuSet* cpus) {
     static const char* const types[] = {"devices/cpu_lowpower/cpus", "devices/cpu_atom/cpus",
                                         "devices/cpu_core/cpus"};

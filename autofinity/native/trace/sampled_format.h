@@ -80,7 +80,7 @@ typedef struct af_window_stream {
 
 // A moment when all threads of the largest team had come to one point. `streams` uint64_t follow:
 // the instructions of each thread at that moment. The first record is the begin of the region, the
-// last one its end. Of many records, evenly spread ones are kept.
+// last one its end. If there are many records, evenly spread ones are kept.
 typedef struct af_meeting_record {
     uint64_t work;
     uint64_t met;  // meetings up to this one

@@ -19,7 +19,7 @@ from autofinity.report.chart import Chart
 
 
 class AllAffinities:
-    """Of the programs asked for, or of the most and the least sensitive one."""
+    """Times of the programs asked for, or of the most and the least sensitive one."""
 
     def data(self, observed: Observed) -> dict[Workload, list[float]]:
         """Times over that of the best affinity, best first.

@@ -18,7 +18,7 @@ class InterestingCases:
     """Those whose packed and distributed times differ by a fifth."""
 
     def data(self, observed: Observed) -> list[Case]:
-        """Of all cases that can be judged."""
+        """All cases that can be judged."""
         return judged(observed, None)
 
     def draw(self, figure: AnyFigure, cases: Sequence[Case], on: str) -> Chart:
@@ -29,7 +29,7 @@ class InterestingCases:
         chosen = [case for case in cases if case.interesting]
         if not chosen:
             raise LearningError(
-                f"none of {len(cases)} cases is interesting: there is nothing to draw"
+                f"none of {len(cases)} cases is interesting: there is nothing to show"
             )
         return Chart(
             f"Figure 12: {figure.title} on {on}",

@@ -1,4 +1,4 @@
-"""What single choices are worth: how counters are cut, and how one performance is made of many.
+"""Values of single choices: how counters are cut, and how one performance is made of many.
 
 Programs are held out in folds, a policy is learned from the others for each variation, and the
 times of what it chooses are averaged.

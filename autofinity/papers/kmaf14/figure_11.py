@@ -1,4 +1,4 @@
-"""What each half of the mechanism gains alone."""
+"""Gain of each half of the mechanism alone."""
 
 from autofinity.papers.bars import Bars
 from autofinity.papers.changes import less

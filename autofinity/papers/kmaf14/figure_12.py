@@ -1,4 +1,4 @@
-"""What the mechanism itself takes."""
+"""Overhead of the mechanism itself."""
 
 from autofinity.papers.bars import Bars
 from autofinity.papers.kmaf14.paper import PAPER

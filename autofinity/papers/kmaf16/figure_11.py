@@ -1,4 +1,4 @@
-"""What one operation takes: of the paper the whole of table 5 over the number of operations."""
+"""Time of one operation; for the paper, the whole of table 5 over the number of operations."""
 
 from autofinity.papers.kmaf16.paper import PAPER
 from autofinity.papers.mechanism_figure import MechanismFigure

@@ -23,7 +23,7 @@ class SideBySide:
     mechanisms: tuple[str, ...]
 
     def data(self, runs: Runs) -> list[MechanismCase]:
-        """Of each program alone and of each pair, which cannot be repeated."""
+        """Runs of each program alone and of each pair, which cannot be repeated."""
         alone = dict.fromkeys(program for pair in self.pairs for program in pair)
         programs = (*alone, *map("+".join, self.pairs))
         return runs.cases(self.mechanisms, programs=programs, repeats=1)

@@ -1,4 +1,4 @@
-"""What more page faults gain, and cost: while pages stay, and while they follow."""
+"""Gain and cost of more page faults: while pages stay, and while they follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all operations of a run take, by kind."""
+"""Time of all operations of a run, by kind."""
 
 from autofinity.papers.kmaf16.paper import PAPER
 from autofinity.papers.mechanism_figure import MechanismFigure

@@ -4,7 +4,7 @@ from autofinity.papers.figure import Paper
 
 PAPER = Paper("Cruz et al., Euro-Par 2016", "xeon-x7550", "sammu-")
 SIZE, REPEATS = "small", 4
-"""What stays in the TLBs is hardly looked at (section 3.1), and `tiny` inputs do."""
+"""Pages that stay in the TLBs are hardly looked at (section 3.1), and pages of `tiny` inputs do."""
 MECHANISMS = (
     *("random", "marathe", "autopin", "numa-balancing", "kmaf14", "sammu"),
     "oracle-trace",

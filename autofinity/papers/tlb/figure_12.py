@@ -1,4 +1,4 @@
-"""What the mapping gains on the real machine: time, misses of both caches, and transfers."""
+"""Gain of the mapping on the real machine: time, misses of both caches, and transfers."""
 
 from autofinity.papers.bars import Bars
 from autofinity.papers.mechanism_figure import MechanismFigure

@@ -8,8 +8,8 @@ from autofinity.papers.figure import Paper
 PAPER = Paper("Cruz et al., CCPE 2014", "xeon-e5-2650", "tlb-")
 MECHANISMS = ("random", "tlb", "oracle-threads")
 TWO_PHASES = "256 4 131072"
-"""Of `prodcons`: blocks, phases, words of a block. What partners exchange fills a TLB, so that the
-pages of former partners leave it."""
+"""Input of `prodcons`: blocks, phases, words of a block. Pages that partners exchange fill a TLB,
+so that the pages of former partners leave it."""
 TABLE_II = {
     "time": mean_change(-9.2, 2.2, -0.3, 0.3, -0.3, -7.4, -0.4, -16.7, -4.6),
     "l2_mpki": mean_change(-23.1, -2.3, -2.5, -0.1, -3.2, -23.3, -0.8, -25.1, -24.4),

@@ -17,7 +17,7 @@ class Quantities:
     """All rows of the table under `tlb`: ratios to the operating system's, and counts."""
 
     def data(self, runs: Runs) -> list[MechanismCase]:
-        """Of all programs."""
+        """Runs of all programs."""
         return runs.cases(("tlb",))
 
     def draw(self, figure: AnyFigure, cases: Sequence[MechanismCase], on: str) -> Chart:

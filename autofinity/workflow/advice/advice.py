@@ -1,4 +1,4 @@
-"""All questions, in the order in which they are told."""
+"""All questions, in the order of the advice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autofinity.workflow.advice.threads import thread_count
 
 
 def advice_on(seen: Seen) -> tuple[Section, ...]:
-    """What to do about a program, and why."""
+    """The advice on a program, with its evidence."""
     chosen, use = chosen_of(seen), use_of(seen)
     memory = memory_policy(seen, chosen, use)
     return (

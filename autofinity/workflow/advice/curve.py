@@ -14,7 +14,7 @@ PAYS = 0.05
 """Share of the time by which a count has to be faster to be worth its CPUs."""
 
 type Counted = Literal["threads", "CPUs"]
-"""What is varied: a captured program keeps its threads, and gets more or fewer CPUs for them."""
+"""The varied quantity: a captured program keeps its threads, and gets more or fewer CPUs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Point:
     """One count."""
 
     threads: int
-    """That the program was told."""
+    """Thread count that was passed to the program."""
     cpus: int
     """That were chosen for them; 0: whatever the system chose."""
     cores: int
-    """Of these CPUs: fewer, where threads are on siblings."""
+    """Cores of these CPUs: fewer, where threads are on siblings."""
     time_s: float
     """In the placement that was chosen; the median, where it ran several times."""
     hint: str = ""
@@ -53,8 +53,8 @@ class Curve:
 
     @property
     def enough(self) -> Point:
-        """The first point than which none is faster by as much as pays: by `PAYS`, or by what
-        repeated runs scatter, where that is more.
+        """The first point than which none is faster by as much as pays: by `PAYS`, or by the
+        spread of repeated runs, where that is more.
         """
         fastest = min(self.points, key=lambda point: point.time_s)
         scatter = max(point.scatter or 0.0 for point in self.points)
@@ -62,7 +62,7 @@ class Curve:
         return next(point for point in self.points if point.time_s <= within)
 
     def count_of(self, point: Point) -> int:
-        """What is varied, of a point."""
+        """Value of the varied quantity at a point."""
         return point.threads if self.counted == "threads" else point.cpus
 
     def speed(self, time_s: float) -> float:

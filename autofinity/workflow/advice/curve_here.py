@@ -31,8 +31,8 @@ from autofinity.workflow.advice.curve import Curve, Point, checked_counts, usual
 
 PLACEHOLDER = "{threads}"
 _READS = (("dram_reads_local", "dram_reads_remote"), ("llc_misses",))
-"""What counts lines from memory; the first of which this CPU has all events. What was prefetched
-is not among misses."""
+"""Counters of lines from memory; the first set of which this CPU has all events. Prefetched lines
+are not among misses."""
 _FIRST_WORD_S, _LAST_WORD_S, _LOOK_S = 1.0, 10.0, 0.02
 """For how long a monitor may take, after the program's end, to begin and to end its record. That of
 a program of less than some tenths of a second may never begin."""
@@ -41,12 +41,12 @@ _NEVER_STARTED = (126, 127)
 
 @dataclass(frozen=True, slots=True)
 class CurveHere:
-    """What came of it."""
+    """Result of the runs."""
 
     curve: Curve | None
     """None: no run ended well."""
     exit_code: int
-    """Of the program: of the run that ended it, else 0."""
+    """Exit code of the program in the run that failed, else 0."""
     failed_at: int | None
     """Thread count of the run that failed, after which none was begun; None: none did."""
 
@@ -118,7 +118,7 @@ def _run(
 
 
 def _on_record(database: Path) -> RunRecord | None:
-    """What its monitor wrote of the run, once it has written the end; it is gone by then, too."""
+    """The monitor's record of the run, once it has its end; the monitor is gone by then, too."""
     began_s = time.monotonic()
     while time.monotonic() < began_s + (_LAST_WORD_S if database.exists() else _FIRST_WORD_S):
         with suppress(StoreError), BehaviourDB.open(database, read_only=True) as found:
@@ -132,7 +132,7 @@ def _on_record(database: Path) -> RunRecord | None:
 def _point(count: int, runs: Sequence[tuple[CountedRun, RunRecord | None]]) -> Point:
     times = [done.elapsed_s for done, _ in runs]
     middle = statistics.median(times)
-    # Of the run in the middle: what it was like to be as fast as is told.
+    # Reads and record of the run that is nearest to the median time, which is reported.
     done, record = min(runs, key=lambda run: abs(run[0].elapsed_s - middle))
     reads = sum(done.counts.values()) if done.counts else None
     placed = record is not None and record.bound > 0 and record.hint
@@ -148,7 +148,7 @@ def _point(count: int, runs: Sequence[tuple[CountedRun, RunRecord | None]]) -> P
 
 
 def _counters() -> tuple[Mapping[str, Encoding], str]:
-    """What counts lines from memory, and why nothing does."""
+    """Counters of lines from memory, and why there are none."""
     capability = probe()["hardware counters"]
     if not capability.available:
         return {}, f"reads of memory were not counted: {capability.detail}; {capability.remedy}"

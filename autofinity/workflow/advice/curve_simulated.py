@@ -2,7 +2,7 @@
 
     thread count ─► captured ─► replayed in each hint's best match ─► asked of the policy ─► a point
 
-A program of a suite is captured anew at each count. A trace has the threads that it has: what can
+A program of a suite is captured again at each count. A trace has the threads that it has: what can
 be said of it is what fewer CPUs, or siblings, would do to them. The policy is asked as it is
 judged: by whole runs, in the affinities that it looks in.
 """
@@ -142,7 +142,7 @@ class _Replayed:
         self._known: dict[tuple[OsIndex, ...], SimResult] = {}
 
     def chosen(self, policy: RulePolicy | None) -> Hint:
-        """What the policy says in the end."""
+        """The last hint of the policy."""
         if policy is None:
             return DISTRIBUTED
         topology = self._spec.topology

@@ -1,4 +1,4 @@
-"""A program that others measured: decided on as a live sample is, from what their file tells."""
+"""A program that others measured: decided on as a live sample is, from the counts in their file."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def place_named(machine: str) -> Place:
 def seen_in_file(
     path: Path, place: Place, policy: RulePolicy | None, asked: str, threads: int | None = None
 ) -> Seen:
-    """What `path` (`-`: standard input) tells of a program. `threads`: that it computes with; None:
+    """The program in the file `path` (`-`: standard input). `threads`: that it computes with; None:
     those that the file shows. `asked` says which policy that is, or why there is none.
 
-    Raises `MeasurementError` for a file that tells nothing, and `UsageError` where nobody says how
+    Raises `MeasurementError` for a file without counts, and `UsageError` where nobody says how
     many threads.
     """
     measured = read_measured(path, EVENTS)

@@ -1,12 +1,12 @@
-"""What the placement is worth: what training programs gained that fell under the same rule.
+"""Expected gain of the placement: the gain of training programs under the same rule.
 
-    policy ─► learned_from ─► cases under the rule ─► worth ─► what is told
+    policy ─► learned_from ─► cases under the rule ─► worth ─► expected gain
 
 A policy's file has no times. The observations that it was learned from have, and they are shipped
-with a shipped policy: the same rule is asked of each program's sample there. Told is what came of
-it in the end, after the second look where the policy takes one, since nobody stays where the first
-look says; and apart what came of each answer that a second look can give. Cases without a run under
-the operating system count for the gain over distributed threads alone.
+with a shipped policy: the same rule is asked of each program's sample there. The reported gain is
+that of the last placement, after the second look where the policy takes one, since nobody stays
+where the first look says. The gain of each answer of a second look is reported apart. Cases
+without a run under the operating system count for the gain over distributed threads alone.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _advice(over_os: Worth | None, over_distributed: Worth | None) -> str:
 
 
 def _answers(fell: Sequence[Fell], second: SecondLook | None) -> dict[str, list[Fell]]:
-    """What a second look can say, with the cases of which it did."""
+    """Answers of a second look, with the cases of each."""
     if second is None:
         return {}
     words = second.policy.last_words

@@ -1,4 +1,4 @@
-"""Counts that others measured, as a sample: which counters they tell, and which they lack.
+"""Counts that others measured, as a sample: which counters they have, and which they lack.
 
 events of a file ─► EventNames of the CPU ─► counters ─► per thread and second, where it says
 """
@@ -22,7 +22,7 @@ _MOST_NAMED = 12
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was taken from a file, and what not."""
+    """Counters and events of a file that are used, and those that are not."""
 
     file: str
     format: str
@@ -34,7 +34,7 @@ class Given:
     unused: tuple[str, ...]
     """Events that stand for no counter on this CPU, or were not counted, with why."""
     lacking: tuple[str, ...]
-    """Counters that rules ask for and the file does not tell."""
+    """Counters that rules ask for and the file lacks."""
     measure: str
     """The command that measures all that the rules ask for; empty: this CPU has no events for what
     is lacking, or nothing is.
@@ -144,8 +144,8 @@ def rates_asked_by(policy: RulePolicy) -> tuple[str, ...]:
 def _by_code(
     measured: Measured, events: Mapping[str, Event], *, timed: bool
 ) -> dict[Code, tuple[float, tuple[str, ...]]]:
-    """What each event counted, and how the file calls it. Of an event that the file has twice the
-    first counts; of one on each kind of cores both do, by the time on each.
+    """Count of each event, and its names in the file. Where the file has an event twice, the first
+    counts; where it has one on each kind of cores, both do, by the time on each.
     """
     kinds: dict[Code, dict[str, str]] = {}
     for name, event in events.items():

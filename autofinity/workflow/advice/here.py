@@ -95,13 +95,13 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
 
 
 def _room(state: LiveState, threads: int) -> int:
-    """Of the threads that compute, as a run would place them; 0: of others than those."""
+    """Room of the threads that compute, as a run would place them; 0: for other threads."""
     computing = len(state.workers.computing)
     return state.workers.room if computing == threads else 0
 
 
 def _undecided(state: LiveState, threads: int) -> str:
-    # What to do instead is not for who is only advised.
+    # The remedy after "; " is for a run, not for advice.
     return why_undecided(state, threads).partition("; ")[0].removesuffix(f": {STAYS}")
 
 

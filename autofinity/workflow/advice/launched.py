@@ -22,7 +22,7 @@ _ENDED = "the program ended before anything was seen of it"
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """What came of it."""
+    """Result of a program that advice launched."""
 
     exit_code: int
     """The program's, 128 + n for signal n; 126 or 127 where it cannot be run."""

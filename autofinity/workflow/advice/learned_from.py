@@ -19,7 +19,7 @@ from autofinity.workflow.several_machines import ANY
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What a policy was learned from."""
+    """Observations that a policy was learned from."""
 
     policy: RulePolicy
     """As it was learned."""

@@ -23,7 +23,7 @@ class Decider(Mechanism[LiveState], Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What came of it."""
+    """Result of a look at a program."""
 
     state: LiveState
     cpus: tuple[OsIndex, ...]

@@ -120,7 +120,7 @@ def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
 
 
 def _cache_bytes(topology: Topology) -> int:
-    """Of the largest cache; 0 where none is known."""
+    """Size of the largest cache; 0 where none is known."""
     return max((cache.size_bytes for cache in topology.caches), default=0)
 
 

@@ -22,7 +22,7 @@ _TOOLS = ("taskset", "numactl", _A_CPU_A_THREAD)
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the policy says of a program."""
+    """The policy's answer for a program."""
 
     hint: Hint
     cores: CoreSet

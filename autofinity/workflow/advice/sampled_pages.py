@@ -1,7 +1,8 @@
 """Sampled accesses of others' files by node: what answered them, and which pages they touched.
 
-A page is on the node whose memory answered: of a load that local memory answered the one of its
-CPU, of one from remote memory the other one of two. Of more nodes a remote answer leaves it open.
+A page is on the node whose memory answered: the node of the load's CPU for
+local memory, the other one of two nodes for remote memory. With more nodes, a remote answer leaves
+the node open.
 """
 
 from __future__ import annotations

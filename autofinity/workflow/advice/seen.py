@@ -1,4 +1,4 @@
-"""What was seen of a program that nobody moved: all that advice goes by."""
+"""Observation of a program that nobody moved: the base of all advice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Seen:
     asked: str
     """Which policy that is, and who chose it; or why there is none."""
     state: LiveState
-    """Of the decider, which has bound nothing."""
+    """State of the decider, which has bound nothing."""
     undecided: str
     """Why the policy was not asked; empty where it was."""
     threads: int
@@ -48,11 +48,11 @@ class Seen:
     node_gbs: float = math.nan
     """Bandwidth of a node's memory, as the machine file says or was measured; NaN: not known."""
     smt_slowdown: float | None = None
-    """Of a thread while a sibling issues, too; None where no machine file says."""
+    """Slowdown of a thread while a sibling issues, too; None where no machine file says."""
     given: Given | None = None
     """Where the sample is from others' file: what was taken from it."""
     not_measured: tuple[str, ...] = ()
-    """What cannot be seen here, and what would help, a line each."""
+    """Quantities that cannot be seen here, and what would help, a line each."""
 
     @property
     def placed(self) -> int:
@@ -66,8 +66,8 @@ class Seen:
         return tuple(pus[cpu].node for cpu in self.cpus if cpu in pus)
 
     def rate(self, counter: str) -> float | None:
-        """Of the sample, per thread and second; None where it was not measured, or nobody says in
-        what time.
+        """Value in the sample, per thread and second; None where the counter was not measured, or
+        its time is unknown.
         """
         return self.amount(counter) if self.given is None or self.given.timed else None
 
@@ -87,8 +87,8 @@ class Section:
 
     question: str
     advice: str
-    """What to do."""
+    """Recommended action."""
     evidence: tuple[str, ...]
-    """What that rests on: numbers with units, a line each."""
+    """Evidence for the advice: numbers with units, a line each."""
     facts: dict[str, object]
     """The same for programs; names say the units."""

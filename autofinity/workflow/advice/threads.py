@@ -30,9 +30,7 @@ def thread_count(seen: Seen) -> Section:
     facts["read_gbs"] = read_gbs
     told = f"{seen.threads} threads read {read_gbs:.2f} GB/s from memory"
     if math.isnan(seen.node_gbs):
-        why = (
-            "what this machine's memory can give is not known; `autofinity doctor --measure` tells"
-        )
+        why = "memory bandwidth is not known; measure it with `autofinity doctor --measure`"
         return Section(question, again, (told, why), facts)
     if seen.memory is None or not seen.memory.total_bytes:
         return Section(question, again, (told, "where its pages are was not seen"), facts)

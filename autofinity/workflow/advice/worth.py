@@ -22,8 +22,8 @@ class Worth:
 
     value: float
     interval: tuple[float, float] | None
-    """95 % by bootstrap over programs, of which one on several machines is drawn as a whole; None:
-    of too few programs.
+    """95 % by bootstrap over programs, where one program on several machines is resampled as
+    a whole; None: too few programs.
     """
     cases: int
     programs: int

@@ -3,7 +3,7 @@
  * usage: chase LOG2_LINES STEPS            (threads: OMP_NUM_THREADS)
  *
  * Each thread owns 2^LOG2_LINES nodes of one cache line. Node g(i) points to node g(i + 1), where g
- * is a bijection that scatters: one cycle, no two steps near each other. Loads depend on each
+ * is a bijection without locality: one cycle, no two steps near each other. Loads depend on each
  * other. Check: after STEPS steps the walk stands at g(STEPS), known without walking.
  */
 #include <omp.h>

@@ -1,4 +1,4 @@
-// What instrumented assembly calls (autofinity/native/capture/interpose/entries.c).
+// Functions that instrumented assembly calls (autofinity/native/capture/interpose/entries.c).
 #ifdef __x86_64__
 #include "capture/interpose/blocks.h"
 #include "tally.h"

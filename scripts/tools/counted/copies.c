@@ -1,4 +1,4 @@
-// What the C library copies and compares for the program.
+// Functions of the C library that copy and compare for the program.
 #include "tally.h"
 
 static void copy_up(char* to, const char* from, size_t size) {

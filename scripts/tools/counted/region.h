@@ -1,4 +1,4 @@
-// What the region of interest tells a counter, if the library has one.
+// Interface of the region of interest to a counter, if the library has one.
 #ifndef COUNTED_REGION_H
 #define COUNTED_REGION_H
 

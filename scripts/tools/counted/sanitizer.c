@@ -1,4 +1,4 @@
-// What code built with -fsanitize=thread calls: where a capture cannot instrument assembly.
+// Functions that -fsanitize=thread makes code call: where a capture cannot instrument assembly.
 #include "tally.h"
 
 API void __tsan_init(void) {}

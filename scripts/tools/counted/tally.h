@@ -1,8 +1,8 @@
 // Counts accesses of each thread, as a capture does, and the lines of 64 bytes that they touch in
 // the region of interest.
 //
-// What leaves a core is estimated by a cache of 1 MiB for each thread, 16 ways, least recently used
-// out: as the private caches of an EPYC 9654 and near those of a Xeon 8480.
+// Traffic out of a core is estimated by a cache of 1 MiB for each thread, 16 ways, least recently
+// used out: as the private caches of an EPYC 9654 and near those of a Xeon 8480.
 //
 // Each thread has a tally of its own with a bit for every line of the address space, in leaves of
 // 1 GiB that are mapped when they are first touched. Tallies outlive their threads.

@@ -270,7 +270,7 @@ static void teams(void) {
         BETWEEN((GOMP_parallel_sections(sections, NULL, THREADS, N, 0), 0));
 }
 
-// What only pragmas can say.
+// Synchronisation that only pragmas can express.
 static void tasks(void) {
     long x = 0, sum = 0;
     if (is("GOMP_parallel_reductions")) {

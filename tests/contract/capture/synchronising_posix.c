@@ -46,7 +46,7 @@ static struct timespec soon(clockid_t clock) {
     return at;
 }
 
-// What main then waits for, or comes after.
+// Thread that main then waits for, or comes after.
 static void* helper(void* unused) {
     shared++;
     if (is("pthread_once")) pthread_once(&once, routine);

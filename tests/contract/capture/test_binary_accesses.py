@@ -29,7 +29,7 @@ LOCKED = """
 
 @pytest.fixture(scope="module")
 def unchanged(tmp_path_factory: pytest.TempPathFactory) -> StreamMeta:
-    """What a region of interest with nothing in it holds."""
+    """Content of an empty region of interest."""
     folder = tmp_path_factory.mktemp("unchanged")
     (stream,) = capture(folder, MARKED.replace("BODY", ""), roi="marks").streams
     return stream

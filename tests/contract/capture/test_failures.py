@@ -1,4 +1,4 @@
-"""What is said when a program of a suite fails under capture, and what is kept then."""
+"""Message when a program of a suite fails under capture, and the files kept then."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ SOURCES = {
     "crash": "int main(void) { raise(SIGSEGV); return 0; }",
     "code": 'int main(void) { fputs("no input", stderr); return 3; }',
     "hang": "int main(void) { for (;;) pause(); }",
-    # What LLVM's OpenMP runtime looks like to ours.
+    # LLVM's OpenMP runtime, as ours recognises it.
     "llvm": 'void __kmpc_fork_call(void) {} int main(void) { puts("right"); return 0; }',
 }
 PROGRAM = """

@@ -1,4 +1,4 @@
-"""What libraries and the kernel do for the program is seen, and chases of pointers are."""
+"""Accesses of libraries and the kernel for the program are seen, and so are chases of pointers."""
 
 from workshop import Workshop
 

@@ -52,7 +52,7 @@ def times_of(meta: TraceMeta) -> list[float]:
 
 
 def disagreements(one: list[float], other: list[float]) -> list[tuple[int, int]]:
-    """Pairs of affinities that both captures tell apart, and order differently."""
+    """Pairs of affinities that both captures distinguish, and order differently."""
     return [
         (a, b)
         for a, b in combinations(range(len(one)), 2)

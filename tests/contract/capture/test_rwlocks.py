@@ -100,7 +100,7 @@ def test_a_rwlock_that_is_held_across_a_wait_keeps_the_order_of_the_capture(
     run = shop.run(NESTED_RWLOCK, replays=5)
     assert [aux for _, _, aux in run.events(0, "lock")] == [1, 0] * 20
     *helper, end = run.values(1, "post")
-    # Of each round the answer, then the reader's unlock before the writer's lock.
+    # In each round the answer, then the reader's unlock before the writer's lock.
     unlocks, answers = helper[::2], helper[1::2]
     rounds = [token for pair in zip(answers, unlocks, strict=True) for token in pair]
     assert run.values(0, "await") == [*rounds, end]

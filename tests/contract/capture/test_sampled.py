@@ -304,7 +304,7 @@ def test_a_snapshot_is_what_was_touched_last(walk: tuple[Captured, Any], whole: 
         known = lines_of(trace.window(i)[1][0])
         assert known.keys() == last.keys()
         assert {line for line, (_, was) in known.items() if was} == written
-        # Which access of a basic block was the last before the cut is not told.
+        # Which access of a basic block was the last before the cut is not recorded.
         at_cut = set(events["value"][len(past) - 20 : len(past) + 20].tolist())
         order = sorted(last.keys() - at_cut, key=last.__getitem__)
         stamps = np.array([known[line][0] for line in order])

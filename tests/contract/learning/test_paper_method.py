@@ -43,7 +43,7 @@ def seen() -> ObservationTable:
 
 @pytest.fixture(scope="module")
 def ready(seen: ObservationTable) -> Prepared:
-    """What is learned from."""
+    """Observations to learn from."""
     return prepare(seen, FOUR, HINTS_OF)
 
 
@@ -87,7 +87,7 @@ def test_3_1_counters_are_ranked_as_cfs_subset_eval_ranks_them(ready: Prepared) 
     values = np.column_stack([columns[name] for name in columns if name in names])
     theirs = weka.cfs_ranking(values, everything.metric)
     in_order = [name for name in columns if name in names]
-    # Of counters with the same value in every row the last bit of a sum decides, so they are one.
+    # Between counters with the same value in every row the last bit of a sum decides: they are one.
     same = {
         name: min(names, key=lambda one: not np.array_equal(columns[one], columns[name]))
         for name in names

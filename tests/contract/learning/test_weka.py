@@ -1,4 +1,4 @@
-"""What we say WEKA does, against WEKA itself. One file, so that Java starts once."""
+"""Our descriptions of WEKA, against WEKA itself. One file, so that Java starts once."""
 
 import multiprocessing
 import os

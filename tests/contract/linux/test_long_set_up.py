@@ -35,7 +35,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def watched(program: Path, set_up_s: float, in_all_s: float) -> tuple[FirstSample, float]:
-    """What was seen of it, and seconds from before its start to its first sample."""
+    """First sample of the program, and seconds from before its start to its first sample."""
     topology, seen = host_topology(), FirstSample()
     allowed = frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(0))
     mechanism = LivePolicy(

@@ -1,4 +1,4 @@
-"""What the two readers of this machine agree on, and what a synthetic machine is."""
+"""Agreement of the two readers of this machine, and the shape of a synthetic machine."""
 
 from __future__ import annotations
 

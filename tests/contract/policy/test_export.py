@@ -264,7 +264,7 @@ def test_the_second_look_of_the_python_module_decides_as_the_policy() -> None:
 
 
 def at(policy: RulePolicy) -> list[list[Hint]]:
-    """What each hint means with 0 to 39 threads."""
+    """Meaning of each hint with 0 to 39 threads."""
     return [[policy.at(hint, threads, CORES) for hint in HINTS] for threads in range(40)]
 
 

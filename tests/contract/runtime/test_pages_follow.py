@@ -62,7 +62,7 @@ class Watched:
     def advance(self, duration_ns: int) -> Interval:
         interval = self._process.advance(duration_ns)
         self.last = self._process.memory()
-        # As on Linux: nobody can tell, so the guard takes nothing back.
+        # As on Linux: progress is unknown, so the guard takes nothing back.
         return replace(interval, progress=math.nan)
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
@@ -85,7 +85,7 @@ def followed(
     hidden: bool = False,
     lasts_ns: float = 0,
 ) -> tuple[Watched, list[str], LiveState]:
-    """The program runs from `HOMES` under the policy; what was moved, and what was told."""
+    """The program runs from `HOMES` under the policy; the moves, and the messages."""
     setting = Setting(
         machine.topology, THREADS, machine.clock_hz, paper_second_ns=100_000, policy=asked
     )

@@ -1,4 +1,4 @@
-"""Programs that start more threads than they were told: placed for as many as run at a time."""
+"""Programs that start more threads than promised: placed for as many as run at a time."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_on_as_many_cores_as_run_at_a_time_it_is_as_fast_as_on_all(trace: Path) 
         return roi_ns(trace, shared(bound(cores), COMPUTING))
 
     assert on_cores(crew.room) < 1.1 * everywhere
-    assert on_cores(TOLD) > 1.5 * everywhere  # of the number that was told
+    assert on_cores(TOLD) > 1.5 * everywhere  # of the promised number
 
 
 def test_threads_that_share_cores_keep_to_them(trace: Path) -> None:
@@ -185,7 +185,7 @@ def test_mechanisms_by_hints_are_compared_on_as_many_cores_as_it_has_room_for(
     assert sizes(placements) == {(COMPUTING, program.placed)}
     times_s = {case.mechanism: case.run.time_s for case in cases if case.run is not None}
     for name in ("packed", "autofinity-restart"):
-        assert times_s[name] < 1.2 * times_s["os"], name  # on as many cores as were told: over 1.5
+        assert times_s[name] < 1.2 * times_s["os"], name  # on the promised cores: over 1.5
     assert times_s["oracle-affinity"] <= times_s["packed"]
 
 
@@ -245,8 +245,8 @@ def test_it_is_profiled_and_judged_against_the_os_like_all_others(
     assert case.workload.threads == TOLD
     assert case.affinities["packed"].threads == crew.room
     assert case.roi_s["os"] > 0.9 * case.roi_s["best_hint"]
-    assert case.against("os") > 0.7  # on as many cores as were told: 0.54
+    assert case.against("os") > 0.7  # on the promised cores: 0.54
     assert case.roi_s["in_run"] > 0
-    # What it did on that many cores tells nothing of what hints do to so many threads.
+    # Times on that many cores show nothing of the effect of hints on so many threads.
     with pytest.raises(LearningError, match="no observation with 8 threads"):
         with_threads(table, [TOLD])

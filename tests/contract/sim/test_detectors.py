@@ -156,7 +156,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Captured:
 
 
 def correlation(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
-    """Of the cells beside the diagonal."""
+    """Correlation of the cells beside the diagonal."""
     beside = ~np.eye(len(a), dtype=bool)
     return float(np.corrcoef(a[beside], b[beside])[0, 1])
 
@@ -211,7 +211,7 @@ def test_neighbours_are_recovered_and_told_from_a_shared_table(
     assert unevenness(watched(machine, table.trace, detector, repeats=5)) < unevenness(seen)
 
 
-# What a detector costs, on a single thread whose accesses wait for each other.
+# Cost of a detector, on a single thread whose accesses wait for each other.
 
 
 @pytest.fixture(scope="module")
@@ -394,7 +394,7 @@ def test_a_thread_that_copies_pages_pays_for_them(machine: SimMachine, alone: Pa
     queues = ("memory_queue_clocks", "link_queue_clocks")
 
     def moved(thread: int | None) -> tuple[int, Seen, float]:
-        """What moving cost, the rest of the run, and how long of it the thread stood in queues."""
+        """Cost of moving, the rest of the run, and how long of it the thread stood in queues."""
         placed = spread(machine, 1)
         process = machine.start(RunRequest(str(alone), threads=1), placed, Sensors(queues))
         process.advance(500_000)

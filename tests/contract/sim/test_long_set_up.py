@@ -25,7 +25,7 @@ from autofinity.sim.machine import SimMachine
 THREADS = 2
 POLICY = RulePolicy(("llc_requests",), {}, (), PACKED)
 SECOND_NS = 40_000
-"""Of simulated time, that stands for one second."""
+"""Simulated time that stands for one second."""
 ROUNDS = 1500
 """Long enough for caches to be warm after a move, which is not scaled."""
 

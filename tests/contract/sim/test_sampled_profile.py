@@ -24,7 +24,7 @@ from autofinity.workflow.wanted import Wanted, wanted_on
 
 THREADS = 4
 NEAR = 0.25
-"""Of the time: in a region of milliseconds few windows tell little."""
+"""Relative error: in a region of milliseconds few windows show little."""
 
 
 @pytest.fixture

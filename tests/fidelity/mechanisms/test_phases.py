@@ -36,7 +36,7 @@ FAR = tuple((thread + THREADS // 2) % THREADS for thread in range(THREADS))
 WORDS = 131_072
 BLOCKS = PERIODS * THREADS // 2 * 16
 RUN_NS = 46_000_000
-"""What it takes under the operating system, about: it stands for a minute."""
+"""Approximate time of the run under the operating system: it stands for a minute."""
 
 
 @pytest.fixture(scope="module")

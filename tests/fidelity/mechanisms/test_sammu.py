@@ -29,7 +29,7 @@ SAMMU, LAPT = TlbAccessCounters(), TlbAccessCounters(held_in="page table")
 
 @pytest.fixture(scope="module")
 def machine() -> SimMachine:
-    """Of the paper."""
+    """Machine of the paper."""
     return SimMachine.preset("xeon-x7550")
 
 

@@ -24,8 +24,9 @@ def test_false_sharing_costs_one_transfer_for_each_change_of_owner(name: str) ->
 
 @pytest.mark.parametrize("name", preset_names())
 def test_a_lock_moves_at_the_latency_of_an_atomic_from_cache_to_cache(name: str) -> None:
-    """Handing a lock over takes the holder the line back from who tried in vain, and the next one
-    the line again: two or three atomics at the distance of the two (David et al., SOSP 2013).
+    """At a hand-over the holder takes the line back from a thread that failed to lock, and the
+    next one takes the line again: two or three atomics at the distance of the two (David et al.,
+    SOSP 2013).
     """
     spec = load_preset(name)
     for distance, near in cores_by_distance(spec).items():
@@ -36,9 +37,9 @@ def test_a_lock_moves_at_the_latency_of_an_atomic_from_cache_to_cache(name: str)
 @pytest.mark.parametrize("name", preset_names())
 @pytest.mark.parametrize("write", [False, True], ids=["loads", "stores"])
 def test_lines_of_another_core_come_many_at_a_time(name: str, write: bool) -> None:
-    """Lines that another core modified, or that it shares and must give up, take less than half of
-    the latency of one: an out-of-order core loads them as it loads from memory, and its stores wait
-    in the store buffer while later instructions issue.
+    """Lines that another core modified, or that it shares and must invalidate, take less than half
+    of the latency of one: an out-of-order core loads them as it loads from memory, and its stores
+    wait in the store buffer while later instructions issue.
     """
     spec = load_preset(name)
     if spec.core.misses_in_flight == 1:

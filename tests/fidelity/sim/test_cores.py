@@ -15,7 +15,7 @@ WITHOUT = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F"}
 
 
 def digests(environment: dict[str, str]) -> tuple[str, str]:
-    """Of a process of its own: what its core was compiled for, and what each replay counts."""
+    """Digests of a process of its own: target of its compiled core, and counts of each replay."""
     paths = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
         [sys.executable, DIGEST],

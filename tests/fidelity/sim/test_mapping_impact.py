@@ -3,8 +3,8 @@
 Diener et al., Kernel-Based Thread and Data Mapping for Improved Memory Affinity, TPDS 2016,
 section 3: on a simulated machine of 4 x 2 cores SP of the NAS benchmarks gained 62 % with both
 mappings local, 31 % with local data, 15 % with local threads. No source of SP is here: the program
-is `training/cg`, a solver too, captured, with data beyond the caches. What local threads gain is
-what the L2s keep of what neighbours share, so it depends on the grid.
+is `training/cg`, a solver too, captured, with data beyond the caches. Local threads
+gain by lines that neighbours share and the L2s keep, so the gain depends on the grid.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def test_nothing_hinges_on_the_order_within_a_clock(name: str, spread: bool, kin
     compared = 0
     for event in EVENTS:
         most, moved = max(exact[event], ahead[event]), abs(exact[event] - ahead[event])
-        # Clocks are shares of the run's time; single events scatter like a Poisson count, and bytes
+        # Clocks are shares of the run's time; single events vary like a Poisson count, and bytes
         # on links come in messages.
         clocks = event.endswith(("_clocks", "cycles", "_halted", "_memory", "_sync"))
         compared += most > 400

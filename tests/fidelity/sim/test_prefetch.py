@@ -11,7 +11,7 @@ from autofinity.sim.replay import simulate
 from autofinity.sim.spec import MachineSpec
 
 PAGES = 512
-"""Of each array: 2 MiB."""
+"""Pages of each array: 2 MiB."""
 
 
 def triad_gbs(spec: MachineSpec) -> float:

@@ -39,8 +39,8 @@ SEVERAL_NODES = [n for n in preset_names() if load_preset(n).topology.n_nodes > 
 
 
 def widths(spec: MachineSpec, node: int) -> tuple[float, float]:
-    """What the narrowest of links and controller lets through from `node` to node 0, and what the
-    cores of node 0 can ask for, GB/s.
+    """Bandwidth of the narrowest of links and controller from `node` to node 0, and the demand of
+    the cores of node 0, GB/s.
     """
     demand = demand_gbs(spec, cores_of(spec, 0, 48), spec.latency.dram[spec.node_distance[0][node]])
     return min(route_gbs(spec, 0, node), spec.bandwidth.memory_gbs[node]), demand

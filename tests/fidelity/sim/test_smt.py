@@ -1,4 +1,4 @@
-"""What the second thread of a core adds, on today's machines: as much as was seen of such cores."""
+"""Gain of a core's second thread, on today's machines: as much as was measured on such cores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ type Rate = Callable[[MachineSpec, Sequence[int]], float]
 
 
 def gain(name: str, rate: Rate, cores: int = 1) -> float:
-    """Of two threads on each of `cores` cores over one."""
+    """Speed-up of two threads on each of `cores` cores over one."""
     spec = load_preset(name)
     one, two = (rate(spec, cores_of_llc(spec, 0, cores, levels)) for levels in (1, 2))
     return two / one
@@ -64,7 +64,7 @@ def test_twice_as_much_is_done_where_each_thread_waits_for_one_load(name: str) -
 
 @pytest.mark.parametrize("name", TODAY)
 def test_15_to_30_percent_are_gained_where_both_compute(name: str) -> None:
-    """Of threads that do not wait (onedfrk.com, newsletter of 2026-06-04)."""
+    """Gain of threads that do not wait (onedfrk.com, newsletter of 2026-06-04)."""
     assert 1.15 <= gain(name, instructions_per_ns) <= 1.30
 
 

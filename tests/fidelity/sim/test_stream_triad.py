@@ -1,4 +1,4 @@
-"""What everybody knows of STREAM, on a machine whose dies each have a link to memory."""
+"""Known behaviour of STREAM, on a machine whose dies each have a link to memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KERNELS = Path(__file__).resolve().parents[3] / "kernels" / "suite.toml"
 THREADS = 8
 ELEMENTS, SWEEPS = 12_000_000, 4
 FEW = Precision(at_least=2)
-"""Two windows tell a factor of two."""
+"""Two windows show a factor of two."""
 
 
 def test_stream_triad_spreads(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""What a window is warmed to is what a full replay has there: lines resident, and their states.
+"""State of a warmed window equals that of a full replay there: lines resident, and their states.
 
-Of captured programs on machines with caches an eighth as large, so that the small inputs of a test
-are too large for them, and without prefetchers: what these fetched and nobody has asked for since
-is in no snapshot (1 % to 2 % of the lines of `cg`, 0.1 % of those of `stencil`). What else differs:
+Held for captured programs on machines with caches an eighth as large, so that the small inputs of
+a test are too large for them, and without prefetchers: prefetched lines that nobody has asked for
+since are in no snapshot (1 % to 2 % of the lines of `cg`, 0.1 % of those of `stencil`). Other
+differences:
 
 - A line that moves up leaves a way of a victim cache empty. Warming touches each line once, so
   none moves up: it fills 1 % to 3 % more, with lines that are a little too old.
@@ -34,7 +35,7 @@ from autofinity.sim.spec import CacheSpec, MachineSpec
 STEP_NS = 500.0
 SMALLER = 8
 FLOORS = {"opteron-6164he": (0.94, 0.83), "epyc-9654": (0.96, 0.89)}
-"""Of an LLC with its L2s: lines resident in both, and dirty or not in both."""
+"""Shares for an LLC with its L2s: lines resident in both, and dirty or not in both."""
 PROGRAMS = {"cg": "20 4", "stencil": "48 4", "lu": "6"}
 
 

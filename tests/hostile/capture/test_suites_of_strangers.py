@@ -1,4 +1,4 @@
-"""Suites as strangers write them: each is built, run and recorded as it says, or told why not."""
+"""Suites as strangers write them: each is built, run and recorded as it says, or refused."""
 
 from __future__ import annotations
 

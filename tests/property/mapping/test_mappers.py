@@ -1,4 +1,4 @@
-"""What holds for every mapper, on any machine and any sharing."""
+"""Properties of every mapper, on any machine and any sharing."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from autofinity.model.sharing import SharingMatrix
 
 THREADS = 4
 MOST = (1 << 32) - 1
-"""Of the paper's cells of 4 bytes (section 3.5.1)."""
+"""Maximum of the paper's cells of 4 bytes (section 3.5.1)."""
 PAIRS = st.lists(
     st.tuples(st.integers(0, THREADS - 1), st.integers(0, THREADS - 1), st.integers(0, MOST)),
     max_size=12,

@@ -37,7 +37,7 @@ def test_the_mean_of_looks_lies_among_them(rates: list[float]) -> None:
 
 
 def test_repeating_until_the_margin_exceeds_the_scatter_is_right_far_more_often() -> None:
-    """Of 400 programs near the rule's boundary, by looks that scatter by a third."""
+    """For 400 programs near the rule's boundary, by looks that vary by a third."""
     first, repeated, asking = 0, 0, Asking(POLICY, decide)
     for seed in range(400):
         source = random.Random(seed)

@@ -66,5 +66,5 @@ def test_a_whole_program_needs_no_mending(seed: int, threads: int, steps: int) -
     for stream in range(threads):
         before, after = whole.events(stream), mended.events(stream)
         kept = after["kind"][: len(before)] == before["kind"]
-        # What is missing is missing at the end: those who would have come to a barrier.
+        # Missing events are at the end, where threads would have come to a barrier.
         assert np.isin(before["kind"][~kept], [3, 5, 6]).all()

@@ -183,7 +183,7 @@ def test_a_damaged_row_is_one_line_and_an_exit_code(
     done = autofinity(command, *run, "--db", str(path), code=1)
     assert f"damaged rows were left out: run 2: {column}: got " in done.stderr
     assert len(done.stderr.splitlines()) == 1
-    if command == "status":  # tells all the same what can be read
+    if command == "status":  # shows all the same what can be read
         assert "latest runs" in done.stdout
     assert content(path) == before
 

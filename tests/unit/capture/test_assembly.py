@@ -61,7 +61,7 @@ def test_atomics_and_volatiles_are_told_with_their_memory_order(tmp_path: Path) 
         "swaps": (EXCHANGE, 5),
         "adds": (CHANGE, 0),
         "looks": (VOLATILE_READ, 5),
-        "fences": (FENCE, 4),  # which of the two sides it is for, nothing tells
+        "fences": (FENCE, 4),  # nothing shows which of the two sides it is for
     }
 
 

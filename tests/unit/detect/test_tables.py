@@ -147,7 +147,7 @@ FIGURE_4 = (
     ((0x02, 0x41), (0x12, 0x51), (0x21, 0x63), (0x32, 0x79)),
     ((0x03, 0x49), (0x13, 0x54), (0x22, 0x67), (0x30, 0x74)),
 )
-"""Of each core's TLB, the two entries of each of its four sets."""
+"""For each core's TLB, the two entries of each of its four sets."""
 
 
 def figure_4() -> detect.TlbMirrors:

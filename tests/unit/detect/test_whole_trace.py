@@ -1,4 +1,4 @@
-"""What the oracle knows: sharing and page accesses of the whole trace."""
+"""The oracle's knowledge: sharing and page accesses of the whole trace."""
 
 from __future__ import annotations
 

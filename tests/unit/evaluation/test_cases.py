@@ -112,7 +112,7 @@ def test_energy_is_judged_by_the_same_choice_and_its_own_best() -> None:
 
 
 def test_intervals_draw_whole_programs() -> None:
-    """Two programs, one won at all its thread counts, one lost: a draw is all, half or nothing."""
+    """Two programs, one won at all its thread counts, one lost: samples win all, half or none."""
     cases = [
         replace(case(1.0, 2.0, hint), workload=Workload(program, "small", threads))
         for program, hint in (("won", PACKED), ("lost", DISTRIBUTED))

@@ -1,4 +1,4 @@
-"""What answers mean with thread counts that nothing was profiled with."""
+"""Meanings of answers with thread counts that nothing was profiled with."""
 
 from collections.abc import Mapping
 from dataclasses import replace

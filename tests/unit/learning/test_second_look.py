@@ -32,7 +32,7 @@ def campaign(
     *, seen_at_the_start: bool = False, without: Affinity | None = None
 ) -> ObservationTable:
     """Two thirds of the programs share and gain by packing. Half of these gain more together, the
-    others wait there: their cycles fall. Nothing at the start tells which, unless asked for.
+    others wait there: their cycles fall. Nothing at the start shows which, unless asked for.
     """
     rows = []
     for number in range(24):
@@ -67,7 +67,7 @@ def learned(table: ObservationTable, settings: LearningSettings = SETTINGS) -> R
 
 
 def answer(policy: RulePolicy, table: ObservationTable, program: str) -> Hint:
-    """What the policy says of a program in the end."""
+    """The last answer of the policy for a program."""
     of_program = {seen.affinity: seen for seen in table.of_program(program).observations()}
     where = {SLP: APART, sLP: BESIDE, slP: TOGETHER}
     return decided(policy, lambda hint: of_program[where[hint]].behaviour.values).hint
@@ -121,7 +121,7 @@ def test_a_second_look_asks_for_no_more_events_than_the_machine_counts() -> None
 
 
 def test_a_second_look_that_would_look_at_nothing_is_not_taken() -> None:
-    """Neither feature foretells anything: the first rules lose by theirs, and one answer for all
+    """Neither feature predicts anything: the first rules lose by theirs, and one answer for all
     would lose less. That answer needs no second look.
     """
     numbers = np.random.default_rng(5)

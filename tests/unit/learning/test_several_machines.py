@@ -20,7 +20,7 @@ from autofinity.store.observations import table_of
 APART, TOGETHER = Affinity.parse("{1}{1}"), Affinity.parse("{2}")
 SPREAD, PACKED = Hint.parse("SLP"), Hint.parse("slP")
 LINES_PKC = {"narrow": 20.0, "wide": 80.0, "wider": 160.0}
-"""What the packed threads of each machine can read."""
+"""Lines that the packed threads of each machine can read."""
 SETTINGS = LearningSettings(probe="none")
 
 

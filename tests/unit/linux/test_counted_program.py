@@ -47,7 +47,7 @@ def test_its_children_count_and_what_nobody_counts_is_left_out() -> None:
     done = run_counted(python(child), os.environ, wanted)
     assert set(done.counts) == {"faults"}
     few = run_counted(python("pass"), os.environ, wanted).counts["faults"]
-    # Pages may be huge: then a child's own start tells.
+    # Pages may be huge: then faults of a child's own start are the evidence.
     assert done.counts["faults"] > few + 100
     twice = {"both": Encoding(1, 2, also=(PAGE_FAULTS,))}
     both = run_counted(python("pass"), os.environ, twice).counts["both"]

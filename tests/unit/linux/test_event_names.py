@@ -23,7 +23,7 @@ CPUS = (SAPPHIRE_RAPIDS, ZEN_1, ZEN_2, ZEN_4, MAGNY_COURS, NEOVERSE, RAPTOR_LAKE
 
 
 def told(cpu: Cpu, *events: str) -> set[str]:
-    """Counters that these events tell together."""
+    """Counters that these events make up together."""
     names = EventNames(cpu)
     known = [found.code for event in events if (found := names.event(event)) is not None]
     return set(names.neutral(dict.fromkeys(known, 1.0)))

@@ -44,7 +44,7 @@ def test_a_counter_of_fewer_bits_goes_on_from_where_the_kernel_saw_it() -> None:
     clock = clock_of(near)
     assert clock is not None
     assert clock.ns(0xF4) == 500 + 3 * 0x5_F4
-    assert clock.ns(0x03) == 500 + 3 * 0x6_03  # begun anew since
+    assert clock.ns(0x03) == 500 + 3 * 0x6_03  # wrapped around since
 
 
 def test_without_the_kernels_word_or_while_it_writes_there_is_no_clock() -> None:

@@ -51,7 +51,7 @@ class Kernel:
         self.enabled: list[int] = []
         self.refused: set[int] = set()
         self.writes: Callable[[KernelRing, int], None] = lambda ring, cpu: None
-        """What it writes into a new ring."""
+        """Writer of the records in a new ring."""
 
     def open(self, event: AccessEvent, tid: int, *, cpu: int = -1, **how: object) -> int:
         del event
@@ -95,7 +95,7 @@ def reader(ring: KernelRing, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpeRin
 
 
 def drained(reader: SpeRing) -> tuple[list[Record], int]:
-    """What came, and how many were lost."""
+    """Records that came, and how many were lost."""
     before = reader.lost
     return list(reader.drain()), reader.lost - before
 
@@ -105,7 +105,7 @@ def touch(tid: int, ticks: int, page: int, cpu: int = 0) -> Touch:
 
 
 def records(*accesses: tuple[int, int]) -> bytes:
-    """Of (ticks, page)."""
+    """Records of (ticks, page)."""
     return b"".join(access(page * 4096, ticks) for ticks, page in accesses)
 
 
@@ -126,7 +126,7 @@ def test_an_access_has_thread_and_cpu_of_its_record_and_its_own_time(
 
 
 def test_area_and_records_go_round(ring: KernelRing, reader: SpeRing) -> None:
-    """Until each has begun anew several times, at every place that records may be cut at."""
+    """Run until each has wrapped around several times, at every place where records may be cut."""
     ticks, size = count(1), ring.asked_area[1]
     for _ in range(4 * size // (3 * 64 + 40)):
         ring.pad(40)
@@ -279,7 +279,7 @@ def test_the_sensor_recovers_a_known_pattern_from_threads_that_run_already(kerne
         of_thread[tid] += [(next(ticks), 10_000 * (1 + thread) + page) for page in range(30)]
         kernel.rings[tid, -1].traced(records(*of_thread[tid]), PID, tid, ns(next(ticks)))
     sharing, _ = sensor.look(tids)
-    # Of two that take turns each counts for the other, from the second touch on.
+    # With two that take turns, each counts for the other, from the second touch on.
     shared = 40 * (2 * turns - 1)
     assert sharing is not None
     assert sharing.cells == (

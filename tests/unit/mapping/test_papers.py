@@ -48,7 +48,7 @@ def test_figure_7_matches_pairs_and_then_pairs_of_pairs() -> None:
 
 
 def test_figure_8_keeps_the_best_pairs_and_matches_the_rest_to_them() -> None:
-    # Of the pairs (0,1), (2,3), (4,5) the last one communicates least and is taken apart.
+    # Among the pairs (0,1), (2,3), (4,5) the last one communicates least and is taken apart.
     m = weights(6, {(0, 1): 9, (2, 3): 8, (4, 5): 3, (3, 4): 2, (0, 4): 1, (1, 5): 1})
     assert sorted(map(sorted, matched_groups(m, range(6), 2, 3))) == [[0, 1, 5], [2, 3, 4]]
 

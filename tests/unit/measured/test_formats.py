@@ -1,4 +1,4 @@
-"""Which format a file has is found from its content, and what is none of them is told so."""
+"""Formats of files are found from their content, and files of no format are refused with why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `likwid-perfctr` writes into files."""
+"""Files that `likwid-perfctr` writes."""
 
 from __future__ import annotations
 

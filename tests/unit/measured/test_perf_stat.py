@@ -1,4 +1,4 @@
-"""What `perf stat` writes for programs, of several versions."""
+"""Output of `perf stat` for programs, of several versions."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ def test_tlb_section_5_the_gate_opens_after_more_triggers_than_threads_and_the_f
     one = SharingMatrix(((0, 350, 800, 0), (350, 0, 0, 0), (0, 0, 0, 350), (0, 0, 350, 0)))
     assert look(one, 5) == []
     few = matched((0, 3, 340), (1, 2, 340))
-    assert look(few, 5) == [] and state.matrix == few  # not enough to tell partners by
+    assert look(few, 5) == [] and state.matrix == few  # not enough to choose partners by
     assert look(far, 5) == [SpendTime, BindThreads]
 
 

@@ -1,4 +1,4 @@
-"""What detectors keep, and what they cannot be."""
+"""Memory of detectors, and settings that they refuse."""
 
 from __future__ import annotations
 

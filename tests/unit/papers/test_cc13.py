@@ -43,7 +43,7 @@ def nothing_read(threads: int | None) -> ObservationTable:
 
 @pytest.fixture
 def observed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Observed]:
-    """Of a machine on which `TIMES` were taken."""
+    """Observations of a machine on which `TIMES` were taken."""
     monkeypatch.setattr(figure_1, "times_of", lambda rows: TIMES)
     return lambda **asked: Observed(
         "box", lambda: load_preset("opteron-6164he").topology, lambda threads: None, **asked

@@ -1,4 +1,4 @@
-"""What is measured tells rules something, or nothing."""
+"""Measured values are evidence for rules, or none."""
 
 from __future__ import annotations
 

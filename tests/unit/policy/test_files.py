@@ -129,7 +129,7 @@ def test_a_policy_of_an_earlier_version_is_read_and_written_as_it_was(
 
 
 def a_second_look(**other: object) -> dict[str, object]:
-    """Of `sample_policy`, as a file has it."""
+    """Second look of `sample_policy`, as a file has it."""
     return {
         "sampled_in": "slP",
         "after": ["slP", "sLP"],
@@ -142,7 +142,7 @@ def a_second_look(**other: object) -> dict[str, object]:
 
 
 def with_24(cores: str = "{6,6}{6,6}", **other: object) -> dict[str, object]:
-    """What answers mean with other thread counts, as a file has it."""
+    """Meanings of answers with other thread counts, as a file has them."""
     entry = {"hint": "slP", "threads": [24, 24], "better": "SlP", **other}
     return {"cores": cores, "instead": [entry]}
 

@@ -1,4 +1,4 @@
-"""What a policy does where counters cannot be measured, said and done."""
+"""A policy where counters cannot be measured: the message and the behaviour."""
 
 from __future__ import annotations
 

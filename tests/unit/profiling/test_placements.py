@@ -129,7 +129,7 @@ def test_thinning_keeps_means_times_and_the_periods_of_best_matches() -> None:
 
 
 class Moved(FakeMachine):
-    """Notes when its processes are bound anew, and to what."""
+    """Notes when its processes are bound again, and to what."""
 
     def __init__(self) -> None:
         super().__init__()

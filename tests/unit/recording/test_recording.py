@@ -1,4 +1,4 @@
-"""What `record-machine` makes of machines that are not here: many nodes, two kinds of cores."""
+"""Recordings by `record-machine` of machines that are not here: many nodes, two kinds of cores."""
 
 from __future__ import annotations
 

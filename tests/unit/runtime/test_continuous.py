@@ -1,4 +1,4 @@
-"""Continuous mode: a program that changes is sampled anew, one that does not is left in peace."""
+"""Continuous mode: a program that changes is sampled again, one that does not is left in peace."""
 
 from __future__ import annotations
 

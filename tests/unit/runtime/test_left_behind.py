@@ -1,4 +1,4 @@
-"""What threads leave behind, and what of it may follow."""
+"""Memory that threads leave behind, and which part of it may follow."""
 
 from __future__ import annotations
 

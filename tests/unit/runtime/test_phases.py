@@ -1,4 +1,4 @@
-"""A phase is told by what does not depend on placement."""
+"""A phase is recognised by values that do not depend on placement."""
 
 from __future__ import annotations
 

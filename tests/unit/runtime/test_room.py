@@ -1,4 +1,4 @@
-"""What is placed is the threads that want to run at a time, not those that were promised."""
+"""Placed are the threads that want to run at a time, not those that were promised."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ def test_a_program_whose_threads_are_not_all_at_work_is_left_to_the_system() -> 
 
 
 def test_a_trial_that_got_worse_is_undone_and_not_tried_again_in_this_run() -> None:
-    """In continuous mode it is sampled anew when it changes, and the policy says the same again."""
+    """In continuous mode it is sampled again when it changes; the policy's answer is the same."""
     program = Program(
         lambda s, packed: at_phase(35 if s < 40 else 60),
         progress_per_s=lambda packed: 0.8 if packed else 1.0,

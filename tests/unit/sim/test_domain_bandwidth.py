@@ -1,4 +1,4 @@
-"""What an LLC domain lets in and out, and what its LLC gives to its cores."""
+"""Bandwidth of an LLC domain in and out, and of its LLC to its cores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autofinity.sim.replay import simulate
 from autofinity.sim.spec import MachineSpec
 
 LINE_CLOCKS = 100
-"""Of a line, which is so slow that nothing else is felt."""
+"""Clocks of a line, which is so slow that nothing else is felt."""
 GBS = 64 / LINE_CLOCKS
 
 

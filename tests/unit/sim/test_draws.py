@@ -1,4 +1,4 @@
-"""Draws of a machine: other numbers, the same shape, always within the spread."""
+"""Variants of a machine: other numbers, the same shape, always within the spread."""
 
 from __future__ import annotations
 

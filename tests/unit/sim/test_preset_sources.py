@@ -32,9 +32,9 @@ from autofinity.sim.spec import MachineSpec
 PAPERS = ("opteron-6164he", "xeon-x7550", "xeon-e5-2650", "kmaf16-simulated", "epyc-9654")
 FILES = [f"machines/{name}.toml" for name in preset_names()] + ["latencies/assumed.toml"]
 FEWEST_WELL_SOURCED = 0.94
-"""Of all values of the shipped machines: what was reached when this was written, rounded down."""
+"""Share of all values of the shipped machines, as reached when this was written, rounded down."""
 WIDEST = 6
-"""Sources that differ by a larger factor tell nothing of what is between them: an estimate."""
+"""Sources that differ by a larger factor leave a value between them an estimate."""
 FARTHEST = 25
 """By how many percent a value may differ from what was read and still count as derived."""
 
@@ -225,7 +225,7 @@ def test_nothing_is_nearer_than_what_is_in_between(name: str) -> None:
 
 
 def numa_factor(spec: MachineSpec) -> float:
-    """Of the farthest node, as lmbench's table of all pairs gives it."""
+    """NUMA factor of the farthest node, as lmbench's table of all pairs gives it."""
     return max(spec.latency.dram[d] for d in spec.node_distance[0]) / spec.latency.dram[0]
 
 

@@ -17,7 +17,7 @@ from autofinity.model.errors import TraceError
 from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 
-# The most memory of this program: what `getrusage` tells may be that of the parent.
+# The peak memory of this program: `getrusage` may report that of the parent.
 PEAK_KIB = """
 import sys
 from pathlib import Path
@@ -64,7 +64,7 @@ def test_a_program_that_is_read_counts_what_one_of_a_trace_in_memory_counts(tmp_
     "asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer keeps what is freed"
 )
 def test_reading_a_program_takes_less_memory_than_by_way_of_a_trace(tmp_path: Path) -> None:
-    """Of 24 bytes an event decoded and 16 prepared only those of one stream are there together."""
+    """Only one stream has its 24 decoded and 16 prepared bytes per event in memory at a time."""
     folder = kept(loads(streams=8, events=96_000), tmp_path / "loads")
     whole = peak_kib("program = sim.Program(trace.read(sys.argv[1]))", folder)
     by_stream = peak_kib("program = sim.Program.read(sys.argv[1])", folder)

@@ -76,7 +76,7 @@ def test_locks_barriers_and_waits_are_gone_through_again() -> None:
     once = core.Simulation(MACHINE, program, pus)
     four = core.Simulation(MACHINE, program, pus, repeats=4)
     assert whole(four, "lock_acquisitions") == 4 * whole(once, "lock_acquisitions")
-    # What others have begun when one ends the region is counted as far as it came.
+    # Work that others have begun when one ends the region is counted as far as it came.
     assert whole(four, "instructions") == pytest.approx(4 * whole(once, "instructions"), rel=1e-3)
     four.check()
 

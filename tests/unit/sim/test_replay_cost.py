@@ -1,4 +1,4 @@
-"""What a replay takes is known before it begins."""
+"""The cost of a replay is known before it begins."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ INTERVAL = 1_000
 DONE = 1_000_000
 ISSUE_NS = OPTERON.classes[0].instruction / (OPTERON.ghz * core.TICKS_PER_CLOCK)
 LITTLE = 0.02
-"""What barriers and starting threads take."""
+"""Share of the time for barriers and the start of threads."""
 
 
 def mark(builder: TraceBuilder, stream: int, interval: int, gap: int) -> None:

@@ -88,7 +88,7 @@ def test_every_access_of_a_unit_is_made_whoever_runs_it() -> None:
 
 def test_what_several_threads_touch_still_goes_from_one_to_the_other() -> None:
     shared = replay(loop(shared=True), *SPREAD)
-    # Of 800 turns at the line nearly all come after another thread's.
+    # Nearly all of the 800 turns at the line come after another thread's.
     assert shared.total("coherence_misses") > UNITS * PASSES / 4
     alone = replay(loop(shared=True, frames=1), *SPREAD)
     assert alone.total("coherence_misses") > UNITS * PASSES / 4

@@ -1,4 +1,4 @@
-"""What a cut through all threads leaves halves of is made whole, or plain code."""
+"""Halves that a cut through all threads leaves are made whole, or plain code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When there is nothing to learn a policy anew from."""
+"""When there is nothing to relearn a policy from."""
 
 from __future__ import annotations
 

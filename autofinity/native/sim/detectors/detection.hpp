@@ -28,7 +28,7 @@ class Detection {
     Ticks accessed(const Actor& actor, std::uint32_t page, std::uint64_t count);
     Ticks translated(const Actor& actor, std::uint32_t page, Walk walk);
     Ticks served(const Actor& actor, const Step& step, const Served& served, Ticks latency);
-    // What these events have left to the management unit of the core, done at `now`.
+    // Work that these events left to the management unit of the core, done at `now`.
     Ticks change_entries(const Actor& actor, Ticks now) {
         return host_.change_entries(actor.cached_core, now);
     }

@@ -61,7 +61,7 @@ class SinkHost {
     }
     // Does so for a core, at `now`; returns how long that takes.
     Ticks change_entries(std::uint32_t cached_core, Ticks now);
-    // Of the unit of a page in the page history table, and of an element of the sharing matrix.
+    // Line of a page's unit in the page history table, and of an element of the sharing matrix.
     Line history_line(std::uint32_t unit) const { return program.first_history_line + (unit >> 3); }
     Line matrix_line(detect::Thread row, detect::Thread column) const {
         return program.first_matrix_line + row * program.matrix_row_lines() + (column >> 4);

@@ -89,7 +89,7 @@ class TlbCountersSink final : public Sink {
         return *entries_[cached_core];
     }
     // Returns how long the operating system is at it, if it is notified. It moves the page when it
-    // decides next, so it is told once until then.
+    // decides next, so it is notified once until then.
     Ticks update(std::uint32_t cached_core, std::uint32_t unit, const Entry& entry,
                  std::uint32_t accesses) {
         const std::uint32_t node = host_.memory.caches(cached_core).node;
@@ -111,7 +111,7 @@ class TlbCountersSink final : public Sink {
     std::vector<std::unique_ptr<Zeroed<Entry>>> entries_;  // by cached_core, of each unit
 };
 
-// LAPT. What a TLB entry has gathered its unit writes back to the page table when it leaves.
+// LAPT. The counts of a TLB entry are written back to the page table when the entry leaves.
 class PageTableSink final : public Sink {
   public:
     PageTableSink(SinkHost& host, const TlbAccessCounters& wanted)

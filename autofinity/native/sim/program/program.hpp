@@ -109,7 +109,7 @@ class Program {
     PageTables tables;
     std::uint32_t n_lines = 0;  // dense lines, those of locks, barriers and tables included
     Line first_lock_line = 0, first_barrier_line = 0;
-    // Of a memory management unit that keeps account of pages and sharing (sink_host.cpp).
+    // Tables of a memory management unit that keeps account of pages and sharing (sink_host.cpp).
     Line first_history_line = 0, first_matrix_line = 0;
     std::uint64_t accesses = 0, events = 0;
 

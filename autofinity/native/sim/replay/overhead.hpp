@@ -16,7 +16,7 @@ enum class Overhead : std::size_t {
     tlb_read,          // copying a TLB to memory
     tlb_compare,       // looking for equal entries
     sample,            // interrupts of the PMU
-    thread_migration,  // of threads that were bound anew
+    thread_migration,  // of threads that were bound again
 };
 
 inline constexpr std::array overhead_names = {"fault",     "update",          "shootdown",

@@ -20,7 +20,7 @@ Siblings::Turn Siblings::share_core(Pu& p, Stream& s, Ticks horizon) {
         else
             alone = false;
     }
-    // Events that are due now may happen, although a sibling has just been told of an earlier time.
+    // Events that are due now may happen, although a sibling has just received an earlier time.
     turn.until = std::max(p.key, std::min(turn.until, turn.change));
     if (p.parts_core) {
         p.window = p.shares ? p.kind->smt_window : p.kind->window;

@@ -1,4 +1,4 @@
-"""How many threads are worth having: told by the times of the same work at several counts."""
+"""How many threads are worth having, by the times of the same work at several counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a placement is worth: told by what training programs gained under the same rule."""
+"""Expected gain of a placement, by the gains of training programs under the same rule."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from autofinity.workflow.policies import named_policy
 from autofinity.workflow.several_machines import evaluate_across
 
 SPREAD = Hint.parse("SLP")
-# Of the shipped policy for any machine: a share of transfers that rule 1 takes, and none.
+# For the shipped policy for any machine: a share of transfers that rule 1 takes, and none.
 SHARES = (0.0, 0.5)
 NO_OS = ("epyc-9654-nps1", "opteron-6386")
 
 
 def told(policy: RulePolicy, sample: dict[str, float], kind: str = "") -> Section:
-    """Of a program with such a sample, on a machine of that kind, of which no facts are known."""
+    """Gain of a program with such a sample, on a machine of that kind without known facts."""
     here = on_machine(policy, {})
     one = seen(**{**sampled(PACKED, **sample), "policy": here, "learned": policy, "kind": kind})
     one = replace(one, state=replace(one.state, decision=decide(here, sample)))
@@ -46,7 +46,7 @@ def of_any_machine(share: float, kind: str = "") -> Section:
 
 
 def provenance(*machines: str) -> dict[str, object]:
-    """Of a policy that was learned from these shipped observations."""
+    """Provenance of a policy that was learned from these shipped observations."""
     tables = [observations_of(machine) for machine in machines]
     programs = sorted({program for table in tables for program in table.programs()})
     made_of = {"rows": sum(map(len, tables)), "programs": programs}
@@ -241,7 +241,7 @@ def test_a_program_on_many_machines_is_drawn_as_one() -> None:
     worth = worth_of(many, "os")
     assert worth is not None and worth.interval is not None
     assert worth.value == pytest.approx(2.0)
-    # All three draws are of one program in more than 2.5 % of them.
+    # All three programs of a resample are the same one in more than 2.5 % of resamples.
     assert worth.interval == (pytest.approx(1.0), pytest.approx(4.0))
     assert (worth.cases, worth.programs) == (150, 3)
     few = worth_of(many[:100], "os")

@@ -76,7 +76,7 @@ def test_threads_that_take_turns_are_to_share_as_many_cores_as_they_have_room_fo
     assert any(
         line.startswith("6 threads take turns: they share 3 cores") for line in found.evidence
     )
-    # OpenMP's places would be told another thread count.
+    # OpenMP's places would get another thread count.
     assert set(found.facts["lines"]) == {"taskset", "numactl"}  # type: ignore[call-overload]
     each = seen(**sampled(PACKED, instructions=1e9))
     assert set(placement(each, chosen_of(each)).facts["lines"]) > {"omp"}  # type: ignore[call-overload]

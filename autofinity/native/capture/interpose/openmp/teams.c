@@ -1,7 +1,7 @@
 // libgomp: teams, barriers, critical sections, loops that are handed out, sections and tasks.
 //
-// The team's threads run our `run_team` around the program's function. What libgomp does inside is
-// quiet; what is recorded is the order that OpenMP promises:
+// The team's threads run our `run_team` around the program's function. libgomp itself is
+// quiet; the order that OpenMP promises is recorded:
 //
 //   fork     post ─► await in every other thread          barrier   event of the whole team
 //   end      one more real barrier (it runs what tasks are left), then the barrier event
