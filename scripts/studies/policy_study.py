@@ -224,7 +224,8 @@ def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
     learn, _ = learning(machine, of_threads(table, TRAINED_WITH), OURS)
     counts = sorted(set(table.threads.tolist()))
     facts_of = facts_on(machine)
-    cases, _ = judge(table, counts, learn, matches, WARMUP_PERIODS, 0, facts_of=facts_of)
+    judged, _ = judge(table, counts, learn, matches, WARMUP_PERIODS, 0, facts_of=facts_of)
+    cases = [case for case in judged if "in_run" in case.roi_s]  # with runs that were switched
 
     def right(case: Case, looks_again: bool) -> float:
         """Seconds of the best possible decision after the looks."""
