@@ -33,6 +33,10 @@ from autofinity.runtime.undecided import UNDECIDED
 
 _FEWEST = 4  # looks where threads start: the guard needs as many rates
 _FEWEST_AGAIN = 2  # of the second look, which may cost the program most; a slower one may be cold
+_MOST_APART_NS = 10_000_000_000
+"""Longest time in looks that do not count. A thread that idles is no worker after 3 s, and what ran
+at a time is forgotten then (`workers`, `demand`), so looks at the other threads count from there
+on. On a crowded machine a kernel also reports late that a thread waited."""
 NOT_AT_WORK = "its threads were not all at work in any look"
 ANOTHER_PHASE = "the second look found no phase of the first look"
 WITHIN_SCATTER = "the noise of the looks exceeds the answer's margin: a tie is possible"
@@ -133,7 +137,7 @@ class Sampler:
         system.
         """
         state = replace(state, apart_ns=state.apart_ns + look.elapsed_ns)
-        if state.apart_ns < self._most_ns:
+        if state.apart_ns < _MOST_APART_NS:
             return state, ()
         return self._placer.let_all_go(state.noting(UNDECIDED + NOT_AT_WORK))
 

@@ -17,6 +17,7 @@ from autofinity.model.ratios import GAINS, SPEED_GAIN
 from autofinity.model.topology import OsIndex
 from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
+from autofinity.runtime import sampler
 from autofinity.runtime.decider import STILL_GROWING, LivePolicy
 from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState, Settings
@@ -60,7 +61,8 @@ class Program:
     seconds: float = 60.0
     setup_s: float = 0.0
     """For how long all memory that it touches is new."""
-    idle: frozenset[int] = frozenset()
+    rests: Callable[[int, float], bool] = lambda number, second: False
+    """Whether a thread does not run at a time, in seconds."""
     progress_per_s: Callable[[bool], float] | None = None
     cpus: tuple[int, ...] = ()
     now: int = 0
@@ -79,7 +81,7 @@ class Program:
                 self.now,
                 {
                     **{name: round(rate * duration_ns / S) for name, rate in rates.items()},
-                    "task_clock_ns": 0 if n in self.idle and start > S else duration_ns,
+                    "task_clock_ns": 0 if self.rests(n, start / S) else duration_ns,
                 },
                 duration_ns,
                 duration_ns,
@@ -221,13 +223,32 @@ def test_phases_that_never_meet_are_given_up_and_that_is_said() -> None:
     assert len(program.applied) <= Settings().visits + 1
 
 
-def test_a_program_whose_threads_are_not_all_at_work_is_left_to_the_system() -> None:
-    program = Program(steadily(MERGING), setup_s=1.2, idle=frozenset({3}), seconds=3.9)
+def test_a_program_whose_threads_are_never_all_at_work_is_left_to_the_system(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Patience ends before the thread that idles is no worker any more."""
+    monkeypatch.setattr(sampler, "_MOST_APART_NS", 2 * S)
+    program = Program(
+        steadily(MERGING), setup_s=1.2, rests=lambda n, s: n == 3 and s > 1, seconds=3.9
+    )
     state = run(program)
     assert state.phase == "left alone"
     assert any(note.endswith(NOT_AT_WORK) for note in state.notes)
     assert set(program.applied[-1][2]) == {MACHINE.allowed}
     assert state.decision is None
+
+
+def test_a_thread_that_idles_keeps_the_others_from_being_placed_for_seconds_only() -> None:
+    program = Program(
+        steadily(MERGING), setup_s=1.2, rests=lambda n, s: n == 3 and s > 1, seconds=15.0
+    )
+    state = run(program)
+    assert state.hint == PACKED
+    assert not any(note.endswith(NOT_AT_WORK) for note in state.notes)
+    assert 3.0 < program.applied[-1][0] < 10.0
+    *workers, idler = program.applied[-1][2]
+    assert idler == MACHINE.allowed
+    assert all(mask < idler for mask in workers)
 
 
 def test_a_trial_that_got_worse_is_undone_and_not_tried_again_in_this_run() -> None:
