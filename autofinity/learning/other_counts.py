@@ -106,9 +106,14 @@ class _Ran:
         """Affinities of the learned count in which all programs with the right hint `hint` were
         profiled.
 
-        The second value is the mean worth of each affinity for these programs.
+        The second value is the mean worth of each affinity for these programs. Programs that were
+        profiled in fewer affinities than others (inputs of real size, in the best matches only) are
+        left out: with them hardly an affinity has a likeness.
         """
-        right = (self._losses[:, HINTS.index(hint)] == 0) & (self._threads == learned)
+        here = self._threads == learned
+        profiled = np.sum(~np.isnan(self._worth), axis=1)
+        whole = profiled == profiled[here].max(initial=0)
+        right = (self._losses[:, HINTS.index(hint)] == 0) & here & whole
         if not right.any():
             return (), np.empty(0)
         worth = self._worth[right].mean(axis=0)

@@ -75,6 +75,15 @@ def test_how_likenesses_ran_says_which_best_match_of_24_threads_packs_best(
     assert policy.at(sLP, 8, MATCHES.cores) == sLP
 
 
+def test_programs_that_ran_in_the_best_matches_only_hide_no_likeness() -> None:
+    """Inputs of real size run in no other affinities."""
+    whole = campaign({TWO_HOPS: 0.75, ONE_HOP: 0.6})
+    real = [replace(row, input="memory") for row in campaign({}).observations()]
+    policy, with_real = learned(whole), learned(table_of([*whole.observations(), *real]))
+    assert policy.other_counts is not None
+    assert with_real.other_counts == policy.other_counts
+
+
 def test_an_answer_stands_where_there_is_no_likeness_to_tell() -> None:
     policy = learned(campaign({}))
     assert policy.other_counts is None
