@@ -21,15 +21,14 @@ type Ints = npt.NDArray[np.int64]
 
 TIE = 0.01
 """A hint that loses no more than this share of the time against the best hint has no loss: the
-evaluation calls both equal. Without ties the default policy wins 10 of 10 and reaches 0.997 of the
-best hint, as it does with this one."""
+evaluation calls both equal. Without ties policies are as good (docs/policy-study.md)."""
 
 PREFERRED = (HINTS.index(PACKED),)
 """Hints (indices into `HINTS`) that are chosen where no other is better than noise. On most
 machines threads that share one cache share its socket, so `packed` and `shared-caches-many-sockets`
 are one place there. Where each core has a cache of its own, the latter spreads threads over
-sockets, although the data only show that threads which share data are better close together. On the
-Altix 450, left out of the training machines, that costs 13 of 14 interesting cases."""
+sockets, although the data only show that threads which share data are better close together. That
+costs all 14 interesting cases on the Altix 450 when it is left out of the training machines."""
 
 
 def hint_losses(

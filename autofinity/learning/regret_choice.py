@@ -42,9 +42,8 @@ type Folds = list[tuple[Ints, Ints]]
 FOLDS = 10
 
 EDGES = (LOWEST, MIDDLE, HIGHEST)
-"""Positions among equally good edges; the worst of them judges a feature. With the middle position
-alone the default policy wins 10 of 10 and reaches 0.996 of the best hint where it was learned
-(0.997 by all three), and 0.991 over all thread counts (0.996)."""
+"""Positions among equally good edges; the worst of them judges a feature (docs/policy-study.md has
+the figures with the middle position alone)."""
 
 
 def choose_by_regret(

@@ -37,8 +37,8 @@ LEARNERS: tuple[str, ...] = get_args(LearnerName.__value__)
 PROBES: tuple[str, ...] = get_args(Probe.__value__)
 
 MOST_BINS = 20
-"""Largest number of bins of a counter. With 40 the default policy wins 10 of 10 and reaches 0.997
-of the best hint, as it does with 20 (docs/policy-study.md, all figures of constants)."""
+"""Largest number of bins of a counter; more change nothing (docs/policy-study.md has the figures of
+all constants)."""
 
 
 @dataclass(frozen=True, slots=True)

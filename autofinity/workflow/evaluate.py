@@ -66,8 +66,7 @@ def evaluate(
     `observations` (a file or folder) nothing is profiled. Otherwise the wanted runs and baselines
     are profiled, at the thread counts of both. The policy gets the mean of `samples` sample periods
     (0: of the whole run), by default as many as it is learned for. Raises `LearningError` when no
-    case can be judged, `UsageError` for negative `samples`, and the errors
-    of `gather`.
+    case can be judged, `UsageError` for negative `samples`, and the errors of `gather`.
     """
     settings = settings or LearningSettings()
     samples = settings.window if samples is None else samples
