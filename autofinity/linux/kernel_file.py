@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 _CHUNK, _PAGE = 16_384, 4_096
@@ -28,6 +30,15 @@ def read_text(path: str | Path) -> str:
     finally:
         os.close(fd)
     return data.decode("utf-8", "replace")
+
+
+def lines_of(path: str) -> Iterator[str]:
+    """Lines of a file of any size; no more of them when the file cannot be read.
+
+    A kernel returns such files in whole lines, some at a time, until the process ends.
+    """
+    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        yield from file
 
 
 def read_number(path: str | Path, default: int = 0) -> int:

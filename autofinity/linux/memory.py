@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from autofinity.linux.kernel_file import lines_of
 from autofinity.linux.pages import nodes_of
 from autofinity.model.errors import CapabilityError
 from autofinity.model.memory import MemoryByNode
@@ -94,7 +95,7 @@ def pages_on(pids: Iterable[int], node: OsIndex, procfs: str = "/proc") -> Itera
 
 
 def _areas(pid: int, procfs: str) -> Iterator[Area]:
-    for line in _lines(f"{procfs}/{pid}/numa_maps"):
+    for line in lines_of(f"{procfs}/{pid}/numa_maps"):
         with suppress(ValueError, IndexError):
             area = Area.parse(line)
             if area is not None:
@@ -104,14 +105,8 @@ def _areas(pid: int, procfs: str) -> Iterator[Area]:
 def _ends(pid: int, procfs: str) -> Mapping[int, int]:
     """Start of each area → its end."""
     found: dict[int, int] = {}
-    for line in _lines(f"{procfs}/{pid}/maps"):
+    for line in lines_of(f"{procfs}/{pid}/maps"):
         with suppress(ValueError):
             start, _, end = line.partition(" ")[0].partition("-")
             found[int(start, 16)] = int(end, 16)
     return found
-
-
-def _lines(path: str) -> Iterator[str]:
-    # The kernel returns these files in whole lines, some at a time, until the process ends.
-    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-        yield from file

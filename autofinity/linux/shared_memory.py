@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from autofinity.linux.kernel_file import lines_of
 from autofinity.linux.touches import ADDRESS_BITS
 
 _FIRST_NUMBER = 1 << 22
@@ -88,7 +89,6 @@ def _start(mapped: Mapped) -> int:
 
 
 def _mapped(path: str) -> Iterator[Mapped]:
-    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-        for line in file:
-            with suppress(ValueError):
-                yield Mapped.parse(line)
+    for line in lines_of(path):
+        with suppress(ValueError):
+            yield Mapped.parse(line)

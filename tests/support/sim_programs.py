@@ -163,6 +163,19 @@ def streaming(threads: int, pages_each: int, repeats: int) -> Trace:
     return builder.build()
 
 
+def round_pages(pages: int, turns: int) -> Trace:
+    """One thread that goes round so many pages, and waits for each line."""
+    builder = TraceBuilder()
+    stream = builder.stream()
+    builder.roi_begin(stream)
+    for turn in range(turns):
+        for page in range(pages):
+            line = BASE + page * LINES_PER_PAGE + (7 * page + turn) % LINES_PER_PAGE
+            builder.access(stream, line, 1, 0, gap=200, flags=DEPENDENT)
+    builder.roi_end(stream)
+    return builder.build()
+
+
 def run(spec: MachineSpec, trace: Trace, *numbers: int, skew_ns: float = 0.0) -> SimResult:
     return simulate(spec, trace, cpus(*numbers), skew_ns=skew_ns)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fake_sharing import FakeSharing, pairs
 from mixed_program import mixed_program
+from sim_programs import kept
 
 import autofinity.mechanisms as room
 from autofinity.evaluation.mechanism_run import run_mechanism
@@ -31,10 +32,7 @@ def machine() -> SimMachine:
 
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("trace") / "mixed"
-    folder.mkdir()
-    mixed_program(rounds=60).write(str(folder))
-    return str(folder)
+    return kept(mixed_program(rounds=60), tmp_path_factory.mktemp("trace") / "mixed")
 
 
 def setting(machine: SimMachine, paper_second_ns: int) -> Setting:

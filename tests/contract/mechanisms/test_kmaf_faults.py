@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from mixed_program import mixed_program
+from sim_programs import kept
 
 from autofinity.evaluation.mechanism_run import run_mechanism
 from autofinity.mechanisms.kmaf14 import kmaf14
@@ -59,10 +60,8 @@ def machine() -> SimMachine:
 
 @pytest.fixture(scope="module")
 def request_(tmp_path_factory: pytest.TempPathFactory) -> RunRequest:
-    folder = tmp_path_factory.mktemp("trace") / "mixed"
-    folder.mkdir()
-    mixed_program(rounds=1500).write(str(folder))
-    return RunRequest(str(folder), threads=THREADS, repeats=REPEATS)
+    trace = kept(mixed_program(rounds=1500), tmp_path_factory.mktemp("trace") / "mixed")
+    return RunRequest(trace, threads=THREADS, repeats=REPEATS)
 
 
 @pytest.mark.parametrize("make", [kmaf14, kmaf16])

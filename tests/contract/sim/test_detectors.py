@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from captured_training import captured_training
-from sim_programs import BASE, DEPENDENT, LINES_PER_PAGE
+from sim_programs import BASE, LINES_PER_PAGE, kept, round_pages
 
-from autofinity._core.trace import TraceBuilder
 from autofinity.detect.whole_trace import whole_trace
 from autofinity.model.detection import (
     AccessSampling,
@@ -215,29 +214,15 @@ def test_neighbours_are_recovered_and_told_from_a_shared_table(
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
     """One thread that goes round more pages than its TLBs hold."""
-    return single_thread(tmp_path_factory.mktemp("trace") / "alone", turns=20)
+    return kept(round_pages(PAGES, turns=20), tmp_path_factory.mktemp("trace") / "alone")
 
 
 @pytest.fixture(scope="module")
-def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def short(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The same, hardly begun."""
-    return single_thread(tmp_path_factory.mktemp("trace") / "short", turns=1)
-
-
-def single_thread(folder: Path, turns: int) -> Path:
-    folder.mkdir()
-    builder = TraceBuilder()
-    stream = builder.stream()
-    builder.roi_begin(stream)
-    for turn in range(turns):
-        for page in range(PAGES):
-            line = BASE + page * LINES_PER_PAGE + (7 * page + turn) % LINES_PER_PAGE
-            builder.access(stream, line, 1, 0, gap=200, flags=DEPENDENT)
-    builder.roi_end(stream)
-    builder.write(str(folder))
-    return folder
+    return kept(round_pages(PAGES, turns=1), tmp_path_factory.mktemp("trace") / "short")
 
 
 COSTLY = [

@@ -11,9 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
-from sim_programs import BASE, DEPENDENT, LINES_PER_PAGE
+from sim_programs import kept, round_pages
 
-from autofinity._core.trace import TraceBuilder
 from autofinity.evaluation.mechanism_run import run_mechanism
 from autofinity.mechanisms.recipe import NS_PER_S, Setting
 from autofinity.mechanisms.sammu import counter_bits, sammu
@@ -34,20 +33,9 @@ def machine() -> SimMachine:
 
 
 @pytest.fixture(scope="module")
-def round_pages(tmp_path_factory: pytest.TempPathFactory) -> str:
+def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A thread that goes round more pages than its TLBs hold."""
-    folder = tmp_path_factory.mktemp("trace") / "alone"
-    folder.mkdir()
-    builder = TraceBuilder()
-    stream = builder.stream()
-    builder.roi_begin(stream)
-    for turn in range(TURNS):
-        for page in range(PAGES):
-            line = BASE + page * LINES_PER_PAGE + (7 * page + turn) % LINES_PER_PAGE
-            builder.access(stream, line, 1, 0, gap=200, flags=DEPENDENT)
-    builder.roi_end(stream)
-    builder.write(str(folder))
-    return str(folder)
+    return kept(round_pages(PAGES, TURNS), tmp_path_factory.mktemp("trace") / "alone")
 
 
 @dataclass(frozen=True)
@@ -87,13 +75,13 @@ def watched(machine: SimMachine, trace: str, *detectors: TlbAccessCounters, move
 
 
 def test_section_4_4_each_update_is_accesses_to_memory_that_take_time(
-    machine: SimMachine, round_pages: str
+    machine: SimMachine, alone: str
 ) -> None:
     """Each eviction reads and writes the page's entry; from its threshold on the thread counts with
     those that are in the vector, itself twice at most: 2 to 6 accesses.
     """
-    free = watched(machine, round_pages, moves=False)
-    seen = watched(machine, round_pages, SAMMU, moves=False)
+    free = watched(machine, alone, moves=False)
+    seen = watched(machine, alone, SAMMU, moves=False)
     assert free.accesses == 0 and not free.overhead_ns
     evictions = seen.counts["page_walks"] - 512
     assert 2 * evictions <= seen.accesses <= 6 * evictions
@@ -103,13 +91,13 @@ def test_section_4_4_each_update_is_accesses_to_memory_that_take_time(
 
 
 def test_section_4_4_the_accesses_go_through_the_caches_of_the_core(
-    machine: SimMachine, round_pages: str
+    machine: SimMachine, alone: str
 ) -> None:
     """Entries of 8 bytes a page and rows of 4 bytes a thread: the first access to each line leaves
     the core, and they are no page walks of the program.
     """
-    free = watched(machine, round_pages, moves=False)
-    seen = watched(machine, round_pages, SAMMU, moves=False)
+    free = watched(machine, alone, moves=False)
+    seen = watched(machine, alone, SAMMU, moves=False)
     lines = PAGES // 8
     assert seen.counts["llc_requests"] - free.counts["llc_requests"] >= lines
     assert seen.counts["page_walks"] == free.counts["page_walks"]
@@ -117,9 +105,9 @@ def test_section_4_4_the_accesses_go_through_the_caches_of_the_core(
 
 
 def test_section_3_3_the_operating_system_is_notified_by_an_interrupt_a_page(
-    machine: SimMachine, round_pages: str
+    machine: SimMachine, alone: str
 ) -> None:
-    seen = watched(machine, round_pages, SAMMU, moves=True)
+    seen = watched(machine, alone, SAMMU, moves=True)
     assert seen.told > PAGES / 2
     interrupt_ns = machine.spec.system.interrupt_us * 1000
     assert seen.overhead_ns["interrupt"] == pytest.approx(seen.told * interrupt_ns, rel=0.01)
@@ -136,21 +124,19 @@ def test_table_1_counters_have_32_bits_in_a_run_of_the_papers_length(machine: Si
 
 
 def test_section_4_4_what_detection_added_is_measured_in_the_run(
-    machine: SimMachine, round_pages: str
+    machine: SimMachine, alone: str
 ) -> None:
     """As a share of the program's accesses, beside the share of its time."""
     setting = Setting(machine.topology, 1, machine.clock_hz, paper_second_ns=1_000_000)
-    run = run_mechanism(machine, RunRequest(round_pages, threads=1), sammu(setting), seed=1)
+    run = run_mechanism(machine, RunRequest(alone, threads=1), sammu(setting), seed=1)
     assert run.accesses == PAGES * TURNS
     assert run.transactions_added == run.detection_accesses / run.accesses > 0
     assert run.overhead_of("update") > 0
 
 
-def test_lapt_writes_an_entry_back_when_it_leaves_the_tlb(
-    machine: SimMachine, round_pages: str
-) -> None:
+def test_lapt_writes_an_entry_back_when_it_leaves_the_tlb(machine: SimMachine, alone: str) -> None:
     """Ours: what is known of LAPT (kMAF'16, section 2.1.3) does not say when."""
-    seen = watched(machine, round_pages, LAPT, moves=False)
+    seen = watched(machine, alone, LAPT, moves=False)
     evictions = seen.counts["page_walks"] - 512
     assert seen.accesses == pytest.approx(2 * evictions, rel=0.05)
     assert set(seen.overhead_ns) == {"update"}
