@@ -137,9 +137,9 @@ def _checked(path: Path) -> tuple[pa.Buffer, list[RunKey]]:
     at = _seal_at(content)
     if at < 0:
         raise StoreError(
-            f"{path} is no observation file of this autofinity (it has no seal); expected a file of "
-            "`autofinity profile`. If it was one, it is damaged: remove it, and its runs are profiled "
-            "again"
+            f"{path} is no observation file of this autofinity (it has no seal); expected one that "
+            "`autofinity profile` wrote. If it was one, it is damaged: remove it, and its runs are "
+            "profiled again"
         )
     total = hashlib.sha256(memoryview(content)[:at])
     total.update(_BLANK)
