@@ -47,11 +47,16 @@ class RunWithout:
     """Entries of the last TLB of a core."""
 
 
-def _faults(run: RunWithout) -> FaultSampling:
+def faults_of_pages(faults_per_page: float, run: RunWithout) -> FaultSampling:
+    """Extra faults, so many of each page in the run."""
     return FaultSampling(
-        share_per_s=FAULTS_PER_PAGE * 1e9 / max(1, run.roi_ns),
+        share_per_s=faults_per_page * 1e9 / max(1, run.roi_ns),
         round_ns=max(LEAST_ROUND_NS, run.roi_ns // ROUNDS),
     )
+
+
+def _faults(run: RunWithout) -> FaultSampling:
+    return faults_of_pages(FAULTS_PER_PAGE, run)
 
 
 def _sub_blocks(run: RunWithout) -> FaultSampling:

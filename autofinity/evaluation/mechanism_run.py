@@ -28,7 +28,6 @@ from autofinity.model.mechanism_run import STEPS, MechanismRun
 from autofinity.model.topology import OsIndex
 from autofinity.ports import (
     Action,
-    BindThreads,
     Interval,
     Machine,
     MovePages,
@@ -36,6 +35,7 @@ from autofinity.ports import (
     Process,
     RunRequest,
     Sensors,
+    SpendTime,
 )
 from autofinity.runtime.loop import run_loop
 
@@ -51,6 +51,9 @@ SCORED = (
     *TRANSFERS,
 )
 """Events that a run is judged by, beside those that the mechanism itself uses."""
+_MIGRATION = "thread migration"
+"""Kind of overhead; each of `migrations` is one."""
+_FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def run_mechanism[State](
@@ -86,7 +89,10 @@ class _Counted:
     energy_j: float = 0.0
     dram_energy_j: float = 0.0
     detection_accesses: int = 0
+    mappings: int = 0
     mappings_changed: int = 0
+    operation_ns: dict[str, list[float]] = field(default_factory=dict)
+    """Time of one operation, by kind, for each action and interval with some."""
     begin_ns: int | None = None
     end_ns: int = 0
     progress: list[float] = field(default_factory=lambda: [0.0])
@@ -110,9 +116,13 @@ class _Counted:
         self.dram_energy_j += interval.dram_energy_j
         self.detection_accesses += interval.detection_accesses
         self.overhead_ns.update(interval.overhead_ns)
+        before = self.counts["migrations"]
         for sample in interval.samples:
             for name, count in sample.counts.items():
                 self.counts[name] += count
+        migrations = self.counts["migrations"] - before
+        if migrations:
+            self._took(_MIGRATION, interval.overhead_ns.get(_MIGRATION, 0), migrations)
         return interval
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
@@ -120,7 +130,11 @@ class _Counted:
         for action, outcome in zip(actions, outcomes, strict=True):
             if isinstance(action, MovePages):
                 self.pages += outcome.done
-            elif isinstance(action, BindThreads):
+                if outcome.done:
+                    self._took("page copy", outcome.cost_ns, outcome.done)
+            elif isinstance(action, SpendTime):
+                self.mappings += action.kind == "mapping"
+            else:
                 self.mappings_changed += outcome.done > 0
         return Outcome(
             sum(outcome.done for outcome in outcomes),
@@ -145,7 +159,12 @@ class _Counted:
             energy_j=self.energy_j,
             dram_energy_j=self.dram_energy_j,
             accesses=counts["data_cache_accesses"],
+            mappings=self.mappings,
             mappings_changed=self.mappings_changed,
+            operation_ns={
+                kind: [float(ns) for ns in np.quantile(each, _FIVE)]
+                for kind, each in self.operation_ns.items()
+            },
             detection_accesses=self.detection_accesses,
             thread_migrations=counts["migrations"],
             page_migrations=self.pages,
@@ -153,6 +172,9 @@ class _Counted:
             reached_s=self._reached_s(),
             overhead_ns=dict(self.overhead_ns),
         )
+
+    def _took(self, kind: str, ns: int, operations: int) -> None:
+        self.operation_ns.setdefault(kind, []).append(ns / operations)
 
     def _reached_s(self) -> list[float]:
         """Time after which each part of the work was done, with even progress assumed between two

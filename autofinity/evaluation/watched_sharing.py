@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from autofinity.detect.scaled import SCALED, RunWithout
@@ -55,15 +55,15 @@ def watched(
     machine: SimMachine,
     request: RunRequest,
     placement: Placement,
-    source: str,
+    detector_for: Callable[[RunWithout], Detector],
     whole: SeenSharing,
     seed: int = 1,
 ) -> SeenSharing:
-    """Sharing in a run with the detector `source` (`SCALED`), scaled to a run without a
-    detector.
+    """Sharing in a run with a detector that is scaled to a run without one, as those of `SCALED`
+    are.
     """
     without = _without(machine, request, placement, whole, seed)
-    detector = SCALED[source](without)
+    detector = detector_for(without)
     process = machine.start(request, placement, Sensors(detectors=(detector,)), seed)
     seen = process.advance(_ENDLESS_NS)
     return SeenSharing(

@@ -106,7 +106,7 @@ class SharingAware:
             cpus = cpus if cheaper else state.cpus
         by_turns = state.mappings % setting.threads
         charge_ns = setting.mapping_charge_ns(state.mappings)
-        actions: list[Action] = [SpendTime("mapping", charge_ns, by_turns)] if charge_ns else []
+        actions: list[Action] = [SpendTime("mapping", charge_ns, by_turns)]
         if cpus != state.cpus:
             actions.append(BindThreads(bound(cpus)))
         state = replace(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import cycle, islice
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.mapping.edmonds import edmonds
@@ -69,8 +70,14 @@ def hinted(name: str, setting: Setting, hint: Hint) -> Static:
 
 
 def compact(setting: Setting) -> Static:
-    """`compact`: thread i on the i-th PU of the machine."""
-    cpus = compact_cpus(setting.topology, setting.placed)
+    """`compact`: thread i on the i-th PU of the machine.
+
+    Programs side by side with more threads than the machine has PUs begin again with the first PU,
+    as each does that is mapped by itself.
+    """
+    topology = setting.topology
+    first = compact_cpus(topology, min(setting.placed, len(topology.allowed)))
+    cpus = tuple(islice(cycle(first), setting.placed))
     return Static("compact", setting, Start(setting.seated(cpus)))
 
 

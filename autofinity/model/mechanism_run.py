@@ -42,6 +42,11 @@ class MechanismRun:
     mappings_changed: int
     """How often threads were put elsewhere, however many at once (TLB paper, table II: "number of
     migrations")."""
+    mappings: int
+    """How often a mapping was computed."""
+    operation_ns: Mapping[str, Sequence[float]]
+    """Time of one operation, by kind ("page copy", "thread migration"): least, quartiles and most,
+    over actions and intervals with such operations. Kinds without any are left out."""
     detection_accesses: int = 0
     """Accesses to memory that hardware beside the cores made to detect."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)

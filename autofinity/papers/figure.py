@@ -47,7 +47,7 @@ class Study[Asked: Source, Data](Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Figure[Asked: Source, Data]:
-    """One figure, or table (`tN`)."""
+    """One figure, or table (`tN`), or a part of one (`9a-matrices`)."""
 
     paper: Paper
     number: str
@@ -68,8 +68,9 @@ class Figure[Asked: Source, Data]:
     @property
     def source(self) -> str:
         """Where it stands."""
-        table = self.number.startswith("t")
-        what = f"table {self.number[1:]}" if table else f"figure {self.number}"
+        number, _, part = self.number.partition("-")
+        what = f"table {number[1:]}" if number.startswith("t") else f"figure {number}"
+        what += f", {part}" if part else ""
         return f"{self.paper.cited}, section {self.section}, {what}"
 
     def data(self, source: Asked) -> Data:

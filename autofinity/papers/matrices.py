@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from autofinity.detect.scaled import SCALED
 from autofinity.evaluation.watched_sharing import watched
 from autofinity.model.sharing import SharingMatrix
 from autofinity.papers.figure import AnyFigure
@@ -25,7 +26,7 @@ class SharingMatrices:
         for program in placed(runs):
             seen = program.whole_trace()
             if self.source != "trace":
-                seen = watched(*program.where, self.source, seen)
+                seen = watched(*program.where, SCALED[self.source], seen)
             found[program.name] = seen.sharing
         return found
 

@@ -78,7 +78,7 @@ class MechanismFigure[Data](Figure[Runs, Data]):
 
     @property
     def default_threads(self) -> int:
-        """Threads of each program. The X7550's preset has SMT off: 32, where the papers ran 64."""
+        """Threads of each program."""
         return self.threads or pus_of(self.default_machine)
 
 

@@ -1,14 +1,15 @@
-"""Time of a mechanism's operations, by kind."""
+"""Time and number of a mechanism's operations, by kind."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, median
 from typing import Literal
 
 from autofinity.evaluation.comparison import MechanismCase
+from autofinity.model.detection import FaultSampling
 from autofinity.model.mechanism_run import MechanismRun
 from autofinity.papers.beside import beside
 from autofinity.papers.figure import AnyFigure
@@ -41,6 +42,72 @@ class OperationCosts:
         if self.of == "run":
             return beside(figure, shares_by_kind(runs), on, "operation", LABELS["cpu_time"])
         return beside(figure, ns_by_kind(runs), on, "operation", "ns")
+
+
+@dataclass(frozen=True, slots=True)
+class CostsOfEach:
+    """Least, quartiles and most of the time of one operation; medians over the runs."""
+
+    mechanism: str
+
+    def data(self, runs: Runs) -> list[MechanismRun]:
+        """All runs of the mechanism."""
+        return runs_of(self.mechanism, runs.cases((self.mechanism,)))
+
+    def draw(self, figure: AnyFigure, runs: Sequence[MechanismRun], on: str) -> Chart:
+        """A series for each kind."""
+        kinds = dict.fromkeys(kind for run in runs for kind in run.operation_ns)
+        found = {
+            kind: [run.operation_ns[kind] for run in runs if kind in run.operation_ns]
+            for kind in kinds
+        }
+        return Chart(
+            f"{figure.title}, {on}",
+            "over operations",
+            "ns",
+            ("least", "lower quartile", "median", "upper quartile", "most"),
+            {kind: tuple(map(median, zip(*each, strict=True))) for kind, each in found.items()},
+            kind="lines",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EventCounts:
+    """How often each operation was made, in relation to others, so that runs of different lengths
+    and sizes can be compared.
+    """
+
+    mechanism: str
+    costs: FaultSampling
+    """Time of a fault and of an update, as every run of the mechanism has it."""
+
+    def data(self, runs: Runs) -> list[MechanismRun]:
+        """All runs of the mechanism."""
+        return runs_of(self.mechanism, runs.cases((self.mechanism,)))
+
+    def draw(self, figure: AnyFigure, runs: Sequence[MechanismRun], on: str) -> Chart:
+        """Means over the runs."""
+        each = [self._of(run) for run in runs]
+        ours = {
+            name: fmean(known) if (known := [of[name] for of in each if name in of]) else math.nan
+            for name in figure.numbers
+        }
+        return beside(figure, ours, on, "operation", "ratio of counts")
+
+    def _of(self, run: MechanismRun) -> dict[str, float]:
+        faults = run.overhead_ns.get("fault", 0) / self.costs.fault_ns
+        updates = run.overhead_ns.get("update", 0) / self.costs.update_ns
+        pages = updates - faults  # the program's own faults: the first ones of each page
+        return {
+            name: count / of
+            for name, count, of in (
+                ("extra faults a page", faults, pages),
+                ("page migrations a page", run.page_migrations, pages),
+                ("mappings a 1,000 updates", 1000 * run.mappings, updates),
+                ("thread migrations a mapping", run.thread_migrations, run.mappings),
+            )
+            if of > 0
+        }
 
 
 def runs_of(mechanism: str, cases: Sequence[MechanismCase]) -> list[MechanismRun]:

@@ -61,7 +61,7 @@ def detect(
     whole = in_whole_trace(machine, request, placement)
     if source == WHOLE_TRACE:
         return Detected(whole, whole)
-    return Detected(watched(machine, request, placement, source, whole, seed), whole)
+    return Detected(watched(machine, request, placement, SCALED[source], whole, seed), whole)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,15 @@ def test_matrices_are_shown_and_drawn(work: Path, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_kmaf16_figure_9a_a_fifth_more_faults_show_that_neighbours_share(work: Path) -> None:
+    words = ("figure", "kmaf16-9a-matrices", "--threads", "16", "--work", str(work), "--json")
+    matrices = json.loads(autofinity(*words).stdout)["matrices"]
+    assert list(matrices) == [f"stencil, {n} % more faults" for n in (0, 10, 20)]
+    none, *_, more = matrices.values()
+    assert sum(map(sum, none)) < sum(map(sum, more))
+    assert sum(2 * more[i][i + 1] for i in range(15)) > 0.8 * sum(map(sum, more))
+
+
 def test_exclusivity_falls_with_the_size_of_pages(work: Path) -> None:
     (small, large) = json.loads(figure("kmaf14-1", work, "--json").stdout)["series"].values()
     assert small["prodcons"] >= large["prodcons"] > 0
@@ -60,6 +69,11 @@ def test_large_pages_and_operations_are_figures_of_runs(work: Path) -> None:
     assert ours.keys() == {"os 4K", "os 2M", "kmaf16 4K", "kmaf16 2M"}
     said = json.loads(figure("kmaf16-t5", work, "--json").stdout)
     assert said["series"]["ours"]["fault"] > 0
+    said = json.loads(figure("kmaf16-t5-events", work, "--json").stdout)
+    assert said["series"]["ours"]["extra faults a page"] > 0
+    assert said["series"]["the paper's mean"]["extra faults a page"] == pytest.approx(
+        20.5, abs=0.001
+    )
 
 
 def test_a_figure_with_an_input_of_its_own_takes_no_other(work: Path) -> None:

@@ -16,5 +16,5 @@ from autofinity.papers.kmaf16 import (
 FIGURES = (
     *(figure_1.FIGURE, figure_4.FIGURE, figure_5.FIGURE, figure_6.FIGURE),
     *(figure_7.FIGURE, figure_8.FIGURE, *figure_9.FIGURES),
-    *(figure_10.FIGURE, figure_11.FIGURE, table_5.FIGURE),
+    *(figure_10.FIGURE, *figure_11.FIGURES, *table_5.FIGURES),
 )

@@ -63,6 +63,5 @@ FIGURE = MechanismFigure(
     SideBySide(
         (("stencil", "stencil"), ("stencil", "pricer")), ("compact", "numa-balancing", "kmaf16")
     ),
-    threads=16,
     size="small",
 )

@@ -1,17 +1,25 @@
-"""Gain and cost of more page faults: while pages stay, and while they follow."""
+"""Gain and cost of more page faults: while pages stay, and while they follow; and what threads are
+seen to share by few of them.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from autofinity.detect.scaled import faults_of_pages
 from autofinity.evaluation.comparison import MechanismCase
+from autofinity.evaluation.watched_sharing import watched
+from autofinity.model.sharing import SharingMatrix
 from autofinity.papers.figure import AnyFigure
 from autofinity.papers.kmaf16.paper import PAPER
 from autofinity.papers.mechanism_figure import MechanismFigure, Runs
+from autofinity.papers.placed import placed
 from autofinity.papers.values import LABELS, mean, values
 from autofinity.report.chart import Chart
+from autofinity.report.matrix_figure import Matrices
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,30 @@ class FaultRates:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class FaultMatrices:
+    """Sharing that kMAF sees in a run by its first faults on each page, which the program makes by
+    itself, and by some extra ones, in % of the pages.
+    """
+
+    percents: tuple[float, ...]
+
+    def data(self, runs: Runs) -> dict[str, SharingMatrix]:
+        """By program and percent."""
+        found = {}
+        for program in placed(runs):
+            whole = program.whole_trace()
+            for percent in self.percents:
+                detector = functools.partial(faults_of_pages, percent / 100)
+                seen = watched(*program.where, detector, whole)
+                found[f"{program.name}, {percent:g} % more faults"] = seen.sharing
+        return found
+
+    def draw(self, figure: AnyFigure, found: Mapping[str, SharingMatrix], on: str) -> Matrices:
+        """As they are."""
+        return Matrices(f"{figure.title}, {on}", found)
+
+
 FIGURES = (
     MechanismFigure(
         PAPER,
@@ -65,6 +97,15 @@ FIGURES = (
         "extra page faults, threads mapped only",
         "6.4",
         FaultRates("kmaf16-threads", "oracle-threads", (0, 10, 20, 100, 1000, 10_000)),
+    ),
+    MechanismFigure(
+        PAPER,
+        "9a-matrices",
+        "sharing matrices by extra page faults",
+        "6.4",
+        FaultMatrices((0, 10, 20)),
+        size="small",
+        programs=("stencil",),
     ),
     MechanismFigure(
         PAPER,

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from paper_runs import RUN, FakeRuns, drawn_of
 
+from autofinity.model.detection import FaultSampling
 from autofinity.papers.beside import OURS, PAPER
-from autofinity.papers.kmaf16.figure_11 import FIGURE as OF_OPERATIONS
-from autofinity.papers.kmaf16.table_5 import FIGURE as OF_RUNS
+from autofinity.papers.kmaf16 import figure_11, table_5
+from autofinity.report.chart import Chart
+
+OF_OPERATIONS, BOXES = figure_11.FIGURES
+OF_RUNS, EVENTS = table_5.FIGURES
 
 
 def test_an_operation_costs_what_was_spent_over_how_many_there_were() -> None:
@@ -23,3 +28,28 @@ def test_kmaf16_table_5_has_cpu_time_over_the_time_of_the_run_whatever_the_threa
     chart = OF_RUNS.drawn(FakeRuns(lambda program, mechanism: 2.0 if mechanism != "os" else 1.0))
     assert drawn_of(chart, OURS)["fault"] == pytest.approx(100 * 0.06 / 2)
     assert drawn_of(chart, PAPER)["fault"] == 0.63
+
+
+def test_kmaf16_figure_11_boxes_are_medians_over_runs_of_their_quartiles() -> None:
+    other = replace(RUN, operation_ns={"page copy": [3.0, 4.0, 5.0, 6.0, 11.0]})
+    chart = BOXES.draw([RUN, other, replace(RUN, operation_ns={})], "here")
+    assert isinstance(chart, Chart)
+    assert chart.positions == ("least", "lower quartile", "median", "upper quartile", "most")
+    assert chart.series == {"page copy": (2.0, 3.0, 4.0, 5.0, 10.0)}
+
+
+def test_kmaf16_table_5_counts_operations_in_relation_to_each_other() -> None:
+    costs = FaultSampling()
+    spent = {"fault": round(200 * costs.fault_ns), "update": round(250 * costs.update_ns)}
+    ours = drawn_of(EVENTS.draw([replace(RUN, overhead_ns=spent)], "here"), OURS)
+    assert ours == pytest.approx(
+        {
+            "extra faults a page": 200 / 50,
+            "page migrations a page": 8 / 50,
+            "mappings a 1,000 updates": 1000 * 2 / 250,
+            "thread migrations a mapping": 4 / 2,
+        }
+    )
+    paper = drawn_of(EVENTS.draw([RUN], "here"), PAPER)
+    assert paper["extra faults a page"] == pytest.approx(20.5, abs=0.001)
+    assert paper["thread migrations a mapping"] == pytest.approx(0.106, abs=0.001)
