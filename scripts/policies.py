@@ -13,12 +13,14 @@ Commands of autofinity do the same:
                                 ├► rules --paper ─► policies/M.paper.json
                                 └► evaluate --paper ──────────────────┘
 
-A machine's own policy is shipped where it does better on programs that it has not seen than the one
-for any machine does there; elsewhere the file is removed. The machine's own policy is learned from
-all thread counts that were profiled on the machine, or from those of `--threads`. The paper's is
-learned from one count, as in the paper: 8, or the lowest where 8 was not profiled. All are judged
-with all thread counts. The paper's policy is shipped whatever its results: it is the baseline of
-ours, and never a default. `make observations` makes the observations.
+A machine's own policy is shipped where it does better than the one for any machine on programs
+that it has not seen, and no worse with thread counts that it has not seen either; elsewhere the
+file is removed. It is learned from all thread counts that were profiled on the machine, or from
+those of `--threads`. From one count none is shipped: how many sockets a hint takes depends on the
+count. The paper's is learned from one count, as in the paper: 8, or the lowest where 8 was not
+profiled. All are judged with all thread counts. The paper's policy is shipped whatever its
+results: it is the baseline of ours, and never a default. `make observations` makes the
+observations.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autofinity.evaluation.cases import Summary, summarise
+from autofinity.evaluation.cases import Case, Summary, summarise
 from autofinity.evaluation.verdict import verdict_of
 from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.model.policy import RulePolicy
@@ -108,12 +110,34 @@ def make(machine: str, threads: Sequence[int], root: Path, work: Path, anywhere:
     """
     path = root / "policies" / f"{machine}.json"
     policy, judged = learned_and_judged(machine, threads, root, work, path, LearningSettings())
-    own = judged.verdict.restart
+    own, other = judged.verdict.restart, with_other_counts(machine, root, work)
     print(f"  own {told(own)}; that for any machine {told(anywhere)}")
-    if not own.best_hint_ratio > anywhere.best_hint_ratio + WORTH:
+    if other is not None:
+        print(f"  own with thread counts that it was not learned from {told(other)}")
+    if (
+        other is not None
+        and own.best_hint_ratio > anywhere.best_hint_ratio + WORTH
+        and other.best_hint_ratio >= anywhere.best_hint_ratio
+    ):
+        keep(policy, judged, path, work)
+    else:
         path.unlink(missing_ok=True)
-        return
-    keep(policy, judged, path, work)
+
+
+def with_other_counts(machine: str, root: Path, work: Path) -> Summary | None:
+    """Results of policies that have seen neither the program nor the thread count; None where one
+    count was profiled.
+    """
+    observations = root / "data" / "observations" / f"{machine}.parquet"
+    profiled = thread_counts_of(read(observations))
+    if len(profiled) < 2:
+        return None
+    cases: list[Case] = []
+    for count in profiled:
+        others = tuple(other for other in profiled if other != count)
+        wanted = wanted_on(machine, threads=(count,), work=work)
+        cases += evaluate(wanted, train_threads=others, observations=observations).cases
+    return summarise(cases)
 
 
 def make_by_paper(machine: str, root: Path, work: Path) -> None:

@@ -2,9 +2,10 @@
 
 By first touch the pages on a node belong, in equal parts, to the threads that were there; nothing
 else is known of them. So pages can follow only in clear cases: all threads are on one node now, or
-all threads of a node have left it and none has come, whose pages would be among them. Nearly all
-memory on one node, with threads on several, was initialised by one thread for all: the pages of the
-threads cannot be distinguished, and none are moved.
+all threads of a node have left it. Pages that threads from elsewhere touch first after they came are
+few, since nothing is placed while memory grows. Nearly all memory on one node, with threads on
+several, was initialised by one thread for all: the pages of the threads cannot be distinguished, and
+none are moved.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class LeftBehind:
     bytes_left: Mapping[int, int]
     """Node that threads have left → bytes of these threads on it."""
     belongs: Mapping[int, tuple[int, ...]]
-    """Node whose pages are to follow → nodes that they go to in turns, one for each thread."""
+    """Node whose pages are to follow → nodes that they go to in turns, one for each thread. In an
+    order in which each node is emptied before pages come to it."""
     one_node: int | None
     """The node with nearly all memory, where threads on several nodes use that memory."""
     total_bytes: int
@@ -64,9 +66,19 @@ def left_behind(memory: MemoryByNode, homes: Sequence[int], now: Sequence[int]) 
         size = memory.bytes_on[home] * len(gone) // threads
         if size:
             bytes_left[home] = size
-            if home not in now:
+            if len(gone) == threads:
                 belongs[home] = gone
-    return LeftBehind(bytes_left, belongs, None, total)
+    return LeftBehind(bytes_left, _emptied_first(belongs), None, total)
+
+
+def _emptied_first(belongs: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+    """The same in order. Nodes that exchange pages in a circle are left out: the pages that have
+    come to one could not be told from its own.
+    """
+    left, ordered = dict(belongs), {}
+    while ready := [node for node in left if left.keys().isdisjoint(left[node])]:
+        ordered |= {node: left.pop(node) for node in ready}
+    return ordered
 
 
 def remote_share(memory: MemoryByNode, nodes: Sequence[int]) -> float:

@@ -16,7 +16,7 @@ def test_all_memory_belongs_on_the_one_node_that_all_threads_are_on() -> None:
     assert found.bytes_to_move == 80
 
 
-def test_pages_follow_only_when_no_thread_is_on_their_node_any_more() -> None:
+def test_pages_follow_only_when_all_threads_of_their_node_have_left_it() -> None:
     found = left_behind(MemoryByNode((40, 40, 40, 0)), [0, 0, 1, 1, 2], [1, 3, 1, 2, 2])
     assert found.bytes_left == {0: 40, 1: 20}
     assert found.belongs == {0: (1, 3)}
@@ -28,9 +28,14 @@ def test_pages_of_threads_that_change_places_cannot_be_told_from_new_ones_and_st
     found = left_behind(MemoryByNode((30, 50, 0)), [0, 1], [1, 0])
     assert found.bytes_left == {0: 30, 1: 50}
     assert (found.belongs, found.share) == ({}, 1)
-    chain = left_behind(MemoryByNode((30, 50, 0)), [0, 1], [1, 2])
-    assert chain.bytes_left == {0: 30, 1: 50}
-    assert chain.belongs == {0: (1,)}
+    beside = left_behind(MemoryByNode((30, 50, 20, 0)), [0, 1, 2], [1, 0, 3])
+    assert beside.belongs == {2: (3,)}
+
+
+def test_pages_leave_a_node_before_those_of_the_threads_that_came_arrive() -> None:
+    chain = left_behind(MemoryByNode((30, 50, 20, 0)), [0, 1, 2], [1, 2, 3])
+    assert chain.bytes_left == {0: 30, 1: 50, 2: 20}
+    assert list(chain.belongs.items()) == [(2, (3,)), (1, (2,)), (0, (1,))]
 
 
 def test_threads_that_stay_leave_nothing() -> None:
