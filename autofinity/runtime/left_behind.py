@@ -2,10 +2,10 @@
 
 By first touch the pages on a node belong, in equal parts, to the threads that were there; nothing
 else is known of them. So pages can follow only in clear cases: all threads are on one node now, or
-all threads of a node have left it. Pages that threads from elsewhere touch first after they came are
-few, since nothing is placed while memory grows. Nearly all memory on one node, with threads on
-several, was initialised by one thread for all: the pages of the threads cannot be distinguished, and
-none are moved.
+all threads of a node have left it. Pages that threads from elsewhere touch first after they came
+are few, since nothing is placed while memory grows. Nearly all memory on one node, with threads on
+several, was initialised by one thread for all: the pages of the threads cannot be distinguished,
+and none are moved.
 """
 
 from __future__ import annotations

@@ -188,8 +188,6 @@ class ObservationTable:
         """
         names = self.placement.names
         code = names.index(placement) if placement in names else -1
-        if np.all(self.placement.codes == code):
-            return self
         rows = self.take(self.placement.codes == code)
         used, codes = np.unique(rows.affinity.codes, return_inverse=True)
         kept = Coded(codes.astype(np.int32), tuple(rows.affinity.names[i] for i in used))

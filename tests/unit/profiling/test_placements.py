@@ -98,6 +98,9 @@ def test_baselines_are_runs_of_their_own_and_no_affinity_is_learned_from_them() 
     assert len(runs) == 2 + 3 + 1 + 3
     assert set(table.placed_by("affinity").affinity.names) == {"{2}", "{1}{1}"}
     assert table.placed_by("os").affinity.names == ("",)
+    # Also where baselines of other programs are gone, and only their affinities are left.
+    alone = table.take(table.placement.equals("affinity"))
+    assert set(alone.placed_by("affinity").affinity.names) == {"{2}", "{1}{1}"}
 
 
 def test_the_cost_is_that_of_one_run_of_each_program_times_what_is_left() -> None:
