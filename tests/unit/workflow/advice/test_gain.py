@@ -26,8 +26,9 @@ from autofinity.workflow.policies import named_policy
 from autofinity.workflow.several_machines import evaluate_across
 
 SPREAD = Hint.parse("SLP")
-# For the shipped policy for any machine: a share of transfers that rule 1 takes, and none.
-SHARES = (0.0, 0.5)
+SAMPLES = ((0.0, 1.0), (0.0, 50.0), (0.5, 50.0))
+"""Share of requests that caches of other LLC domains answer, and requests per 1,000 instructions,
+that rules 1 and 2 of the shipped policy for any machine take, and its default."""
 NO_OS = ("epyc-9654-nps1", "opteron-6386")
 
 
@@ -39,9 +40,10 @@ def told(policy: RulePolicy, sample: dict[str, float], kind: str = "") -> Sectio
     return gain(one, chosen_of(one))
 
 
-def of_any_machine(share: float, kind: str = "") -> Section:
+def of_any_machine(sample_of: tuple[float, float], kind: str = "") -> Section:
+    share, per_kilo = sample_of
     within, across = (f"cache_to_cache_transfers_{llc}_llc" for llc in ("same", "other"))
-    sample = {within: 0.0, across: share * 1e6, "llc_requests": 1e6, "instructions": 1e9}
+    sample = {within: 0.0, across: share * 1e6, "llc_requests": 1e6, "instructions": 1e9 / per_kilo}
     return told(named_policy("any-machine"), sample, kind)
 
 
@@ -118,8 +120,8 @@ def test_the_gain_is_what_programs_gained_that_the_same_rule_decided() -> None:
 
 
 def test_of_a_policy_for_any_machine_all_cases_that_it_is_judged_by_count_under_one_rule() -> None:
-    found = [of_any_machine(share) for share in SHARES]
-    assert [section.facts["rule"] for section in found] == [0, None]
+    found = [of_any_machine(each) for each in SAMPLES]
+    assert [section.facts["rule"] for section in found] == [0, 1, None]
     judged = evaluate_across(policy="any-machine")["nothing"]
     cases = [case for some, _ in judged.values() for case in some]
     known = [case for case in cases if "os" in case.roi_s]
@@ -136,7 +138,7 @@ def test_of_a_policy_for_any_machine_all_cases_that_it_is_judged_by_count_under_
 
 
 def test_each_answer_of_a_second_look_is_told_with_how_many_programs_went_that_way() -> None:
-    found = of_any_machine(SHARES[-1])
+    found = of_any_machine(SAMPLES[-1])
     second = named_policy("any-machine").second
     assert second is not None
     answers = found.facts["answers"]
@@ -183,13 +185,13 @@ def test_a_final_answer_has_no_answers_of_a_second_look() -> None:
 
 
 def test_on_a_machine_that_was_learned_from_its_own_cases_count_where_they_are_enough() -> None:
-    own = of_any_machine(SHARES[-1], "xeon-8480")
+    own = of_any_machine(SAMPLES[-1], "xeon-8480")
     assert own.facts["machines"] == ["xeon-8480"]
     assert "on xeon-8480" in own.evidence[1]
-    assert own.facts["gain"] != of_any_machine(SHARES[-1]).facts["gain"]
+    assert own.facts["gain"] != of_any_machine(SAMPLES[-1]).facts["gain"]
     # Too few programs fall under the default on the one; the other has no times under the system.
-    for share, kind in ((SHARES[1], "i9-13900k"), (SHARES[-1], NO_OS[0])):
-        assert of_any_machine(share, kind).facts["machines"] != [kind]
+    for sample, kind in ((SAMPLES[-1], "i9-13900k"), (SAMPLES[-1], NO_OS[0])):
+        assert of_any_machine(sample, kind).facts["machines"] != [kind]
 
 
 def test_cases_without_a_run_under_the_system_count_for_the_gain_over_distributed_alone() -> None:
