@@ -1,4 +1,4 @@
-"""What the columns, marks and words of the table of `evaluate` mean."""
+"""Meaning of the columns, marks and words of the table of `evaluate`."""
 
 from __future__ import annotations
 
@@ -41,4 +41,4 @@ def legend(cases: Sequence[Case], affinities: int) -> list[str]:
 
 
 def _listed(meanings: dict[str, str], affinities: int) -> list[str]:
-    return [f"  {name:<14}{text.format(affinities=affinities)}" for name, text in meanings.items()]
+    return [f"  {name:<15}{text.format(affinities=affinities)}" for name, text in meanings.items()]

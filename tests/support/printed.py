@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -65,15 +66,15 @@ def environment(folder: Path) -> dict[str, str]:
         **kept,
         "HOME": str(home),
         "PATH": f"{sys.prefix}/bin:{os.environ.get('PATH', os.defpath)}",
-        "COLUMNS": "98",
+        "COLUMNS": "80",
     }
 
 
-def run(session: Session, folder: Path, env: dict[str, str], timeout_s: float = 300) -> str:
+def run(session: Session, folder: Path, env: dict[str, str], timeout_s: float = 1200) -> str:
     """Run a session; both streams. Raises AssertionError where a command fails, or prints something
     else than the document says.
     """
-    done = subprocess.run(
+    shell = subprocess.Popen(
         ["bash", "-euo", "pipefail", "-c", session.commands],
         cwd=folder,
         env=env,
@@ -81,13 +82,19 @@ def run(session: Session, folder: Path, env: dict[str, str], timeout_s: float = 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=timeout_s,
+        start_new_session=True,
     )
-    assert done.returncode == 0, f"line {session.line}: {session.commands}\n{done.stdout}"
-    assert "Traceback" not in done.stdout, done.stdout
-    missing = first_missing(session.output, done.stdout)
-    assert missing is None, f"line {session.line}: not printed: {missing}\n{done.stdout}"
-    return done.stdout
+    try:
+        printed, _ = shell.communicate(timeout=timeout_s)
+    except BaseException:
+        os.killpg(shell.pid, signal.SIGKILL)  # what the shell has started, too
+        shell.communicate()
+        raise
+    assert shell.returncode == 0, f"line {session.line}: {session.commands}\n{printed}"
+    assert "Traceback" not in printed, printed
+    missing = first_missing(session.output, printed)
+    assert missing is None, f"line {session.line}: not printed: {missing}\n{printed}"
+    return printed
 
 
 def first_missing(expected: tuple[str, ...], printed: str) -> str | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from script_module import script_module
 
 from autofinity.cli.main import COMMANDS, cli
 from autofinity.runtime.launcher import find_launcher
@@ -20,13 +21,14 @@ from autofinity.sim.preset import load_preset, preset_names
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     *ROOT.glob("*.md"),
-    *ROOT.glob("docs/*.md"),
+    *ROOT.glob("docs/**/*.md"),
     ROOT / "policies/README.md",
     ROOT / "scripts/README.md",
     ROOT / "training/README.md",
     ROOT / "kernels/README.md",
 ]
 SCRIPTS = ROOT / "scripts"
+gallery = script_module("tools/gallery.py")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 SHOWN = re.compile(r"`([^`\n]+)`|^(?:time )?((?:autofinity|make) .*)$", re.MULTILINE)
 NAME = re.compile(r"[a-z][a-z-]+")
@@ -46,8 +48,19 @@ def shown(document: Path) -> Iterator[list[str]]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_of_a_document_leads_to_a_file(document: Path) -> None:
     targets = [t for t in LINK.findall(document.read_text()) if "://" not in t]
-    missing = [t for t in targets if not (document.parent / t).exists()]
+    paths = {t: (document.parent / t).resolve() for t in targets}
+    made = {path for _, figures in gallery.blocks(gallery.PAGE.read_text()) for path in figures}
+    missing = [t for t, path in paths.items() if not (path in made or path.exists())]
     assert not missing
+
+
+def test_every_figure_of_the_gallery_is_drawn_by_the_commands_above_it() -> None:
+    blocks = list(gallery.blocks(gallery.PAGE.read_text()))
+    assert len(blocks) >= 5
+    for commands, figures in blocks:
+        assert figures, commands
+        for figure in figures:
+            assert f"-o {figure.relative_to(ROOT)}\n" in commands
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
