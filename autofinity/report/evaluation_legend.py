@@ -37,6 +37,10 @@ def legend(cases: Sequence[Case], affinities: int) -> list[str]:
         "of the oracle": "its time over ours, as a geometric mean; 1 is as fast",
         "regret": "share of time lost against the best hint; 0 % is none",
     }
+    if any("one_period" in case.roi_s for case in cases):
+        words["sample period"] = "the policy saw one period of sampling, not the whole run"
+    if any("in_run" in case.roi_s for case in cases):
+        words["switched"] = "threads moved within the run, whose time has the samples and moves"
     return lines + _listed(words, affinities)
 
 

@@ -2,7 +2,7 @@
 
 A block of code in `sh` is a session of commands. A block in `text` that follows it directly is its
 output: every line of the block is a line of the output, in the same order, where blanks compare as
-one blank; `…` stands for any text within a line, and alone for any lines. A heading
+one blank; `…` stands for any text within a line, and alone for any lines. The comment
 `<!-- not run: REASON -->` before a block keeps it from being run, and the reason is printed.
 """
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from autofinity.evaluation.cases import Case, case_of
@@ -45,6 +47,15 @@ def test_every_column_is_explained_by_its_heading(os_s: float | None) -> None:
     for heading in filter(None, headings[1:]):
         assert any(line.startswith(f"  {heading} ") for line in lines), heading
     assert any(line.startswith("  os ") for line in lines) == (os_s is not None)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_words_of_sentences_are_explained_where_the_sentences_stand(known: bool) -> None:
+    one = case(2.0, DISTRIBUTED)
+    roi_s = {**one.roi_s, "one_period": 1.0, "in_run": 1.5} if known else one.roi_s
+    lines = legend([replace(one, roi_s=roi_s)], 12)
+    for word in ("sample period", "switched"):
+        assert any(line.startswith(f"  {word} ") for line in lines) == known
 
 
 def test_the_number_of_placements_behind_the_oracle_is_named() -> None:
