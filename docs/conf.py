@@ -27,6 +27,8 @@ include_patterns = [
 myst_heading_anchors = 4
 # Names in single backticks of docstrings are code.
 default_role = "code"
+# Two hyphens begin an option, and are no dash.
+smartquotes = False
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
@@ -47,7 +49,6 @@ def _command_page(name: str) -> str:
             ".. literalinclude:: /build/docs/run-help.txt\n   :language: none\n"
         )
     return (
-        f"{title}\n{'=' * len(title)}\n\n"
         f".. click:: autofinity.cli.{name.replace('-', '_')}:command\n"
         f"   :prog: {title}\n   :nested: full\n"
     )
