@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from autofinity.cli.main import COMMANDS
+
 WIDTH = 1280
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LIMIT_S = 1200
@@ -80,6 +82,11 @@ def opened(pages: list[Path], folder: Path) -> list[Seen]:
     said = re.search(r'<pre id="seen">(.+?)</pre>', done.stdout, re.DOTALL)
     assert said is not None, f"the browser did not open all pages: {done.stderr[-2000:]}"
     return [Seen(**each) for each in json.loads(unescape(said[1]))]
+
+
+def test_every_command_has_a_page(pages: list[Path]) -> None:
+    named = {path.stem for path in pages if path.parent.name == "commands"}
+    assert named >= set(COMMANDS)
 
 
 def test_nothing_is_wider_than_the_window_and_every_picture_shows(
