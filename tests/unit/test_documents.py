@@ -65,16 +65,17 @@ def test_every_figure_of_the_gallery_is_drawn_by_the_commands_above_it() -> None
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_command_and_option_that_a_document_shows_exists(document: Path) -> None:
-    wrong = []
-    for words in shown(document):
-        if words[:1] == ["make"] and len(words) > 1 and words[1] not in TARGETS:
-            wrong.append(words)
-        if words[:1] != ["autofinity"] or len(words) < 2 or not NAME.fullmatch(words[1]):
-            continue
-        own = words[2 : words.index("--")] if "--" in words else words[2:]
-        known = options_of(words[1]) if words[1] in COMMANDS else set()
-        wrong += [words] * any(option(word) not in known for word in ["--help", *own])
-    assert not wrong
+    assert [words for words in shown(document) if unknown(words)] == []
+
+
+def test_every_command_and_option_of_the_demo_exists() -> None:
+    script = (SCRIPTS / "demo").read_text().replace("\\\n", " ")
+    lines = re.findall(
+        r'(?:"\$bin/autofinity"|^shown|\$ autofinity) (\w[^\n|>"]*)', script, re.MULTILINE
+    )
+    commands = [["autofinity", *line.split()] for line in lines]
+    assert len(commands) >= 10
+    assert [words for words in commands if unknown(words)] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -117,6 +118,17 @@ def test_the_lists_in_documents_are_those_of_the_tables() -> None:
         [sys.executable, ROOT / "scripts/lists.py", "--check"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def unknown(words: list[str]) -> bool:
+    """Whether a command line has a target of make, a command or an option that does not exist."""
+    if words[:1] == ["make"] and len(words) > 1:
+        return words[1] not in TARGETS
+    if words[:1] != ["autofinity"] or len(words) < 2 or not NAME.fullmatch(words[1]):
+        return False
+    own = words[2 : words.index("--")] if "--" in words else words[2:]
+    known = options_of(words[1]) if words[1] in COMMANDS else set()
+    return any(option(word) not in known for word in ["--help", *own])
 
 
 def value_of(words: list[str], option: str) -> str:
