@@ -60,7 +60,6 @@ def hints() -> str:
 
 EXAMPLE = "opteron-6164he"
 LISTS = {
-    "README.md": {"hints": hints},
     "docs/hints.md": {"hints": hints},
     "docs/mechanisms.md": {"mechanisms": mechanisms.all_in_markdown},
     "docs/run.md": {"mechanisms": mechanisms.live_in_markdown},

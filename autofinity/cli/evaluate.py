@@ -79,6 +79,7 @@ def command(
         return
     from autofinity.policy.readable import hints_key
     from autofinity.report import evaluation_table
+    from autofinity.report.evaluation_legend import legend
     from autofinity.workflow.evaluate import evaluate
     from autofinity.workflow.observations import shipped_observations
 
@@ -101,6 +102,8 @@ def command(
     )
     print_table(evaluation_table.table(done.cases, title))
     if done.cases:
+        for line in legend(done.cases, done.affinities):
+            say(line)
         say(hints_key({case.decision.hint for case in done.cases}))
     for sentence in evaluation_table.sentences(done.verdict):
         say(sentence)

@@ -15,8 +15,8 @@ EVENT_BYTES = 26
 """Bytes of an event of a whole trace in memory, made dense (native/sim/program): a step, and its
 share of lists."""
 _QUICK_PER_S, _SLOW_PER_S = 200e6, 6e6
-"""Accesses per second where nearly all hit the L1, and where all miss every cache (README,
-Measured)."""
+"""Accesses per second where nearly all hit the L1, and where all miss every cache
+(docs/results.md)."""
 _WORTH_BYTES, _WORTH_S = 256 << 20, 60.0
 
 

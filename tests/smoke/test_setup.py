@@ -94,7 +94,9 @@ def test_a_long_setup_says_every_minute_in_a_log_how_far_it_is(
     done = subprocess.run([SETUP, tmp_path / "venv"], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "\nsetup: 61 s" in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("setup: done in ")
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("setup: done in ")
+    assert "venv/bin/autofinity" in last
     assert (tmp_path / "venv" / ".ready").exists()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from script_module import script_module
 
 from autofinity.cli.main import COMMANDS, cli
 from autofinity.runtime.launcher import find_launcher
@@ -20,13 +21,14 @@ from autofinity.sim.preset import load_preset, preset_names
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     *ROOT.glob("*.md"),
-    *ROOT.glob("docs/*.md"),
+    *ROOT.glob("docs/**/*.md"),
     ROOT / "policies/README.md",
     ROOT / "scripts/README.md",
     ROOT / "training/README.md",
     ROOT / "kernels/README.md",
 ]
 SCRIPTS = ROOT / "scripts"
+gallery = script_module("tools/gallery.py")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 SHOWN = re.compile(r"`([^`\n]+)`|^(?:time )?((?:autofinity|make) .*)$", re.MULTILINE)
 NAME = re.compile(r"[a-z][a-z-]+")
@@ -46,22 +48,34 @@ def shown(document: Path) -> Iterator[list[str]]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_of_a_document_leads_to_a_file(document: Path) -> None:
     targets = [t for t in LINK.findall(document.read_text()) if "://" not in t]
-    missing = [t for t in targets if not (document.parent / t).exists()]
+    paths = {t: (document.parent / t).resolve() for t in targets}
+    made = {path for _, figures in gallery.blocks(gallery.PAGE.read_text()) for path in figures}
+    missing = [t for t, path in paths.items() if not (path in made or path.exists())]
     assert not missing
+
+
+def test_every_figure_of_the_gallery_is_drawn_by_the_commands_above_it() -> None:
+    blocks = list(gallery.blocks(gallery.PAGE.read_text()))
+    assert len(blocks) >= 5
+    for commands, figures in blocks:
+        assert figures, commands
+        for figure in figures:
+            assert f"-o {figure.relative_to(ROOT)}\n" in commands
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_command_and_option_that_a_document_shows_exists(document: Path) -> None:
-    wrong = []
-    for words in shown(document):
-        if words[:1] == ["make"] and len(words) > 1 and words[1] not in TARGETS:
-            wrong.append(words)
-        if words[:1] != ["autofinity"] or len(words) < 2 or not NAME.fullmatch(words[1]):
-            continue
-        own = words[2 : words.index("--")] if "--" in words else words[2:]
-        known = options_of(words[1]) if words[1] in COMMANDS else set()
-        wrong += [words] * any(option(word) not in known for word in ["--help", *own])
-    assert not wrong
+    assert [words for words in shown(document) if unknown(words)] == []
+
+
+def test_every_command_and_option_of_the_demo_exists() -> None:
+    script = (SCRIPTS / "demo").read_text().replace("\\\n", " ")
+    lines = re.findall(
+        r'(?:"\$bin/autofinity"|^shown|\$ autofinity) (\w[^\n|>"]*)', script, re.MULTILINE
+    )
+    commands = [["autofinity", *line.split()] for line in lines]
+    assert len(commands) >= 10
+    assert [words for words in commands if unknown(words)] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -91,6 +105,7 @@ def test_every_study_and_tool_has_a_line_and_somebody_who_needs_it() -> None:
         ROOT / "Makefile",
         *ROOT.glob("tests/**/*.py"),
         *SCRIPTS.glob("*/*.py"),
+        *(path for path in SCRIPTS.iterdir() if path.is_file()),
     ]
     texts = {path: path.read_text() for path in needed_by if path != SCRIPTS / "README.md"}
     for script in [*SCRIPTS.glob("studies/*.*"), *SCRIPTS.glob("tools/*.*")]:
@@ -104,6 +119,17 @@ def test_the_lists_in_documents_are_those_of_the_tables() -> None:
         [sys.executable, ROOT / "scripts/lists.py", "--check"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def unknown(words: list[str]) -> bool:
+    """Whether a command line has a target of make, a command or an option that does not exist."""
+    if words[:1] == ["make"] and len(words) > 1:
+        return words[1] not in TARGETS
+    if words[:1] != ["autofinity"] or len(words) < 2 or not NAME.fullmatch(words[1]):
+        return False
+    own = words[2 : words.index("--")] if "--" in words else words[2:]
+    known = options_of(words[1]) if words[1] in COMMANDS else set()
+    return any(option(word) not in known for word in ["--help", *own])
 
 
 def value_of(words: list[str], option: str) -> str:

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
-
 import pytest
+from script_module import script_module
 
-
-def _prose() -> ModuleType:
-    path = Path(__file__).resolve().parents[2] / "scripts" / "tools" / "prose.py"
-    spec = importlib.util.spec_from_file_location("prose", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look up their module there
-    spec.loader.exec_module(module)
-    return module
-
-
-prose = _prose()
+prose = script_module("tools/prose.py")
 
 
 def found(path: str, text: str) -> list[tuple[int, str]]:

@@ -16,7 +16,8 @@ from autofinity.capture.build import Compilers, skip_reason
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs/python.md").read_text(encoding="utf-8")
+PAGES = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (PAGES / "python.md").read_text(encoding="utf-8")
 CAPTURES = "capture_traces"
 
 
@@ -63,3 +64,9 @@ def test_calls_that_take_too_long_to_run_here_have_arguments_that_exist() -> Non
         function = getattr(autofinity, ast.unparse(call.func).removeprefix("af."))
         given = {keyword.arg or "": None for keyword in call.keywords}
         inspect.signature(function).bind(*call.args, **given)
+
+
+def test_the_reference_has_every_name_with_its_docstring() -> None:
+    reference = (PAGES / "reference/api.rst").read_text(encoding="utf-8")
+    named = re.findall(r"^\.\. (?:auto|py:)\w+:: (\w+)$", reference, re.MULTILINE)
+    assert sorted(named) == sorted(autofinity.__all__)

@@ -1,0 +1,48 @@
+"""Meaning of the columns, marks and words of the table of `evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autofinity.evaluation.cases import INTERESTING, WITHIN, Case
+from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.report.evaluation_table import HEADINGS, mark
+
+_COLUMNS = {
+    "packed": f"all threads placed {PACKED.shown}",
+    "distributed": f"all threads placed {DISTRIBUTED.shown}, which papers call distributed",
+    "os": "the operating system places and moves the threads",
+    "autofinity": "rerun as a policy chose that was learned without the program",
+    "best_hint": "the fastest of the eight hints",
+    "oracle": "the fastest of the {affinities} placements that were tried",
+}
+_MARKS = {
+    "✓": f"won: within {WITHIN:.0%} of the faster one of packed and distr.",
+    "!": "lost: slower than that",
+    "·": f"packed and distr. differ by less than {INTERESTING:.0%}: not interesting",
+}
+
+
+def legend(cases: Sequence[Case], affinities: int) -> list[str]:
+    """A line for each column and mark that the table of these cases has, and for each word of its
+    sentences.
+    """
+    lines = ["program/8: the program with 8 threads. Times are in milliseconds; bold: interesting."]
+    known = [each for each in HEADINGS if any(case.roi_s.get(each) is not None for case in cases)]
+    lines += _listed({HEADINGS[name]: _COLUMNS[name] for name in known}, affinities)
+    shown = {mark(case) for case in cases}
+    lines += _listed({"hint": "what the policy chose, in letters"}, affinities)
+    lines += _listed({sign: text for sign, text in _MARKS.items() if sign in shown}, affinities)
+    words = {
+        "of the oracle": "its time over ours, as a geometric mean; 1 is as fast",
+        "regret": "share of time lost against the best hint; 0 % is none",
+    }
+    if any("one_period" in case.roi_s for case in cases):
+        words["sample period"] = "the policy saw one period of sampling, not the whole run"
+    if any("in_run" in case.roi_s for case in cases):
+        words["switched"] = "threads moved within the run, whose time has the samples and moves"
+    return lines + _listed(words, affinities)
+
+
+def _listed(meanings: dict[str, str], affinities: int) -> list[str]:
+    return [f"  {name:<15}{text.format(affinities=affinities)}" for name, text in meanings.items()]
