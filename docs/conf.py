@@ -11,6 +11,7 @@ include_patterns = [
     "policies/README.md",
     "training/README.md",
     "kernels/README.md",
+    "solvers/README.md",
 ]
 # Links to folders; tests/unit/test_documents.py follows every link.
 suppress_warnings = ["myst.xref_missing"]

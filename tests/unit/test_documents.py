@@ -25,6 +25,7 @@ DOCUMENTS = [
     ROOT / "scripts/README.md",
     ROOT / "training/README.md",
     ROOT / "kernels/README.md",
+    ROOT / "solvers/README.md",
 ]
 SCRIPTS = ROOT / "scripts"
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
