@@ -28,7 +28,7 @@ program adi
     type(factors) :: along(3)
     integer :: edge, width, steps, step, d, j, k, wrong
 
-    edge = whole_argument(1, "EDGE", 8, 2000)
+    edge = whole_argument(1, "EDGE", 8, 1200)
     steps = whole_argument(2, "STEPS", 1, 1000000)
     ! The quantities of the points of a row follow each other.
     width = parts*edge

@@ -332,7 +332,7 @@ double stepped(const Domain& d, const Result& r, long n) {
 int main(int argc, char** argv) {
     static Domain d = {};
     d.threads = static_cast<int>(arg_long(argc, argv, 1, "THREADS", 1, MAX_THREADS));
-    d.blocks = arg_long(argc, argv, 2, "BLOCKS", 2, 512);
+    d.blocks = arg_long(argc, argv, 2, "BLOCKS", 2, 400);
     d.steps = arg_long(argc, argv, 3, "STEPS", 1, 1000000);
     d.edge = d.blocks * kBlock;
     d.reach = std::max(4L, 2 * d.blocks / 5);

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from abstract_replay import replay
+from workshop import compiler
 
 from autofinity._core import trace as core
 from autofinity.capture.suite_capture import capture_suite
@@ -22,6 +23,8 @@ SUITES = {name: load_suite(ROOT / name / "suite.toml") for name in MOST_ACCESSES
     ("suite", "name"), [(suite, name) for suite in SUITES for name in SUITES[suite].programs]
 )
 def test_a_program_is_captured_and_its_trace_replays(suite: str, name: str, tmp_path: Path) -> None:
+    if SUITES[suite].programs[name].language == "fortran" and compiler("f90") is None:
+        pytest.skip("no Fortran compiler")
     # and says what is expected
     (meta,) = capture_suite(SUITES[suite], [name], THREADS, "tiny", tmp_path)
     trace = core.read(str(meta.path))
