@@ -13,6 +13,15 @@ SOLVERS = PlainSuite(ROOT / "solvers")
 OTHERS = [PlainSuite(ROOT / name) for name in ("training", "kernels")]
 SIZES = ("tiny", "small", "medium", "large", "core", "llc", "memory")
 """As in the training suite."""
+EACH_BUILT = [(name, name) for name in SOLVERS.programs]
+
+
+@pytest.fixture(scope="module")
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder into which the program named by the parameter was built, once for all tests."""
+    out = tmp_path_factory.mktemp(request.param)
+    SOLVERS.build(request.param, out)
+    return out
 
 
 @pytest.mark.parametrize("name", SOLVERS.programs)
@@ -23,13 +32,12 @@ def test_a_solver_has_every_size_and_a_line_in_the_readme(name: str) -> None:
     assert f"| {name} |" in (SOLVERS.folder / "README.md").read_text()
 
 
-@pytest.mark.parametrize("name", SOLVERS.programs)
+@pytest.mark.parametrize(("name", "built"), EACH_BUILT, indirect=["built"])
 def test_a_solver_builds_without_warnings_says_ok_and_refuses_no_arguments(
-    name: str, tmp_path: Path
+    name: str, built: Path
 ) -> None:
-    SOLVERS.build(name, tmp_path)
-    SOLVERS.check_answers(name, tmp_path)
-    SOLVERS.check_refusal(name, tmp_path)
+    SOLVERS.check_answers(name, built)
+    SOLVERS.check_refusal(name, built)
 
 
 ODD = [
@@ -46,14 +54,16 @@ ODD = [
 times, and one that is made once."""
 
 
-@pytest.mark.parametrize(("name", "words"), ODD, ids=[f"{n} {w}" for n, w in ODD])
+@pytest.mark.parametrize(
+    ("built", "words"), ODD, indirect=["built"], ids=[f"{n} {w}" for n, w in ODD]
+)
 def test_a_solver_gives_the_same_answer_with_every_number_of_threads(
-    name: str, words: str, tmp_path: Path
+    built: Path, words: str, request: pytest.FixtureRequest
 ) -> None:
-    SOLVERS.build(name, tmp_path)
+    name = request.node.callspec.params["built"]
     answers = set()
     for threads in (1, 3, 8):
-        done = SOLVERS.run(name, tmp_path, words.split(), threads)
+        done = SOLVERS.run(name, built, words.split(), threads)
         assert (done.returncode, done.stdout[:3]) == (0, "ok "), done.stdout + done.stderr
         answers.add(done.stdout)
     assert len(answers) == 1
