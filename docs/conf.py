@@ -23,6 +23,7 @@ include_patterns = [
     "policies/README.md",
     "training/README.md",
     "kernels/README.md",
+    "solvers/README.md",
 ]
 myst_heading_anchors = 4
 # Names in single backticks of docstrings are code.

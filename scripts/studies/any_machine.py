@@ -1,10 +1,12 @@
 """The value of one policy for any machine, and of each of its parts: docs/any-machine.md.
 
     python scripts/studies/any_machine.py [--into FILE] [--observations DIR] [--kernels DIR]
+                                            [--solvers DIR]
 
 Three tables of `autofinity evaluate --machine any` (without the program, the machine, both), one of
-the public kernels (kernels/), which no policy is learned from, and one of the loss without real
-sizes, without facts of the machine, and without events of other cores' caches.
+the public kernels (kernels/) and of the solvers (solvers/), which no policy is learned from, and
+one of the loss without real sizes, without facts of the machine, and without events of other cores'
+caches.
 """
 
 from __future__ import annotations
@@ -44,19 +46,20 @@ def main() -> None:
     words.add_argument("--into", type=Path)
     words.add_argument("--observations", type=Path, default=HERE / "data" / "observations")
     words.add_argument("--kernels", type=Path, default=HERE / "data" / "kernels")
+    words.add_argument("--solvers", type=Path, default=HERE / "data" / "solvers")
     wanted = words.parse_args()
     known = machines_in(wanted.observations)
-    kernels = machines_in(wanted.kernels)
-    for name, table in tables(known, kernels):
+    held_out = {"kernels": machines_in(wanted.kernels), "solvers": machines_in(wanted.solvers)}
+    for name, table in tables(known, held_out):
         print(f"\n{name}\n\n{table}", flush=True)
         if wanted.into:
             put_between_marks(wanted.into, MARK + name, table.rstrip("\n"))
 
 
-def tables(known: Machines, kernels: Machines) -> Iterator[tuple[str, str]]:
+def tables(known: Machines, held_out: Mapping[str, Machines]) -> Iterator[tuple[str, str]]:
     for left_out in LEFT_OUT:
         yield left_out, across_markdown(judged(left_out, known, known))
-    yield "kernels", across_markdown(judged("machine", known, kernels))
+    yield "kernels", across_markdown(by_suite(known, held_out))
     yield "parts", parts(known)
 
 
@@ -66,6 +69,15 @@ def judged(
     """Cases on each machine of `on`, by policies that have not seen the part that is left out."""
     policy_for = leaving(left_out, all_of(evidence_on(learned_from, settings)), settings)
     return {name: runs.judged(functools.partial(policy_for, name)) for name, runs in on.items()}
+
+
+def by_suite(known: Machines, suites: Mapping[str, Machines]) -> Judged:
+    """Cases of each suite on each of its machines, by policies that have seen neither."""
+    return {
+        f"{name}, {suite}": cases
+        for suite, on in suites.items()
+        for name, cases in judged("machine", known, on).items()
+    }
 
 
 def parts(known: Machines) -> str:

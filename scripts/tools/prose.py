@@ -29,7 +29,7 @@ NOT_YET: tuple[tuple[str, str], ...] = ()
 """Kinds of text that are not held, and where: the begin of the paths."""
 
 
-NOT_OURS = re.compile(r"scripts/tools/prose\.py|(?:training|kernels)/.*(?<!\.md)")
+NOT_OURS = re.compile(r"scripts/tools/prose\.py|(?:training|kernels|solvers)/.*(?<!\.md)")
 """This file names the words. Programs of suites keep styles of their own."""
 
 

@@ -26,6 +26,7 @@ DOCUMENTS = [
     ROOT / "scripts/README.md",
     ROOT / "training/README.md",
     ROOT / "kernels/README.md",
+    ROOT / "solvers/README.md",
 ]
 SCRIPTS = ROOT / "scripts"
 gallery = script_module("tools/gallery.py")
