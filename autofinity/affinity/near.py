@@ -27,7 +27,6 @@ from autofinity.model.devices import Device
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology
 
-
 NOWHERE: frozenset[int] = frozenset()
 """Nodes of no device."""
 

@@ -10,8 +10,8 @@ from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import (
     available_option,
-    near_option,
     near_nodes,
+    near_option,
     tell_unknown,
     topology_option,
 )

@@ -9,7 +9,12 @@ import click
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
-from autofinity.cli.options.placing import available_option, near_nodes, near_option, topology_option
+from autofinity.cli.options.placing import (
+    available_option,
+    near_nodes,
+    near_option,
+    topology_option,
+)
 from autofinity.cli.picture import print_picture
 from autofinity.cli.printer import say, say_json
 from autofinity.linux.gaps import gaps

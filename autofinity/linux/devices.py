@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autofinity.linux.device_parts import DevicePart, assembled
+from autofinity.linux.device_parts import DevicePart, assembled, is_address
 from autofinity.linux.hwloc_process import ask_host_devices, ask_xml_devices
 from autofinity.linux.pci_classes import kind_of
 from autofinity.linux.sysfs_devices import sysfs_parts
@@ -27,7 +27,7 @@ _KIND_OF_TYPE: Mapping[int, DeviceKind] = {
 
 
 def host_devices() -> tuple[Device, ...]:
-    """Devices of the present machine: those of sysfs, and the names that only hwloc knows (`cuda0`).
+    """Devices of the present machine: those of sysfs, and names that only hwloc knows (`cuda0`).
 
     Where hwloc fails, those of sysfs alone.
     """
@@ -64,10 +64,7 @@ def device_called(devices: Sequence[Device], name: str, machine: str) -> Device:
 def names_text(devices: Sequence[Device]) -> str:
     """Names that can be asked for, as the end of a sentence."""
     names = [
-        name
-        for device in devices
-        if device.is_driven
-        for name in (device.names or (device.pci,))
+        name for device in devices if device.is_driven for name in (device.names or (device.pci,))
     ]
     if not names:
         return "it shows no device"
@@ -85,5 +82,7 @@ def _parts(entries: Iterable[Mapping[str, Any]]) -> list[DevicePart]:
             continue
         nodes = tuple(sorted(map(OsIndex, entry["nodes"])))
         cpus = frozenset(map(OsIndex, entry["cpus"]))
-        parts.append(DevicePart(kind, entry["name"], entry["pci"], nodes, cpus))
+        pci = entry["pci"].lower() if is_address(entry["pci"].lower()) else ""
+        if pci or entry["name"]:
+            parts.append(DevicePart(kind, entry["name"], pci, nodes, cpus))
     return parts

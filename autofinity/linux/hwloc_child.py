@@ -1,8 +1,9 @@
 """Asks hwloc for a machine, in a process of its own, and prints the answer as one JSON document.
 
-Run as a program, with the words `host|xml|xml-reduced|synthetic VALUE machine|devices`. hwloc's loader can crash
-or run without end on files from outside (measured: SIGSEGV on two of 38 recorded machines with
-hwloc 3.0), so `autofinity.linux.hwloc_process` starts this module with limits and a time-out.
+Run as a program, with the words `host|xml|xml-reduced|synthetic VALUE machine|devices`. hwloc's
+loader can crash or run without end on files from outside (measured: SIGSEGV on two of 38 recorded
+machines with hwloc 3.0), so `autofinity.linux.hwloc_process` starts this module with limits and a
+time-out.
 
 `xml-reduced` is for files that crash the loader: hwloc leaves out distances, memory attributes and
 kinds of CPUs (one of these causes the crash), and distances between nodes are read here instead.

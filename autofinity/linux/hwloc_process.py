@@ -56,8 +56,9 @@ def ask_xml(path: Path) -> RawMachine:
 
 
 def ask_host_devices() -> list[dict[str, Any]]:
-    """I/O devices of the present machine, as from `hwloc_child.devices`. Raises `TopologyError` when
-    hwloc fails.
+    """I/O devices of the present machine, as from `hwloc_child.devices`.
+
+    Raises `TopologyError` when hwloc fails.
     """
     return _devices(_answer("host", "", "this machine", "devices"))
 

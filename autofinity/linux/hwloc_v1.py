@@ -56,7 +56,7 @@ def describe_version_1(text: str) -> dict[str, Any]:
 
 
 def devices_version_1(text: str) -> list[dict[str, Any]]:
-    """I/O devices as from `hwloc_child.devices`. Raises `ValueError` for another kind of document."""
+    """I/O devices as from `hwloc_child.devices`. Raises as `describe_version_1`."""
     machine = _machine(text)
     found: list[dict[str, Any]] = []
     several = sum(each.get("type") in _NODES for each in machine.iter("object")) > 1

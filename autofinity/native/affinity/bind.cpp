@@ -131,8 +131,8 @@ nb::object best_match(const Machine& machine, int threads, bool spread_sockets, 
     return answer(machine, level, nearest_set(machine, level, problem));
 }
 
-// A core set of the class of a hint's best match, near a device: `away` is the distance of each node
-// from it. `together`: siblings may be used while cores are idle, as by hints that pack.
+// A core set of the class of a hint's best match, near a device: `away` is the distance of each
+// node from it. `together`: siblings may be used while cores are idle, as by hints that pack.
 nb::object place_near(const Machine& machine, const Occupancy& occupancy, bool together,
                       const std::vector<int64_t>& away, nb::handle available) {
     const Level level =

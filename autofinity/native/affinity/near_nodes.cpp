@@ -194,9 +194,9 @@ bool NearNodes::only_included() {
     return false;
 }
 
-// Starts from the nodes that are used anyway, else from the node of the smallest usable OS index, and
-// adds the nearest node that some acceptable set can use together with those before, until a set
-// fits.
+// Starts from the nodes that are used anyway, else from the node of the smallest usable OS index,
+// and adds the nearest node that some acceptable set can use together with those before, until a
+// set fits.
 void NearNodes::choose_greedily() {
     const Level& level = set_.level();
     const int nodes = static_cast<int>(level.nodes.size());

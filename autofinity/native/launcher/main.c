@@ -121,7 +121,8 @@ static void tell_tier(const Plan* plan) {
     }
 }
 
-// Node of the device that hints prefer; negative: none. What keeps a wish from being met is printed.
+// Node of the device that hints prefer; negative: none. What keeps a wish from being met is
+// printed.
 static int find_near_node(const char* device) {
     if (!device) return NODE_UNKNOWN;
     trying("getdents64");
@@ -181,8 +182,7 @@ static void prepare(void* what) {
     // it may use must not find fewer because of us.
     // Known cores are those of runs without a device.
     bool known = use_db && options->bind_threads && policy_decides(options) && threads > 0 &&
-                 near_node < 0 &&
-                 plan->digest[0] &&
+                 near_node < 0 && plan->digest[0] &&
                  find_decision(&plan->state, plan->program.key, threads, plan->digest,
                                options->bind, &plan->allowed, &plan->known);
     bool crowded = known && claimed_by_others(&plan->state, &plan->known.set);

@@ -83,7 +83,8 @@ static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD
 // Becomes Python with `module`, which gets everything by arguments. Returns when exec fails.
 static void exec_python(const char* module, const MonitorRequest* request, int pidfd,
                         const Attached* attached, const Counters* counters) {
-    char pid[16], descriptor[16], threads[16], near_node[16], opened[256] = "", ladder[REASON_CHARS];
+    char pid[16], descriptor[16], threads[16], near_node[16], opened[256] = "",
+                                                              ladder[REASON_CHARS];
     snprintf(pid, sizeof pid, "%d", (int)request->application);
     snprintf(descriptor, sizeof descriptor, "%d", pidfd);
     snprintf(threads, sizeof threads, "%d", request->threads);

@@ -19,7 +19,9 @@ type Drawn = tuple[Topology, frozenset[OsIndex]]
 
 @settings(max_examples=300)
 @given(machines(), st.data())
-def test_the_nearest_core_set_is_that_of_the_definition(machine: Drawn, data: st.DataObject) -> None:
+def test_the_nearest_core_set_is_that_of_the_definition(
+    machine: Drawn, data: st.DataObject
+) -> None:
     topology, available = machine
     if not available:
         return
