@@ -121,8 +121,7 @@ static void tell_tier(const Plan* plan) {
     }
 }
 
-// Node of the device that hints prefer; negative: none. What keeps a wish from being met is
-// printed.
+// Node of the device that hints prefer; negative: none, and the reason has been printed.
 static int find_near_node(const char* device) {
     if (!device) return NODE_UNKNOWN;
     trying("getdents64");

@@ -1,4 +1,4 @@
-"""What nearness to a device means on machines that people know."""
+"""Nearness to a device on machines that people know."""
 
 from __future__ import annotations
 
