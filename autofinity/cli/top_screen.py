@@ -1,6 +1,6 @@
 """The live view on a terminal: its whole screen, redrawn at each look and key.
 
-Looks and their drawing take at most a hundredth of a CPU (`LookBudget`): with very many threads
+Looks and refreshes take at most a hundredth of a CPU (`LookBudget`): with very many threads
 looks come less often than asked for.
 """
 

@@ -144,7 +144,7 @@ def memory_text(seen: RunSeen, topology: Topology) -> str:
 
 
 def would_change(seen: RunSeen, topology: Topology) -> str:
-    """What the monitor of a run would change now, or what it waits for."""
+    """Changes that the monitor of a run would make now, or the reason why it makes none."""
     run = seen.run
     if not seen.alive:
         return "nothing: it has ended"

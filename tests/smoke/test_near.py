@@ -15,6 +15,7 @@ from live_masks import allowed, masks_of
 from made_up_machine import machine
 from topology_sysfs_tree import write_sysfs
 
+import autofinity as af
 from autofinity.model.affinity import PACKED
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import dumps
@@ -190,6 +191,13 @@ def test_hints_and_topology_place_near_a_device(box: str) -> None:
     placed = json.loads(call("topology", *words, "--json").stdout)["placement"]
     assert placed["cpus"] == [2, 3]
     assert "2 threads as {1,1}, near gpu0" in call("topology", *words).stdout
+
+
+def test_python_places_near_a_device_too(box: str) -> None:
+    assert af.get_affinity(box, 2, "packed").cpus == (0, 1)
+    assert af.get_affinity(box, 2, "packed", near="gpu0").cpus == (2, 3)
+    with pytest.raises(af.AutofinityError, match="no device 'gpu1'"):
+        af.get_affinity(box, 2, "packed", near="gpu1")
 
 
 def test_an_unknown_device_is_refused_with_the_names_that_exist(box: str) -> None:
