@@ -32,9 +32,11 @@ PATIENCE_S = 60
 
 
 def top(run: Runner, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Without a terminal, whose width nothing else gives."""
     command = [str(run.launcher), "top", *words]
+    inherited = {name: text for name, text in run.env.items() if name != "COLUMNS"}
     return subprocess.run(
-        command, env=run.env | env, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        command, env=inherited | env, capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
 
 
