@@ -92,7 +92,8 @@ static bool read_address(const char* text, char out[ADDRESS_CHARS]) {
         }
     }
     snprintf(out, ADDRESS_CHARS, "%04x:%02x:%02x.%x", domain, bus, device, function);
-    return strcasecmp(out + (strlen(out) - length), text) == 0;
+    size_t whole = strlen(out);
+    return length <= whole && strcasecmp(out + (whole - length), text) == 0;
 }
 
 static int by_address(const void* a, const void* b) {
