@@ -16,4 +16,11 @@ def best_match(
 def place(
     machine: Machine, occupancy: Sequence[Sequence[int]], available: Iterable[int] | None = None
 ) -> _Answer | int | None: ...
+def place_near(
+    machine: Machine,
+    occupancy: Sequence[Sequence[int]],
+    together: bool,
+    away: Sequence[int],
+    available: Iterable[int] | None = None,
+) -> _Answer | None: ...
 def edit_distance(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> int: ...

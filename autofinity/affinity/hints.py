@@ -29,6 +29,7 @@ it against the definition. All keys are compared in integers.
 
 from __future__ import annotations
 
+from autofinity.affinity.near import NOWHERE, nearer
 from autofinity.affinity.topology_handle import topology_handle
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.errors import PlacementError
@@ -41,8 +42,12 @@ def get_affinity(
     threads: int,
     hint: Hint,
     available: frozenset[OsIndex] | None = None,
+    near: frozenset[int] = NOWHERE,
 ) -> CoreSet:
     """Best match of `hint` for `threads` threads on the PUs `available` (default: allowed ones).
+
+    With `near` (logical nodes of a device), the core set of the same affinity that is nearest to
+    these nodes, by the order of `autofinity.affinity.near`.
 
     Raises `PlacementError` for no threads, an empty set, more threads than available PUs, or a PU
     that the machine does not have.
@@ -64,14 +69,17 @@ def get_affinity(
     if isinstance(found, int):
         raise too_many(topology, threads, found)
     cpus, canonical, occupancy = found
-    return CoreSet(cpus, Affinity(canonical), occupancy, hint)
+    return nearer(topology, CoreSet(cpus, Affinity(canonical), occupancy, hint), near, available)
 
 
 def all_hints(
-    topology: Topology, threads: int, available: frozenset[OsIndex] | None = None
+    topology: Topology,
+    threads: int,
+    available: frozenset[OsIndex] | None = None,
+    near: frozenset[int] = NOWHERE,
 ) -> tuple[CoreSet, ...]:
     """Best match of each hint, in `HINTS` order. Raises the errors of `get_affinity`."""
-    return tuple(get_affinity(topology, threads, hint, available) for hint in HINTS)
+    return tuple(get_affinity(topology, threads, hint, available, near) for hint in HINTS)
 
 
 def check_available(topology: Topology, available: frozenset[OsIndex] | None) -> None:

@@ -58,15 +58,20 @@ def get_affinity(
     threads: int,
     hint: Hint | str = "spread",
     available: Iterable[int] | None = None,
+    near: str | None = None,
 ) -> PlacedThreads:
     """The best match of a hint, by its name or letters, for `threads` threads.
 
     `available` are the kernel's numbers of the CPUs to choose from, by default all allowed ones.
-    Raises `AutofinityError` for an unknown machine, hint or CPU, and for more threads than CPUs.
+    `near` is a device (`gpu0`, `eth0`, a PCI address) whose nodes are preferred, in the same
+    affinity; a device whose node is not known changes nothing. Raises `AutofinityError` for an
+    unknown machine, hint, CPU or device, and for more threads than CPUs.
     """
     from autofinity.affinity.hints import get_affinity as best_match
+    from autofinity.workflow.devices import near_device
 
     on = as_machine(machine)
     among = None if available is None else frozenset(map(OsIndex, available))
-    found = best_match(on.topology, threads, as_hint(hint), among)
+    nodes = near_device(on.topology, on.name, near).nodes
+    found = best_match(on.topology, threads, as_hint(hint), among, nodes)
     return PlacedThreads(on, as_hint(hint), found.affinity, tuple(map(int, found.cpus)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from autofinity.cli.detect_live import TraceOrProgram, live_program
 from autofinity.cli.last_output import flush_output
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
-from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.options.placing import near_nodes, near_option, simulated_option
 from autofinity.cli.options.run import policy_option
 from autofinity.cli.options.suite import size_option, suite_option
 from autofinity.cli.options.work import work_option
@@ -24,6 +25,8 @@ from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from autofinity.model.policy import RulePolicy
     from autofinity.workflow.advice.given import Given
     from autofinity.workflow.advice.launched import Launched
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Threads it computes with.  [default: those that are seen to compute, or of the trace]",
 )
+@near_option
 @click.option(
     "--curve",
     "counts",
@@ -92,6 +96,7 @@ def command(
     latencies: str | None,
     policy: str | None,
     threads: int | None,
+    near: str | None,
     counts: tuple[int, ...] | None,
     programs: tuple[str, ...],
     suite_path: Path | None,
@@ -110,6 +115,8 @@ def command(
     program = live_program(ctx)
     if counts is None and (programs or repeats != 1):
         raise UsageError("--program and --repeats are for --curve; expected it, too")
+    if counts is not None and near is not None:
+        raise UsageError("--near is for advice on placement; expected it without --curve")
     if counts is not None:
         others = (pid, measured)
         if sum(map(bool, (trace, program, programs))) != 1 or any(others) or len(programs) > 1:
@@ -146,14 +153,16 @@ def command(
         raise UsageError(
             "expected one of: the folder of a trace, --pid PID, --from FILE, `-- PROGRAM [ARGS]...`"
         )
+    if measured is not None and latencies is not None:
+        raise UsageError("--latencies is for a TRACE; expected --from without it")
+    default = ctx.get_parameter_source("machine") is ParameterSource.DEFAULT
+    here = "host" if trace is None and (default or measured is None) else machine
+    beside = _beside(here, near)
     if measured is not None:
-        if latencies is not None:
-            raise UsageError("--latencies is for a TRACE; expected --from without it")
-        default = ctx.get_parameter_source("machine") is ParameterSource.DEFAULT
-        _tell(_of_file(measured, "host" if default else machine, policy, threads), as_json=as_json)
+        _tell(beside(_of_file(measured, here, policy, threads)), as_json=as_json)
         return
     if trace is not None:
-        _tell(_simulated(trace, machine, latencies, policy, threads), as_json=as_json)
+        _tell(beside(_simulated(trace, machine, latencies, policy, threads)), as_json=as_json)
         return
     from autofinity.runtime.policies import chosen_policy, read_policy
 
@@ -163,12 +172,14 @@ def command(
     if pid is not None:
         from autofinity.workflow.advice.here import seen_here
 
-        _tell(seen_here(pid, choice, threads or 0), as_json=as_json)
+        _tell(beside(seen_here(pid, choice, threads or 0)), as_json=as_json)
         return
     assert program is not None
     from autofinity.workflow.advice.launched import seen_launched
 
     done = seen_launched(program, choice, threads=threads or 0, to_stderr=as_json)
+    if done.seen is not None:
+        done = replace(done, seen=beside(done.seen))
     try:
         _tell_of_launched(program[0], done, as_json=as_json)
     except OSError as error:
@@ -176,6 +187,19 @@ def command(
         complain(f"the advice could not be written: {error.strerror}")
         flush_output()
     sys.exit(done.exit_code)
+
+
+def _beside(machine: str, device: str | None) -> Callable[[Seen], Seen]:
+    """Adds the nodes of --near, which are looked up before anything starts.
+
+    Raises `UsageError` for an unknown device.
+    """
+    if device is None:
+        return lambda seen: seen
+    from autofinity.workflow.backends import machine_topology
+
+    nodes = near_nodes(machine_topology(machine), machine, device)
+    return lambda seen: replace(seen, near=nodes, device=device)
 
 
 def _tell_of_launched(program: str, done: Launched, *, as_json: bool) -> None:

@@ -30,7 +30,7 @@ from autofinity.runtime.evidence import (
     unmeasured,
     without_policy,
 )
-from autofinity.runtime.monitor import is_blind, sharing_shows
+from autofinity.runtime.monitor import is_blind, near_of, sharing_shows
 from autofinity.runtime.plan import Plan, plan_hints
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, digest_of
 from autofinity.runtime.request import Request
@@ -60,7 +60,8 @@ def tell(request: Request) -> None:
         if request.threads
         else "for example; without --threads, each computing thread gets a core"
     )
-    plan = plan_hints(topology, threads, available, claimed(runs), request.bind)
+    near = near_of(request, topology)
+    plan = plan_hints(topology, threads, available, claimed(runs), request.bind, near)
     pins = other_pins(os.getpid(), os.environ, allowed)
     if request.mechanism != "autofinity":
         decides = f"{request.mechanism}: sharing between threads, seen in page faults"
@@ -100,6 +101,7 @@ def tell(request: Request) -> None:
         ("measured", f"{request.tier} ({request.ladder})"),
         ("policy", _policy(request)),
         *((("chosen", request.policy_origin),) if request.policy else ()),
+        *((("near", f"{request.near}, on node {request.near_node}"),) if request.near else ()),
         ("decision", decides),
         ("binding", {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)),
         *(("run", _claim(run)) for run in runs if run.cpus),

@@ -10,6 +10,8 @@ from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import (
     available_option,
+    near_nodes,
+    near_option,
     tell_unknown,
     topology_option,
 )
@@ -27,6 +29,7 @@ from autofinity.workflow.backends import machine_topology
     "--threads", "-t", type=int, help="Show where this many threads would be placed by each hint."
 )
 @available_option
+@near_option
 @click.option("--hint", type=HINT, help="Show only this hint, given by name or letters.")
 @click.option(
     "--as",
@@ -40,6 +43,7 @@ def command(
     machine: str,
     threads: int | None,
     available: str | None,
+    near: str | None,
     hint: Hint | None,
     tool: str | None,
     as_json: bool,
@@ -67,18 +71,16 @@ def command(
         raise UsageError("--as needs one hint; choose it with --hint")
     wanted = HINTS if hint is None else (hint,)
     if threads is None:
-        if tool is not None or available is not None:
+        if tool is not None or available is not None or near is not None:
             raise UsageError("core sets need a thread count; give it with --threads")
         tell_meanings(wanted, as_json=as_json)
         return
     topology = machine_topology(machine)
     tell_unknown(topology)
     usable = available_cpus(topology, available)
-    matches = [
-        match
-        for each, match in zip(HINTS, all_hints(topology, threads, usable), strict=True)
-        if each in wanted
-    ]
+    nodes = near_nodes(topology, machine, near)
+    found = all_hints(topology, threads, usable, nodes)
+    matches = [match for each, match in zip(HINTS, found, strict=True) if each in wanted]
     if hint is not None:
         here = topology if usable is None else topology.restricted(usable)
         note = siblings_note(here, hint, matches[0].cpus)

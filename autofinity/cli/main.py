@@ -18,6 +18,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "run": "Run a program under the policy.",
         "attach": "Watch and place a running program.",
         "restore": "Restore the CPU masks that threads had before binding.",
+        "top": "Show live runs: threads, CPUs, nodes, memory, decision; refreshed each second.",
         "status": "List running programs, known programs and the latest runs.",
         "explain": "Explain a decision by its rule and margins, for a sample or a run.",
         "advise": "Recommend placement, memory policy and thread count; bind nothing.",

@@ -9,15 +9,25 @@ import click
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
-from autofinity.cli.options.placing import available_option, topology_option
+from autofinity.cli.options.placing import (
+    available_option,
+    near_nodes,
+    near_option,
+    topology_option,
+)
 from autofinity.cli.picture import print_picture
-from autofinity.cli.printer import say_json
+from autofinity.cli.printer import say, say_json
 from autofinity.linux.gaps import gaps
 from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.errors import UsageError
+from autofinity.report.device_list import device_lines, place_of
 from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.devices import machine_devices
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autofinity.model.devices import Device
     from autofinity.model.placement import CoreSet
     from autofinity.model.topology import Topology
 
@@ -26,32 +36,46 @@ if TYPE_CHECKING:
 @topology_option
 @click.option("--threads", "-t", type=int, help="Show where this many threads would be placed.")
 @click.option("--hint", type=HINT, help="Hint that places the --threads.  [default: spread]")
+@near_option
 @available_option
 @json_option
 def command(
-    machine: str, threads: int | None, hint: Hint | None, available: str | None, as_json: bool
+    machine: str,
+    threads: int | None,
+    hint: Hint | None,
+    near: str | None,
+    available: str | None,
+    as_json: bool,
 ) -> None:
-    """Show a machine: sockets, NUMA nodes, last-level caches, cores."""
+    """Show a machine: sockets, NUMA nodes, last-level caches, cores, and the devices on them."""
     from autofinity.affinity.hints import get_affinity
 
     topology = machine_topology(machine)
     cpus = available_cpus(topology, available)
     placed = None
     if threads is not None:
-        placed = get_affinity(topology, threads, hint or DISTRIBUTED, cpus)
-    elif hint is not None:
-        raise UsageError(f"--hint {hint.name} needs --threads N: how many threads to place")
+        nodes = near_nodes(topology, machine, near)
+        placed = get_affinity(topology, threads, hint or DISTRIBUTED, cpus, nodes)
+    elif hint is not None or near is not None:
+        option = f"--hint {hint.name}" if hint is not None else f"--near {near}"
+        raise UsageError(f"{option} needs --threads N: how many threads to place")
+    devices = machine_devices(topology, machine)
     if as_json:
-        say_json(_document(machine, topology, placed))
+        say_json(_document(machine, topology, devices, placed))
         return
     if placed is None:
         print_picture(topology, machine, cpus)
-        return
-    said = f"{(hint or DISTRIBUTED).shown}: {len(placed.cpus)} threads as {placed.affinity}"
-    print_picture(topology, machine, cpus, placed.cpus, said)
+    else:
+        said = f"{(hint or DISTRIBUTED).shown}: {len(placed.cpus)} threads as {placed.affinity}"
+        said += f", near {near}" if near is not None else ""
+        print_picture(topology, machine, cpus, placed.cpus, said)
+    for line in device_lines(topology, devices):
+        say(line)
 
 
-def _document(machine: str, topology: Topology, placed: CoreSet | None) -> dict[str, Any]:
+def _document(
+    machine: str, topology: Topology, devices: Sequence[Device], placed: CoreSet | None
+) -> dict[str, Any]:
     known = [node for node in range(topology.n_nodes) if node not in topology.unknown_nodes]
     document: dict[str, Any] = {
         "machine": machine,
@@ -89,6 +113,18 @@ def _document(machine: str, topology: Topology, placed: CoreSet | None) -> dict[
                 "efficiency": pu.efficiency,
             }
             for pu in topology.pus
+        ],
+        "devices": [
+            {
+                "names": list(device.names),
+                "kind": device.kind,
+                "pci": device.pci or None,
+                "node_os_indices": list(device.nodes),
+                "nodes": sorted(place.nodes),
+                "packages": sorted(place.packages),
+            }
+            for device in devices
+            for place in (place_of(topology, device),)
         ],
     }
     if placed is not None:

@@ -1,8 +1,9 @@
 """Asks hwloc for a machine, in a process of its own, and prints the answer as one JSON document.
 
-Run as a program, with the words `host|xml|xml-reduced|synthetic [VALUE]`. hwloc's loader can crash
-or run without end on files from outside (measured: SIGSEGV on two of 38 recorded machines with
-hwloc 3.0), so `autofinity.linux.hwloc_process` starts this module with limits and a time-out.
+Run as a program, with the words `host|xml|xml-reduced|synthetic VALUE machine|devices`. hwloc's
+loader can crash or run without end on files from outside (measured: SIGSEGV on two of 38 recorded
+machines with hwloc 3.0), so `autofinity.linux.hwloc_process` starts this module with limits and a
+time-out.
 
 `xml-reduced` is for files that crash the loader: hwloc leaves out distances, memory attributes and
 kinds of CPUs (one of these causes the crash), and distances between nodes are read here instead.
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from autofinity.linux.hwloc_v1 import describe_version_1, is_version_1
+from autofinity.linux.hwloc_v1 import describe_version_1, devices_version_1, is_version_1
 
 MEMORY_LIMIT_BYTES = 3 << 30
 CPU_LIMIT_S = 15
@@ -83,6 +84,34 @@ def describe(topology: Any) -> dict[str, Any]:
     }
 
 
+def devices(topology: Any) -> list[dict[str, Any]]:
+    """I/O devices of a loaded pyhwloc topology: OS devices, and PCI functions without one.
+
+    `nodes` and `cpus` are those of the object that a device hangs on; empty where that is the whole
+    machine of several nodes. `types` is hwloc's set of types of an OS device, 0 for a PCI function.
+    """
+    from pyhwloc.hwobject import ObjType
+
+    several = sum(1 for _ in topology.iter_numa_nodes()) > 1
+    found = []
+    for each in (*topology.iter_os_devices(), *topology.iter_pci_devices()):
+        above = each
+        entry: dict[str, Any] = {"name": "", "types": 0, "pci": "", "ids": None}
+        if each.type == ObjType.OS_DEVICE:
+            entry["name"], entry["types"] = each.name or "", each.attr.types
+        while above.is_io():
+            if above.type == ObjType.PCI_DEVICE and not entry["pci"]:
+                pci = above.attr
+                entry["pci"] = f"{pci.domain:04x}:{pci.bus:02x}:{pci.dev:02x}.{pci.func:x}"
+                entry["ids"] = [pci.class_id, pci.vendor_id, pci.device_id]
+            above = above.parent
+        everywhere = several and above.parent is None
+        entry["nodes"] = [] if everywhere else list(above.nodeset)
+        entry["cpus"] = [] if everywhere else list(above.cpuset)
+        found.append(entry)
+    return found
+
+
 def _cache(attr: Any, level: int) -> dict[str, int]:
     """Size and shape of a cache.
 
@@ -137,22 +166,24 @@ def _distances_in(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def _load(kind: str, value: str) -> dict[str, Any]:
+def _load(kind: str, value: str, subject: str) -> dict[str, Any]:
     from pyhwloc.topology import Topology
 
     if kind == "host":
-        return _described(Topology.from_this_system(), kind, "")
+        return _described(Topology.from_this_system(), kind, "", subject)
     if kind == "synthetic":
-        return _described(Topology.from_synthetic(value), kind, "")
+        return _described(Topology.from_synthetic(value), kind, "", subject)
     text = Path(value).read_text(encoding="utf-8", errors="replace")
     if is_version_1(text):
+        if subject == "devices":
+            return {"devices": devices_version_1(text)}
         found = describe_version_1(text)
         found["page_sizes"] = _page_sizes(text)
         return found
-    return _described(Topology.from_xml_file(value), kind, text)
+    return _described(Topology.from_xml_file(value), kind, text, subject)
 
 
-def _described(topology: Any, kind: str, text: str) -> dict[str, Any]:
+def _described(topology: Any, kind: str, text: str, subject: str) -> dict[str, Any]:
     from pyhwloc.hwloc.core import TopologyFlags
     from pyhwloc.topology import TypeFilter
 
@@ -160,6 +191,9 @@ def _described(topology: Any, kind: str, text: str) -> dict[str, Any]:
     if kind == "xml-reduced":
         flags += [TopologyFlags.NO_DISTANCES, TopologyFlags.NO_MEMATTRS, TopologyFlags.NO_CPUKINDS]
     topology.set_flags(flags)
+    if subject == "devices":
+        topology.set_io_types_filter(TypeFilter.KEEP_IMPORTANT)
+        return {"devices": devices(topology.load())}
     topology.set_io_types_filter(TypeFilter.KEEP_NONE)
     found = describe(topology.load())
     found["page_sizes"] = _page_sizes(text)
@@ -195,7 +229,7 @@ def main(argv: list[str]) -> int:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        found = _load(argv[0], argv[1] if len(argv) > 1 else "")
+        found = _load(*argv)
     except MemoryError:
         found = {"error": f"it needs more than {MEMORY_LIMIT_BYTES >> 30} GiB of memory"}
     except Exception as error:  # hwloc's own errors come as several unrelated classes

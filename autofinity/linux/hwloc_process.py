@@ -52,6 +52,28 @@ def ask_xml(path: Path) -> RawMachine:
 
     Raises `TopologyError`, which names the file and the reason.
     """
+    return _read(_answer_of_file(path, "machine"))
+
+
+def ask_host_devices() -> list[dict[str, Any]]:
+    """I/O devices of the present machine, as from `hwloc_child.devices`.
+
+    Raises `TopologyError` when hwloc fails.
+    """
+    return _devices(_answer("host", "", "this machine", "devices"))
+
+
+def ask_xml_devices(path: Path) -> list[dict[str, Any]]:
+    """I/O devices that an hwloc XML file records. Raises as `ask_xml`."""
+    return _devices(_answer_of_file(path, "devices"))
+
+
+def _devices(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = answer["devices"]
+    return found
+
+
+def _answer_of_file(path: Path, subject: str) -> dict[str, Any]:
     what = f"the machine file {path}"
     try:
         status = path.stat()
@@ -77,17 +99,16 @@ def ask_xml(path: Path) -> RawMachine:
             f"cannot read {what}: it is not XML; `lstopo FILE.xml` writes what is expected here"
         )
     try:
-        answer = _answer("xml", str(path), what)
+        return _answer("xml", str(path), what, subject)
     except _Crashed:
-        answer = _answer("xml-reduced", str(path), what)
-    return _read(answer)
+        return _answer("xml-reduced", str(path), what, subject)
 
 
 class _Crashed(TopologyError):
     """hwloc was ended by a signal."""
 
 
-def _answer(kind: str, value: str, what: str) -> dict[str, Any]:
+def _answer(kind: str, value: str, what: str, subject: str = "machine") -> dict[str, Any]:
     """Answer of the child. Raises `TopologyError`, with the reason, where there is none."""
     if "\0" in value:
         raise TopologyError(f"cannot read {what}: it holds a zero byte")
@@ -96,7 +117,7 @@ def _answer(kind: str, value: str, what: str) -> dict[str, Any]:
     env = own_environment(plain | {"HWLOC_HIDE_ERRORS": "2"})
     try:
         done = subprocess.run(
-            own_python("autofinity.linux.hwloc_child", kind, value),
+            own_python("autofinity.linux.hwloc_child", kind, value, subject),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env=env,

@@ -8,6 +8,7 @@ object that encloses its objects, as multiples of a base.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,6 +17,11 @@ _NODES = frozenset({"NUMANode", "Node"})
 _PACKAGES = frozenset({"Socket", "Package"})
 _DATA_CACHES = frozenset({"0", "1", None})  # unified, data, not given
 _WORD_BITS = 32
+_PCI_TYPE = re.compile(r"([0-9a-f]{4}) \[([0-9a-f]{4}):([0-9a-f]{4})\]")
+_NO_PCI: Mapping[str, Any] = {"pci": "", "ids": None}
+_OS_DEVICE_TYPES = {"0": 1, "1": 4, "2": 16, "3": 32, "5": 8}
+"""hwloc 3's bit of each type of OS device that threads drive: storage, GPU, network, OpenFabrics,
+co-processor."""
 
 
 def is_version_1(text: str) -> bool:
@@ -28,13 +34,7 @@ def describe_version_1(text: str) -> dict[str, Any]:
     """Description as from `hwloc_child.describe`. Raises `ValueError` for another kind of
     document.
     """
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise ValueError(f"it is no XML: {error}") from None
-    machine = root.find("object")
-    if machine is None:
-        raise ValueError("it is no hwloc XML: it holds no object")
+    machine = _machine(text)
     online = _cpus(machine.get("online_cpuset"))
     allowed = _cpus(machine.get("allowed_cpuset"))
     found = _Found()
@@ -53,6 +53,58 @@ def describe_version_1(text: str) -> dict[str, Any]:
         "kinds_unranked": False,
         "model": found.model,
     }
+
+
+def devices_version_1(text: str) -> list[dict[str, Any]]:
+    """I/O devices as from `hwloc_child.devices`. Raises as `describe_version_1`."""
+    machine = _machine(text)
+    found: list[dict[str, Any]] = []
+    several = sum(each.get("type") in _NODES for each in machine.iter("object")) > 1
+    _walk_devices(machine, machine, machine if several else None, found)
+    return found
+
+
+def _walk_devices(
+    element: ElementTree.Element,
+    holder: ElementTree.Element,
+    everywhere: ElementTree.Element | None,
+    found: list[dict[str, Any]],
+    pci: Mapping[str, Any] = _NO_PCI,
+) -> None:
+    """Add the devices below; `holder` is the innermost object around that has CPUs."""
+    kind = element.get("type", "")
+    if kind == "PCIDev":
+        ids = _PCI_TYPE.match(element.get("pci_type", ""))
+        pci = {
+            "pci": element.get("pci_busid", ""),
+            "ids": [int(number, 16) for number in ids.groups()] if ids else None,
+        }
+    if kind in ("PCIDev", "OSDev"):
+        nowhere = holder is everywhere
+        place = {
+            name: [] if nowhere else sorted(_cpus(holder.get(f"{word}set")) or ())
+            for name, word in (("nodes", "node"), ("cpus", "cpu"))
+        }
+        named = {"name": "", "types": 0}
+        if kind == "OSDev":
+            types = _OS_DEVICE_TYPES.get(element.get("osdev_type", ""), 0)
+            named = {"name": element.get("name", ""), "types": types}
+        found.append({**named, **pci, **place})
+    elif kind != "Bridge":
+        holder = element
+    for child in element.findall("object"):
+        _walk_devices(child, holder, everywhere, found, pci)
+
+
+def _machine(text: str) -> ElementTree.Element:
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ValueError(f"it is no XML: {error}") from None
+    machine = root.find("object")
+    if machine is None:
+        raise ValueError("it is no hwloc XML: it holds no object")
+    return machine
 
 
 class _Found:

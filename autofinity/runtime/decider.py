@@ -247,7 +247,7 @@ class LivePolicy:
         available = self._placer.available()
         hint = policy.at(policy.default, count, all_cores(self._topology, available))
         try:
-            cores = get_affinity(self._topology, count, hint, available)
+            cores = get_affinity(self._topology, count, hint, available, self._settings.near)
         except PlacementError:  # several threads to a CPU
             return state, ()
         if self._nothing_to_choose() or not shows_neighbours(self._topology, cores.cpus, sharing):

@@ -70,6 +70,8 @@ class RunHeader:
     policy_path: str = ""
     earlier_run: int = 0
     """Number of the run that watched this process before; 0: none."""
+    near: str = ""
+    """Device that hints prefer; empty: none."""
 
 
 class Journal:
@@ -298,8 +300,9 @@ class Journal:
         # A hint that was known is on record already.
         if state.sample is not None or state.decision is not None:
             database.remember_hint(header.program, threads, hint, header.policy)
-        # Cores chosen beside other runs are no answer for a start on a free machine.
-        if header.bind == "none" or self._path is None or state.crowded:
+        # Cores chosen beside other runs are no answer for a start on a free machine, and cores
+        # chosen near a device none for a start without one.
+        if header.bind == "none" or self._path is None or state.crowded or header.near:
             return
         decision = CachedDecision(
             program=header.program,

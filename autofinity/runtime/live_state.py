@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
+from autofinity.affinity.near import NOWHERE
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision
@@ -61,6 +62,8 @@ class Settings:
     """Whether nothing that the policy's rules ask for can be measured here."""
     fallback: Hint | None = None
     """Hint when nothing can be measured, or there is no policy; None: threads are not placed."""
+    near: frozenset[int] = NOWHERE
+    """Logical nodes of the device that hints prefer; empty: no device."""
     by_sharing: bool = False
     """Whether sharing that is seen from page faults decides which threads sit side by side: the
     evidence without counters."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from autofinity.affinity.near import NOWHERE, nodes_near
 from autofinity.linux.bind import StartMask, allowed_now
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
@@ -28,6 +29,7 @@ from autofinity.linux.perf import read_totals
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.detection import Detector, FaultSampling
+from autofinity.model.devices import Device
 from autofinity.model.errors import AutofinityError, CapabilityError, TopologyError
 from autofinity.model.facts import no_facts
 from autofinity.model.memory import FAR_READS
@@ -101,10 +103,17 @@ def by_policy(request: Request, around: Surroundings) -> LivePolicy:
             by_sharing=sharing_shows(request, around.topology),
             blind=is_blind(request, around.policy),
             fallback=request.fallback,
+            near=near_of(request, around.topology),
         ),
         partial(around.journal.reserve, around.topology),
         facts_here(around.topology) if around.policy and around.policy.facts else no_facts,
     )
+
+
+def near_of(request: Request, topology: Topology) -> frozenset[int]:
+    """Logical nodes of the device that hints prefer; empty for none."""
+    device = Device((request.near,), "network", nodes=(request.near_node,))
+    return nodes_near(topology, device) if request.near else NOWHERE
 
 
 def is_blind(request: Request, policy: RulePolicy | None) -> bool:
@@ -153,6 +162,7 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
         allowed=request.allowed,
         policy_path=str(request.policy or ""),
         earlier_run=request.earlier_run,
+        near=request.near,
     )
     try:
         # Another tree instead of sysfs shows how a run would go with other caches and nodes.
@@ -163,7 +173,8 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
         journal.leave()
         raise
     journal = Journal(request.db, replace(header, machine=machine_text(topology)))
-    for line in filter(None, (said, *gaps(topology))):
+    near = f"near {request.near}: hints prefer node {request.near_node}" if request.near else ""
+    for line in filter(None, (said, near, *gaps(topology))):
         journal.note(line)
     present = frozenset(topology.by_os_index)
     at_start = StartMask.of(request.pid, allowed)

@@ -49,12 +49,15 @@ class Placer:
     ) -> Reserved:
         """The best match of a hint among the CPUs that may be used now, beside other runs.
 
-        It is as near as possible to the threads' `homes` (by position). Raises `PlacementError`.
+        It is as near as possible to the device of the settings, else to the threads' `homes` (by
+        position). Raises `PlacementError`.
         """
 
         def pick(cpus: frozenset[OsIndex]) -> CoreSet:
-            cores = get_affinity(self._topology, threads, hint, cpus)
-            return at_home(self._topology, homes, cores, cpus) if homes else cores
+            near = self._settings.near
+            cores = get_affinity(self._topology, threads, hint, cpus, near)
+            # Who asks for a device's side does not ask to stay.
+            return at_home(self._topology, homes, cores, cpus) if homes and not near else cores
 
         return self._reserve(threads, self.available(), pick)
 

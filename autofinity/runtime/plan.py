@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.near import NOWHERE
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
@@ -39,13 +40,16 @@ def plan_hints(
     available: frozenset[OsIndex],
     taken: frozenset[OsIndex],
     bind: Binding,
+    near: frozenset[int] = NOWHERE,
 ) -> Plan:
-    """Cores and masks of each hint for `threads` threads on `available` beside runs on `taken`."""
+    """Cores and masks of each hint for `threads` threads on `available` beside runs on `taken`,
+    nearest to the logical nodes `near` of a device.
+    """
     free, note = free_cpus(topology, threads, available, taken)
     found = []
     try:
         for hint in HINTS:
-            cores = get_affinity(topology, threads, hint, free)
+            cores = get_affinity(topology, threads, hint, free, near)
             found.append(HintPlan(hint, cores, thread_masks(topology, cores, free, bind)))
     except PlacementError as error:
         note = f"left as it is: {error}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.model.affinity import Hint
+from autofinity.model.topology import UNKNOWN_NODE, OsIndex
 from autofinity.runtime.masks import Binding
 
 
@@ -40,6 +41,10 @@ class Request:
     """Hint that the user asks for; then nothing is sampled and no policy is asked."""
     fallback: Hint | None = None
     """Hint that the user asks for where nothing can be measured, or there is no policy."""
+    near: str = ""
+    """Device whose node hints prefer, as the user called it; empty: none."""
+    near_node: OsIndex = UNKNOWN_NODE
+    """The kernel's number of that node."""
     policy_origin: str = ""
     """Who chose the policy (`policies.Origin`)."""
     migrate_pages: bool = False
@@ -81,6 +86,8 @@ class Request:
             mechanism=given.get("--mechanism", "autofinity"),
             hint=Hint.from_letters(hint) if hint else None,
             fallback=Hint.from_letters(fallback) if fallback else None,
+            near=given.get("--near", ""),
+            near_node=OsIndex(int(given.get("--near-node", UNKNOWN_NODE))),
             policy_origin=given.get("--policy-origin", ""),
             migrate_pages="--migrate-pages" in given,
             arm="--arm" in given,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.online import whole_machine
 from autofinity.linux.pins import PIN_VARIABLES, other_pins
 from autofinity.linux.proc import environment_of
 from autofinity.model.errors import AutofinityError, StoreError, UsageError
@@ -14,7 +14,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.private_file import read_private
 from autofinity.runtime.claims import live_runs, process_of
 from autofinity.runtime.policies import digest_of
-from autofinity.runtime.threads_now import ThreadNow, threads_now
+from autofinity.runtime.threads_now import ThreadNow, cpus_of, threads_now
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 from autofinity.store.behaviour_rows import Known, RunRecord
@@ -121,8 +121,10 @@ def _numbered(text: str, database: BehaviourDB) -> RunRecord | None:
 
 def _others(run: RunRecord, live: tuple[RunRecord, ...]) -> tuple[str, ...]:
     environment = environment_of(run.pid, PIN_VARIABLES)
+    # A damaged list says nothing about pins.
+    started_with = cpus_of(run.allowed) or whole_machine()
     return (
-        *other_pins(run.pid, environment, parse_cpu_list(run.allowed)),
+        *other_pins(run.pid, environment, started_with),
         *(
             f"run {other.id} ({other.path}, pid {other.pid}) claims CPUs {other.cpus}"
             for other in live

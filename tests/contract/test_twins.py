@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from device_sysfs_tree import add_devices
 from made_up_machine import machine
 from planted import plant, plant_way
 from topology_sysfs_tree import write_sysfs
@@ -24,12 +25,14 @@ from topology_sysfs_tree import write_sysfs
 from autofinity.linux.access_events import pmu_events
 from autofinity.linux.capabilities import TIERS, probe
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
+from autofinity.linux.devices import device_called
 from autofinity.linux.identity import identity_of
 from autofinity.linux.machine_key import machine_key
 from autofinity.linux.online import whole_machine
 from autofinity.linux.perf import explain
 from autofinity.linux.program_key import running_program
 from autofinity.linux.sha256 import sha256_hex
+from autofinity.linux.sysfs_devices import sysfs_devices
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.linux.thread_roll import SOFTWARE_EVENTS
 from autofinity.model.affinity import HINTS, PACKED, Hint
@@ -60,6 +63,7 @@ ASKED = (
     "claims",
     "cpuset",
     "default_policy",
+    "devices",
     "hints",
     "machine",
     "policy_file",
@@ -552,3 +556,46 @@ def test_what_is_no_hint_is_refused(launcher: Launcher, case: str) -> None:
     assert launcher.says("hint", case) == ["no hint"]
     with pytest.raises(ValueError, match="not a hint"):
         Hint.parse(case)
+
+
+# ---- devices -------------------------------------------------------------------------------------
+@pytest.fixture(scope="session")
+def devices(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shown = CASES["devices"]
+    return add_devices(tmp_path_factory.mktemp("devices"), shown["functions"], shown["members"])
+
+
+@pytest.mark.parametrize("case", CASES["devices"]["asked"], ids=lambda case: case["name"])
+def test_a_device_hangs_on_a_node(launcher: Launcher, devices: Path, case: dict[str, Any]) -> None:
+    node, _ = launcher.says("device", case["name"], environment={"AUTOFINITY_SYSFS": str(devices)})
+    assert int(node) == case["node"]
+    found = device_called(sysfs_devices(devices), case["name"], "here")
+    assert list(found.nodes) == ([case["node"]] if case["node"] >= 0 else [])
+
+
+@pytest.mark.parametrize("name", CASES["devices"]["unknown"])
+def test_an_unknown_device_is_known_to_neither(
+    launcher: Launcher, devices: Path, name: str
+) -> None:
+    node, names = launcher.says("device", name, environment={"AUTOFINITY_SYSFS": str(devices)})
+    assert int(node) == -2
+    with pytest.raises(UsageError, match="expected") as refusal:
+        device_called(sysfs_devices(devices), name, "here")
+    assert all(known in str(refusal.value) for known in names.split(", "))
+
+
+def test_the_devices_here_are_the_same_to_both(launcher: Launcher) -> None:
+    found = sysfs_devices()
+    for device in found:
+        for name in (*device.names, *([device.pci] if device.pci else [])):
+            node, names = launcher.says("device", name, environment={})
+            assert int(node) == (device.nodes[0] if device.nodes else -1), name
+            assert set(device.names) <= set(names.split(", "))
+
+
+def test_a_machine_without_devices_shows_none(launcher: Launcher, tmp_path: Path) -> None:
+    assert sysfs_devices(tmp_path) == ()
+    environment = {"AUTOFINITY_SYSFS": str(tmp_path)}
+    assert launcher.says("device", "eth0", environment=environment) == ["-2", ""]
+    with pytest.raises(UsageError, match="it shows no device"):
+        device_called((), "eth0", "here")

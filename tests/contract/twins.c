@@ -129,6 +129,12 @@ static int environment(char** words) {
     return 0;
 }
 
+static int device(char** words) {  // its node, and the names there are
+    char names[4096];
+    device_names(names, sizeof names);
+    return printf("%d\n%s\n", device_node(words[0]), names);
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     char** words = argv + 2;
@@ -148,6 +154,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "choice")) done = choice(words);
     if (!strcmp(what, "ladder")) done = ladder(words);
     if (!strcmp(what, "environment")) done = environment(words);
+    if (!strcmp(what, "device")) done = device(words);
     if (!strcmp(what, "tiers")) done = tiers();
     if (!strcmp(what, "pmu")) done = puts(has_memory_pmu(words[0]) ? "yes" : "no");
     return done < 0;

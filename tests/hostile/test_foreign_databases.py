@@ -73,6 +73,7 @@ COMMANDS = {
     "attach": ("attach", "PID", "--hint", "SLP"),
     "rebuild": ("rebuild",),
     "status": ("status",),
+    "top": ("top", "--once"),
     "restore": ("restore",),
 }
 HOMES = {

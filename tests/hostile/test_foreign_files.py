@@ -173,19 +173,30 @@ def test_a_machine_with_any_of_its_numbers_out_of_all_proportion(
     assert not all(said)
 
 
+DEVICES = b"""
+<object type="Bridge" gp_index="901" bridge_type="0-1" depth="0" bridge_pci="0000:[00-02]">
+ <object type="PCIDev" gp_index="902" pci_busid="0000:02:00.0"
+  pci_type="0302 [10de:20b0] [0000:0000] a1" pci_link_speed="0.0">
+  <object type="OSDev" gp_index="903" name="card0" osdev_type="1"/></object>
+</object></object>
+</topology>"""
 XML = (Path(__file__).parent / "four-cores.xml").read_bytes()
+XML = XML[: XML.rindex(b"</object>")] + DEVICES
 WORDS = (b"0", b"-1", b"18446744073709551615", b"0xffffffff", b"", b"\x1b[2J", b"&#0;", b"<", b'"')
 
 
 def use_xml(path: Path) -> None:
     from autofinity.affinity.hints import all_hints
+    from autofinity.linux.devices import xml_devices
     from autofinity.linux.topology import xml_topology
+    from autofinity.report.device_list import device_lines
     from autofinity.report.picture import draw, summary
 
     topology = xml_topology(str(path))
     all_hints(topology, 2, topology.allowed)
     summary(topology)
     draw(topology, 80)
+    device_lines(topology, xml_devices(str(path)))
 
 
 @st.composite

@@ -21,6 +21,7 @@ COMMANDS = (
     ("machines",),
     ("machines", "--json"),
     ("doctor",),
+    ("top", "--once"),
     ("topology", "--machine", "xeon-e5-2650"),
     ("affinities", "--threads", "4", "--machine", "xeon-e5-2650"),
     ("show", "opteron-6164he"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shutil
+import threading
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from pathlib import Path
@@ -14,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from live_run import Runner
 
+from autofinity.linux.identity import identity_of
 from autofinity.resources import shipped
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.observation_file import write_file
@@ -99,6 +102,44 @@ def test_the_behaviour_database(
     code, text = on_terminal(*arguments)
     assert code == 0, text
     assert_plain(text, json.dumps(HOSTILE)[1:10] if "--json" in arguments else SHOWN)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("top", "--once"),
+        ("top", "--json"),
+        ("top", "--once", "1"),
+        ("top", "1", "--json"),
+        ("explain", "1"),
+    ],
+)
+def test_a_live_run(on_terminal: OnTerminal, tmp_path: Path, words: tuple[str, ...]) -> None:
+    path = tmp_path / "state" / "autofinity" / "behaviour.db"
+    with BehaviourDB.open(path) as opened:
+        process = identity_of(os.getpid())
+        run = opened.begin_run(
+            "key",
+            f"/bin/{HOSTILE}",
+            process.pid,
+            HOSTILE,
+            host=process.host,
+            start_ticks=process.start_ticks,
+            monitor_pid=process.pid,
+            monitor_ticks=process.start_ticks,
+            policy_path=HOSTILE,
+            allowed=HOSTILE,
+        )
+        opened.update_run(run, threads=2, phase=HOSTILE, cpus=HOSTILE, notes=f"one\n{HOSTILE}")
+    # Its name as that of a thread, too.
+    name = threading.current_thread().name
+    Path("/proc/self/comm").write_text(f"{CLEAR}{BIDI}")
+    try:
+        code, text = on_terminal(*words)
+    finally:
+        Path("/proc/self/comm").write_text(name[:15])
+    assert code == 0, text
+    assert_plain(text, json.dumps(HOSTILE)[1:10] if "--json" in words else SHOWN)
 
 
 def test_a_dry_run(run: Runner, tmp_path: Path) -> None:

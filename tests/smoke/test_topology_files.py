@@ -10,6 +10,8 @@ import pytest
 from hwloc_v1_writer import as_version_1
 
 from autofinity.affinity.hints import all_hints
+from autofinity.affinity.near import nodes_near, nodes_of
+from autofinity.linux.devices import device_called, xml_devices
 from autofinity.linux.gaps import gaps
 from autofinity.linux.topology import xml_topology
 from autofinity.model.errors import TopologyError
@@ -30,6 +32,33 @@ def test_a_recorded_machine_gives_a_topology_to_place_threads_on(path: Path) -> 
     for match in all_hints(topology, threads):
         assert len(set(match.cpus)) == threads
         assert set(match.cpus) <= topology.allowed
+
+
+WITH_DEVICES = {
+    "xml__24em64t-2n6c2t-pci": {"gpu0": [0], "gpu1": [1], "gpu2": [1], "ib0": [0], "05:00.0": [0]},
+    "xml__192em64t-24n8c2t": {"mlx4_0": [6], "sda": [1], "eth2": [4]},
+    "xml__96em64t-4n4d3ca2co-pci": {"eth0": [0], "eth7": [3], "sdb": [2]},
+    "linux__nvidiagpunumanodes": {"gpu0": [0], "gpu3": [1], "0035:04:00.0": [1]},
+    "linux__32intel64-2p8co2t+8ve": {"ve7": [0], "enp96s0f0": [0]},
+    "xml__28intel64-2p2g7c-CoDgroups.v1tov2": {"enp6s0": [0]},  # read without what crashes hwloc
+    "linux__40intel64-2g2n4c+pcilocality": {"eth0": []},  # it hangs on the whole machine
+    "linux__64amd64-4s2n4ca2co": {},
+}
+"""Logical nodes of some devices of recorded machines."""
+
+
+@pytest.mark.skipif(not RECORDED, reason="no recorded machines beside this checkout")
+@pytest.mark.parametrize("name", WITH_DEVICES)
+def test_devices_of_a_recorded_machine_hang_on_nodes(name: str) -> None:
+    path = next(path for path in RECORDED if path.stem == name)
+    topology, devices = xml_topology(path), xml_devices(path)
+    assert bool(devices) == bool(WITH_DEVICES[name])
+    for called, nodes in WITH_DEVICES[name].items():
+        device = device_called(devices, called, name)
+        assert sorted(nodes_of(topology, device)) == nodes, called
+        for match in all_hints(topology, 2, near=nodes_near(topology, device)):
+            on = {topology.by_os_index[cpu].node for cpu in match.cpus}
+            assert not nodes or on.intersection(nodes), called
 
 
 def exported(tmp_path: Path, synthetic: str) -> Path:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import combinations, product
 
 from hypothesis import strategies as st
 
-from autofinity.model.affinity import Hint
+from autofinity.affinity.hints import get_affinity
+from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.topology import PU, OsIndex, Topology
 
 
@@ -117,6 +119,61 @@ def by_definition(
             chosen += min(combinations(level, rest), key=lambda pus: keys(topology, pus, hint))
     assert len(chosen) == threads
     return sorted(pu.os_index for pu in chosen)
+
+
+def near_by_definition(
+    topology: Topology,
+    threads: int,
+    hint: Hint,
+    available: frozenset[OsIndex],
+    nodes: frozenset[int],
+) -> list[int]:
+    """The best of all sets of PUs of the affinity that the hint has without a device."""
+    wanted = get_affinity(topology, threads, hint, available).affinity
+    slit = topology.distances
+    away = [0 if a in nodes else min(slit[a][b] for b in nodes) for a in range(topology.n_nodes)]
+    spread = hint.spread_sockets if hint.socket_first else hint.spread_llcs
+    taken: list[PU] = []
+    order: list[PU] = []
+    if not spread and together(topology, threads, available):
+        nearest_first = {
+            pu.os_index: OsIndex(at)
+            for at, pu in enumerate(sorted(topology.pus, key=lambda p: (away[p.node], p.os_index)))
+        }
+        moved = [replace(pu, os_index=nearest_first[pu.os_index]) for pu in topology.pus]
+        back = dict(zip(moved, topology.pus, strict=True))
+        usable = frozenset(nearest_first[cpu] for cpu in available)
+        order = [back[pu] for pu in core_by_core(replace(topology, pus=tuple(moved)), usable)]
+        candidates: Iterable[tuple[PU, ...]] = first_of_cells(order, threads)
+    else:
+        for level in slots_by_level(topology, available, by_kind=True):
+            rest = threads - len(taken)
+            if rest >= len(level):
+                taken += level
+            elif rest:
+                order = sorted(level, key=lambda pu: (away[pu.node], pu.os_index))
+                break
+        candidates = combinations(order, threads - len(taken))
+    least = min((away[pu.node] for pu in order), default=0)
+
+    def key(pus: tuple[PU, ...]) -> tuple[object, ...]:
+        used = {pu.node for pu in pus}
+        near = sorted(order.index(pu) for pu in pus if away[pu.node] == least)
+        return (
+            [*near, len(order)],
+            sum(slit[a][b] for a in used for b in used if a != b),
+            sorted(map(order.index, pus)),
+        )
+
+    def affinity_of(pus: Iterable[PU]) -> Affinity:
+        counts = Counter((pu.package, pu.llc) for pu in pus)
+        sockets: dict[int, list[int]] = {}
+        for (package, _), count in counts.items():
+            sockets.setdefault(package, []).append(count)
+        return Affinity.of(list(sockets.values()))
+
+    best = min((pus for pus in candidates if affinity_of((*taken, *pus)) == wanted), key=key)
+    return sorted(pu.os_index for pu in (*taken, *best))
 
 
 @st.composite

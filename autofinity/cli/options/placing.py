@@ -7,6 +7,7 @@ import click
 from autofinity.cli.printer import complain
 from autofinity.linux.gaps import gaps
 from autofinity.model.topology import Topology
+from autofinity.workflow.devices import near_device
 
 topology_option = click.option(
     "--machine",
@@ -26,9 +27,26 @@ simulated_option = click.option(
 threads_option = click.option(
     "--threads", "-t", type=int, required=True, help="Number of threads to place."
 )
+near_option = click.option(
+    "--near",
+    metavar="DEVICE",
+    help="Prefer the NUMA nodes of a device: gpu0, eth0, nvme0, a PCI address (see `autofinity "
+    "topology`). Each hint keeps its meaning.",
+)
 available_option = click.option(
     "--available", metavar="CPULIST", help="Use only these CPUs, such as 0-5,12."
 )
+
+
+def near_nodes(topology: Topology, machine: str, device: str | None) -> frozenset[int]:
+    """Logical nodes of --near; why there are none is printed on stderr.
+
+    Raises `UsageError` for an unknown device.
+    """
+    found = near_device(topology, machine, device)
+    if found.note:
+        complain(found.note)
+    return found.nodes
 
 
 def tell_unknown(topology: Topology) -> None:

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -56,14 +57,16 @@ nb::tuple tuple_of(const Occupancy& values) {
     return made;
 }
 
-// (OS indices in thread order, canonical occupancy, occupancy of the whole machine).
-nb::tuple answer(const Machine& machine, const Level& level, const std::vector<int>& chosen) {
-    // Threads fill domain by domain, and in a domain all lower SMT levels before the last one, of
-    // each the faster kinds first.
-    std::vector<std::tuple<int, int, int, int>> order;
+// (OS indices in thread order, canonical occupancy, occupancy of the whole machine). `away`: the
+// distance of each node from a device, if there is one.
+nb::tuple answer(const Machine& machine, const Level& level, const std::vector<int>& chosen,
+                 const std::vector<int64_t>& away = {}) {
+    // Threads fill domain by domain, the nearest to the device first, and in a domain all lower SMT
+    // levels before the last one, of each the faster kinds first.
+    std::vector<std::tuple<int64_t, int, int, int, int>> order;
     const auto add = [&](int at) {
         const topology::Pu& pu = machine.pus()[at];
-        order.emplace_back(pu.llc, pu.smt_rank, -pu.kind, at);
+        order.emplace_back(away.empty() ? 0 : away[pu.node], pu.llc, pu.smt_rank, -pu.kind, at);
     };
     std::for_each(level.below.begin(), level.below.end(), add);
     std::for_each(chosen.begin(), chosen.end(), add);
@@ -71,7 +74,7 @@ nb::tuple answer(const Machine& machine, const Level& level, const std::vector<i
     nb::tuple cpus = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(order.size())));
     std::vector<int> counts(machine.socket_of_llc().size(), 0);
     for (size_t i = 0; i < order.size(); ++i) {
-        const auto& [domain, rank, kind, pu] = order[i];
+        const auto& [distance, domain, rank, kind, pu] = order[i];
         ++counts[domain];
         PyTuple_SET_ITEM(cpus.ptr(), static_cast<Py_ssize_t>(i),
                          PyLong_FromLongLong(machine.pus()[pu].os));
@@ -103,6 +106,16 @@ nb::tuple answer(const Machine& machine, const Level& level, const std::vector<i
     return nb::make_tuple(cpus, tuple_of(canonical), tuple_of(whole));
 }
 
+int threads_of(const Occupancy& occupancy) {
+    int threads = 0;
+    for (const auto& socket : occupancy) {
+        for (const int count : socket) {
+            threads += count;
+        }
+    }
+    return threads;
+}
+
 // The answer, or the number of available PUs where they are fewer than the threads.
 nb::object best_match(const Machine& machine, int threads, bool spread_sockets, bool spread_llcs,
                       bool socket_first, nb::handle available) {
@@ -118,14 +131,35 @@ nb::object best_match(const Machine& machine, int threads, bool spread_sockets, 
     return answer(machine, level, nearest_set(machine, level, problem));
 }
 
+// A core set of the class of a hint's best match, near a device: `away` is the distance of each
+// node from it. `together`: siblings may be used while cores are idle, as by hints that pack.
+nb::object place_near(const Machine& machine, const Occupancy& occupancy, bool together,
+                      const std::vector<int64_t>& away, nb::handle available) {
+    const Level level =
+        make_level(machine, mask_of(machine, available), threads_of(occupancy),
+                   Kinds::fastest_first, together ? Siblings::together : Siblings::last);
+    if (level.threads == 0 || away.size() != machine.nodes()) {
+        return nb::none();
+    }
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const int node : level.nodes) {
+        least = std::min(least, away[node]);
+    }
+    std::vector<uint8_t> first(machine.nodes(), 0);
+    for (const int node : level.nodes) {
+        first[node] = away[node] == least ? 1 : 0;
+    }
+    ClassProblem problem(level, occupancy);
+    const std::vector<int> chosen = nearest_set(machine, level, problem, first);
+    if (chosen.empty()) {
+        return nb::none();
+    }
+    return answer(machine, level, chosen, away);
+}
+
 // As `best_match`; None where the class does not fit.
 nb::object place(const Machine& machine, const Occupancy& occupancy, nb::handle available) {
-    int threads = 0;
-    for (const auto& socket : occupancy) {
-        for (const int count : socket) {
-            threads += count;
-        }
-    }
+    const int threads = threads_of(occupancy);
     // As for a hint that spreads, where the class has a thread on every core.
     for (const Siblings siblings : {Siblings::last, Siblings::together}) {
         const Level level =
@@ -154,6 +188,10 @@ void bind_affinity(nb::module_& module) {
                "available where it is less than `threads`.");
     module.def("place", &place, "machine"_a, "occupancy"_a, "available"_a.none() = nb::none(),
                "A core set of the class: as `best_match`; None where the class does not fit.");
+    module.def("place_near", &place_near, "machine"_a, "occupancy"_a, "together"_a, "away"_a,
+               "available"_a.none() = nb::none(),
+               "A core set of the class near a device: as `best_match`; None where the class does "
+               "not fit.");
     module.def("edit_distance", &edit_distance, "a"_a, "b"_a,
                "Threads to move until `a` is isomorphic to `b`.");
 }

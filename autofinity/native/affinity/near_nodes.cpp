@@ -194,8 +194,9 @@ bool NearNodes::only_included() {
     return false;
 }
 
-// Starts from the node of the smallest usable OS index and adds the nearest node that some
-// acceptable set can use together with those before, until a set fits.
+// Starts from the nodes that are used anyway, else from the node of the smallest usable OS index,
+// and adds the nearest node that some acceptable set can use together with those before, until a
+// set fits.
 void NearNodes::choose_greedily() {
     const Level& level = set_.level();
     const int nodes = static_cast<int>(level.nodes.size());
@@ -204,6 +205,15 @@ void NearNodes::choose_greedily() {
     std::vector<uint8_t> failed(nodes, 0);
     std::vector<int> committed;
     int included = 0;
+    for (const int node : level.nodes) {
+        if (!set_.included(node)) {
+            continue;
+        }
+        ++included;
+        for (int i = 0; i < nodes; ++i) {
+            cost[i] += machine_.round_trip(level.nodes[i], node);
+        }
+    }
     while (included < nodes && (included < min_nodes_ || !only_included())) {
         int added = -1;
         while (added < 0) {

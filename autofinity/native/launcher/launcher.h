@@ -31,6 +31,7 @@ typedef struct {
     const char* bind;       // "llc" or "core"
     const char* mechanism;  // the mechanism that decides, one of mechanism_lists.h
     const char* hint;       // asked for by the user, instead of any decision; or NULL
+    const char* near;       // device whose nodes a hint prefers; or NULL
     const char* fallback;   // hint used where nothing can be measured, or without a policy; or NULL
     int threads;            // 0: not given
     bool use_db, bind_threads, migrate_pages, arm, explain, quiet, auto_rebuild, dry_run;
@@ -159,6 +160,13 @@ bool hinting_is_on(void);
 // Key of this kind of machine: hexadecimal digits, the same on all nodes that are built alike.
 void machine_key(char out[MACHINE_CHARS + 1]);
 
+// ---- devices ------------------------------------------------------------------------------------
+enum { NODE_UNKNOWN = -1, NO_DEVICE = -2 };
+// The kernel's number of the NUMA node that a device hangs on (`eth0`, `gpu0`, a PCI address).
+int device_node(const char* name);
+// Names of the devices here, as many as fit; empty where there is none.
+void device_names(char* out, size_t size);
+
 // ---- private files ------------------------------------------------------------------------------
 // Whether nobody else can have written a file, or put one into a folder; else the reason, after the
 // words `before`. A missing file counts as written by nobody.
@@ -256,6 +264,7 @@ typedef struct {
     const char* origin;   // source of the choice
     const char* bound;    // CPU list bound before exec, or NULL
     const char* allowed;  // CPU list allowed before anything was bound
+    int near_node;        // node that hints prefer; negative: none
     int threads;          // 0: unknown; the monitor watches
     pid_t application;    // the process that becomes it
     bool adopts;          // orphans of its children become its children

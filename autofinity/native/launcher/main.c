@@ -121,6 +121,23 @@ static void tell_tier(const Plan* plan) {
     }
 }
 
+// Node of the device that hints prefer; negative: none, and the reason has been printed.
+static int find_near_node(const char* device) {
+    if (!device) return NODE_UNKNOWN;
+    trying("getdents64");
+    int node = device_node(device);
+    if (node >= 0) return node;
+    if (node == NODE_UNKNOWN) {
+        say("--near %s has no effect: the kernel does not know its NUMA node", device);
+        return node;
+    }
+    char names[REASON_CHARS];
+    device_names(names, sizeof names);
+    say("--near %s has no effect: there is no such device; %s%s", device,
+        names[0] ? "expected a PCI address or " : "this machine shows none", names);
+    return node;
+}
+
 // Prepares everything around the process that becomes the application, in a child of it. Nothing in
 // here may keep the application from running.
 static void prepare(void* what) {
@@ -158,11 +175,13 @@ static void prepare(void* what) {
     bool single = undecided && nothing_to_choose(&plan->allowed);
     plan->one_cache = single && strcmp(options->bind, "llc") == 0;
     plan->sharing_shows = undecided && !single && hinting_is_on();
+    int near_node = find_near_node(options->near);
     int threads = options->threads ? options->threads : threads_from_environment();
     // A thread count is bound before exec only when it is promised: a runtime that counts the CPUs
     // it may use must not find fewer because of us.
+    // Known cores are those of runs without a device.
     bool known = use_db && options->bind_threads && policy_decides(options) && threads > 0 &&
-                 plan->digest[0] &&
+                 near_node < 0 && plan->digest[0] &&
                  find_decision(&plan->state, plan->program.key, threads, plan->digest,
                                options->bind, &plan->allowed, &plan->known);
     bool crowded = known && claimed_by_others(&plan->state, &plan->known.set);
@@ -177,6 +196,7 @@ static void prepare(void* what) {
         .origin = plan->origin,
         .bound = known ? plan->known.list : NULL,
         .allowed = plan->allowed_list,
+        .near_node = near_node,
         .threads = threads,
         .application = plan->application,
         .adopts = plan->adopts,
@@ -196,6 +216,7 @@ static void prepare(void* what) {
         say("program %s, key %.12s", plan->program.path, plan->program.key);
         say("threads %s; CPUs allowed %s", threads ? count : "not given, so watched",
             plan->allowed_list);
+        if (near_node >= 0) say("near %s: hints prefer node %d", options->near, near_node);
         say("policy %s%s%s; database %s; Python %s", plan->policy[0] ? plan->policy : "none",
             plan->policy[0] ? ", " : "", plan->policy[0] ? plan->origin : "",
             use_db ? plan->state.db : "not used", plan->python.interpreter);

@@ -83,10 +83,12 @@ static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD
 // Becomes Python with `module`, which gets everything by arguments. Returns when exec fails.
 static void exec_python(const char* module, const MonitorRequest* request, int pidfd,
                         const Attached* attached, const Counters* counters) {
-    char pid[16], descriptor[16], threads[16], opened[256] = "", ladder[REASON_CHARS];
+    char pid[16], descriptor[16], threads[16], near_node[16], opened[256] = "",
+                                                              ladder[REASON_CHARS];
     snprintf(pid, sizeof pid, "%d", (int)request->application);
     snprintf(descriptor, sizeof descriptor, "%d", pidfd);
     snprintf(threads, sizeof threads, "%d", request->threads);
+    snprintf(near_node, sizeof near_node, "%d", request->near_node);
     explain_ladder(attached, ladder, sizeof ladder);
     if (pidfd >= 0) keep_over_exec(pidfd);
     size_t used = 0;
@@ -117,6 +119,8 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         {"--policy", request->policy},
         {"--policy-origin", request->policy ? request->origin : NULL},
         {"--hint", request->options->hint},
+        {"--near", request->near_node >= 0 ? request->options->near : NULL},
+        {"--near-node", request->near_node >= 0 ? near_node : NULL},
         {"--fallback", request->options->fallback},
         {"--db", request->state ? request->state->db : NULL},
         {"--bound", request->bound},

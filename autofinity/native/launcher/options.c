@@ -22,6 +22,8 @@ static const char HELP[] =
     "  --hint HINT       place by this hint as soon as the threads compute, without a sample or a\n"
     "                    policy: spread, packed and so on, or letters such as sLP (see\n"
     "                    `autofinity hints`)\n"
+    "  --near DEVICE     place threads near a device that they drive: gpu0, eth0, nvme0, a PCI\n"
+    "                    address (see `autofinity topology`); every hint keeps its meaning\n"
     "  --fallback HINT   place by this hint where no counter of the policy can be measured, or\n"
     "                    there is no policy (default: AUTOFINITY_FALLBACK, else threads stay "
     "where\n"
@@ -151,6 +153,8 @@ int parse_options(int argc, char** argv, Options* out) {
         } else if (takes_value("--hint", argv, &at, &value)) {
             out->hint = hint_letters(value ? value : "");
             if (value && !out->hint) return wrong("wrong value for --hint", value, HINTS);
+        } else if (takes_value("--near", argv, &at, &value)) {
+            out->near = value;
         } else if (takes_value("--fallback", argv, &at, &value)) {
             out->fallback = hint_letters(value ? value : "");
             if (value && !out->fallback) return wrong("wrong value for --fallback", value, HINTS);
@@ -198,6 +202,10 @@ int parse_options(int argc, char** argv, Options* out) {
                       !policy_decides(out))) {
         return wrong("--hint decides the placement", NULL,
                      "--hint without --policy, --fallback, --mechanism, --every and --no-bind");
+    }
+    if (out->near && (!policy_decides(out) || !out->bind_threads)) {
+        return wrong("--near is for threads that a hint places", NULL,
+                     "--near without --mechanism and --no-bind");
     }
     if (out->fallback && !policy_decides(out)) {
         return wrong("--fallback needs a policy", NULL, "--fallback without --mechanism");

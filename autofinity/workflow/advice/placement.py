@@ -40,7 +40,7 @@ def chosen_of(seen: Seen) -> Chosen | None:
     try:
         cores_here = all_cores(seen.topology, seen.available)
         hint = seen.policy.at(why.decision.hint, seen.placed, cores_here)
-        cores = get_affinity(seen.topology, seen.placed, hint, seen.available)
+        cores = get_affinity(seen.topology, seen.placed, hint, seen.available, seen.near)
     except PlacementError:
         return None
     return Chosen(hint, cores, why)
@@ -71,6 +71,9 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
     shares = len(cpus) < seen.threads
     tools = [tool for tool in _TOOLS if not (shares and tool == _A_CPU_A_THREAD)]
     lines = {tool: launcher_line(tool, cpus, seen.topology) for tool in tools}
+    if seen.near:
+        nodes = ", ".join(map(str, seen.kernel_nodes(sorted(seen.near))))
+        evidence += (f"near {seen.device}: node {nodes} is preferred, in the same affinity",)
     second = seen.policy.second_after(chosen.why.decision.hint)
     final = second is None
     evidence += (
@@ -101,6 +104,7 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
         "hint_name": hint.name,
         "hint_text": hint_text(hint),
         "cpus": list(cpus),
+        "near": seen.device or None,
         "affinity": str(chosen.cores.affinity),
         "lines": lines,
         "decision": explanation_data(seen.policy, chosen.why),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autofinity.affinity.near import NOWHERE
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import RulePolicy
 from autofinity.model.sharing import NumaVectors
@@ -51,6 +52,10 @@ class Seen:
     """Slowdown of a thread while a sibling issues, too; None where no machine file says."""
     given: Given | None = None
     """Where the sample is from others' file: what was taken from it."""
+    near: frozenset[int] = NOWHERE
+    """Logical nodes that the placement prefers: those of `device`."""
+    device: str = ""
+    """Device that the threads drive, as the user called it; empty: none."""
     not_measured: tuple[str, ...] = ()
     """Quantities that cannot be seen here, and what would help, a line each."""
 

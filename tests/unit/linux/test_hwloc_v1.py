@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autofinity.linux.hwloc_v1 import describe_version_1, is_version_1
+from autofinity.linux.hwloc_v1 import describe_version_1, devices_version_1, is_version_1
 
 TWO_NODES = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc.dtd">
@@ -116,3 +116,36 @@ def test_what_is_none_is_an_error(text: str, said: str) -> None:
 @pytest.mark.parametrize("text", ['<topology version="2.0">', '<topology version="3.0">', "<svg>"])
 def test_other_versions_are_left_to_hwloc(text: str) -> None:
     assert not is_version_1(text)
+
+
+WITH_DEVICES = """<topology>
+ <object type="Machine" os_index="0" cpuset="0x0000000f">
+  <object type="NUMANode" os_index="0" cpuset="0x00000003" nodeset="0x00000001">
+   <object type="Bridge" bridge_pci="0000:[00-02]">
+    <object type="PCIDev" pci_busid="0000:02:00.0" pci_type="0200 [8086:10c9] [003c:003f] 01">
+     <object type="OSDev" name="eth0" osdev_type="2"/>
+    </object>
+   </object>
+  </object>
+  <object type="NUMANode" os_index="1" cpuset="0x0000000c" nodeset="0x00000002"/>
+  <object type="PCIDev" pci_busid="0000:03:00.0" pci_type="0300 [10de:06d2] [0000:0000] a1"/>
+ </object>
+</topology>"""
+
+
+def test_devices_hang_on_the_object_around_their_bridges() -> None:
+    function, port, gpu = devices_version_1(WITH_DEVICES)
+    assert (function["name"], function["types"]) == ("", 0)
+    assert (port["name"], port["types"], port["pci"]) == ("eth0", 16, "0000:02:00.0")
+    for each in (function, port):
+        assert (each["nodes"], each["cpus"]) == ([0], [0, 1])
+        assert each["ids"] == [0x0200, 0x8086, 0x10C9]
+    assert gpu["ids"] == [0x0300, 0x10DE, 0x06D2]
+    assert (gpu["nodes"], gpu["cpus"]) == ([], []), "a machine of two nodes says nothing"
+
+
+def test_a_file_without_devices_has_none() -> None:
+    document = (
+        "<topology><object type='Machine'><object type='PU' os_index='0'/></object></topology>"
+    )
+    assert devices_version_1(document) == []
