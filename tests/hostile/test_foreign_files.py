@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -180,12 +181,13 @@ WORDS = (b"0", b"-1", b"18446744073709551615", b"0xffffffff", b"", b"\x1b[2J", b
 def use_xml(path: Path) -> None:
     from autofinity.affinity.hints import all_hints
     from autofinity.linux.topology import xml_topology
+    from autofinity.report.machine_drawing import machine_svg
     from autofinity.report.picture import draw, summary
 
     topology = xml_topology(str(path))
     all_hints(topology, 2, topology.allowed)
-    summary(topology)
     draw(topology, 80)
+    fromstring(machine_svg(topology, lines=[topology.name, *summary(topology)]))
 
 
 @st.composite
