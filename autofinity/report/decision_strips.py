@@ -151,6 +151,7 @@ def _traces(strips: Sequence[Strip]) -> list[dict[str, Any]]:
                 "x": [strip.value],
                 "y": [0],
                 "name": "measured",
+                "cliponaxis": False,
                 "legendgroup": "measured",
                 "showlegend": row == 1,
                 "marker": {

@@ -47,7 +47,7 @@ def evaluation_sections(
     skipped: Sequence[Skipped],
     topology: Topology,
 ) -> tuple[Section, ...]:
-    """Sections on one machine. `spreads[i]` belongs to `cases[i]`; hints are drawn on
+    """Sections on one machine. `spreads[i]` belongs to `cases[i]`; hints are shown on
     `topology`.
     """
     judged = by_regret(judged_cases(cases, BestMatches(topology), spreads))
@@ -131,7 +131,7 @@ def _skipped_table(skipped: Sequence[Skipped]) -> Table:
 
 
 def _drawings(cases: Sequence[Case], topology: Topology) -> tuple[Block, ...]:
-    """A drawing of each chosen hint at each thread count; the one chosen most often is unfolded."""
+    """A picture of each chosen hint at each thread count; the one chosen most often is unfolded."""
     chosen: dict[tuple[int, Hint], int] = {}
     for case in cases:
         at = case.affinities["autofinity"].threads, case.decision.hint

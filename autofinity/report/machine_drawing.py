@@ -58,7 +58,7 @@ _STYLE = """
 
 @dataclass(frozen=True, slots=True)
 class OnMachine:
-    """Threads on a machine, as a drawing shows them."""
+    """Threads on a machine, as a picture shows them."""
 
     threads: Mapping[OsIndex, tuple[int, ...]] = field(default_factory=dict)
     """Numbers of the threads that may run on each PU."""
@@ -66,15 +66,18 @@ class OnMachine:
     """PUs with a thick border: those that a run claims."""
 
     @staticmethod
-    def seated(cpus: Sequence[OsIndex]) -> OnMachine:
-        """Thread i on `cpus[i]`."""
-        return OnMachine.masked([(cpu,) for cpu in cpus])
+    def seated(cpus: Sequence[OsIndex], numbers: Sequence[int] | None = None) -> OnMachine:
+        """Thread `numbers[i]` (default: i) on `cpus[i]`."""
+        return OnMachine.masked([(cpu,) for cpu in cpus], numbers)
 
     @staticmethod
-    def masked(masks: Sequence[Sequence[OsIndex] | frozenset[OsIndex]]) -> OnMachine:
-        """Thread i on any of `masks[i]`."""
+    def masked(
+        masks: Sequence[Sequence[OsIndex] | frozenset[OsIndex]],
+        numbers: Sequence[int] | None = None,
+    ) -> OnMachine:
+        """Thread `numbers[i]` (default: i) on any of `masks[i]`."""
         found: dict[OsIndex, tuple[int, ...]] = {}
-        for thread, cpus in enumerate(masks):
+        for thread, cpus in zip(numbers or range(len(masks)), masks, strict=True):
             for cpu in cpus:
                 found[cpu] = (*found.get(cpu, ()), thread)
         return OnMachine(found)
@@ -82,7 +85,7 @@ class OnMachine:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """All that decides how a PU is drawn."""
+    """Everything that decides the look of a PU."""
 
     shown: OnMachine
     usable: frozenset[OsIndex]
@@ -228,9 +231,7 @@ def _legend(look: _Look, width: int, *, closed: bool) -> list[str]:
         entries = [("", fill, _threads_text(some)) for some, fill in look.colour.items()]
     elif look.colour:
         fill = next(iter(look.colour.values()))
-        entries = [
-            ("", fill, "thread: small its CPU, large its number; colours tell threads apart")
-        ]
+        entries = [("", fill, "thread: small its CPU, large its number; threads differ in colour")]
     if look.shown.given:
         entries.append(("pu given", "", "CPU given to the run"))
     if look.shown.threads or look.shown.given:

@@ -52,7 +52,7 @@ def packages_of(topology: Topology) -> tuple[Package, ...]:
 
 
 def nodes_without_cpus(topology: Topology) -> tuple[str, ...]:
-    """A line on each node that no drawn PU is in, or that has no memory."""
+    """A line on each node that no PU is in, or that has no memory."""
     with_cpus = {pu.node for pu in topology.pus}
     return (
         *(

@@ -12,7 +12,7 @@ type Drawn = Callable[[int, int], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle of the drawing."""
+    """A rectangle of a picture."""
 
     width: int
     height: int

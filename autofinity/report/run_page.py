@@ -40,7 +40,7 @@ _MOST_BARS = 12
 
 
 def run_facts(run: RunRecord, *, alive: bool) -> Facts:
-    """What a run is, in few words."""
+    """Facts of a run: its program, state and threads."""
     end = datetime.now().timestamp() if run.ended is None else run.ended
     lasted = f"{end - run.started:.3g} s"
     began = datetime.fromtimestamp(run.started).astimezone().strftime("%Y-%m-%d %H:%M:%S")
@@ -70,7 +70,7 @@ def place_section(
     claimed = _cpus(run.cpus)
     masks = [_cpus(thread.cpus) for thread in threads]
     if not claimed <= there or not all(mask <= there for mask in masks):
-        lines = ("The run was given CPUs that this machine does not have: no drawing.",)
+        lines = ("The run was given CPUs that this machine does not have: no picture.",)
         return Section("Where the threads are", (Sentences(lines),))
     if not claimed and not threads:
         return None

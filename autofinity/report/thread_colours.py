@@ -10,7 +10,7 @@ _FEW = (
     *("#edc948", "#9c755f", "#d37295", "#499894", "#8cd17d", "#6b6ecf"),
 )
 _HUE_STEP = 0.381966
-"""Of a turn: the golden angle, which never comes back close to an earlier hue."""
+"""Share of a turn: the golden angle, which never comes back close to an earlier hue."""
 _LIGHTNESS = (0.42, 0.60, 0.50)
 _DARK_TEXT_ABOVE = 0.53
 

@@ -60,7 +60,7 @@ class Browser:
             self._note(told)
 
     def open(self, path: Path, width: int = 1280, height: int = 900, *, dark: bool = False) -> None:
-        """Open a file, and wait until it is drawn."""
+        """Open a file, and wait until it is shown."""
         self.loaded.clear()
         self.complaints.clear()
         self.ask(
@@ -77,7 +77,7 @@ class Browser:
         while self.value("document.readyState") != "complete":
             assert time.monotonic() < end, "the page was not loaded in time"
             time.sleep(0.05)
-        # Two frames, so that what the scripts drew has its size.
+        # Two frames, so that plots have their size.
         self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def value(self, expression: str) -> Any:

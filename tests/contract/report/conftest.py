@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from commands import autofinity
 from few_observations import FEW_ON, write_few
+from memory_programs import initialised_by_one
 from own_database import KEY
+from sim_programs import kept
 
 from autofinity.model.affinity import HINTS, PACKED, Affinity
 from autofinity.model.policy import Condition, Rule, RulePolicy
@@ -19,7 +21,7 @@ from autofinity.runtime.policies import digest_of
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.observations import read, write_one
 
-HOSTILE = "<img src=https://example.org/x onerror=alert(1)>"
+HOSTILE = "<img src=x onerror=alert(1)>"
 """A name that would load something, and run a script."""
 
 
@@ -42,9 +44,8 @@ def explain_policy(folder: Path, page: Path) -> None:
     )
     about = {"machine": "opteron-6164he", "threads": [4, 8], HOSTILE: HOSTILE}
     save(RulePolicy((HOSTILE, "b"), {}, rules, HINTS[0], about), folder / "policy.json")
-    sample = f"{HOSTILE.replace('=', '_')}=1.5"
     autofinity(
-        *("explain", str(folder / "policy.json"), "--sample", sample, "--sample", "b=3"),
+        *("explain", str(folder / "policy.json"), "--sample", "b=3"),
         *("--html", str(page)),
     )
 
@@ -70,10 +71,33 @@ def explain_run(folder: Path, page: Path) -> None:
     autofinity("explain", "last", "--db", str(folder / "runs.db"), "--html", str(page))
 
 
+def advise(folder: Path, page: Path) -> None:
+    trace = kept(initialised_by_one(4, 600, 6), folder / HOSTILE)
+    autofinity("advise", trace, "-t", "4", "--html", str(page))
+
+
+def advise_curve(folder: Path, page: Path) -> None:
+    autofinity(
+        *("advise", "--machine", "opteron-6164he", "--curve", "2,4", "--program", "prodcons"),
+        *("--size", "tiny", "--work", str(folder / "work"), "--html", str(page)),
+    )
+
+
+def compare(folder: Path, page: Path) -> None:
+    autofinity(
+        *("compare", "--machine", "opteron-6164he", "--threads", "4", "--size", "tiny"),
+        *("--program", "prodcons", "--mechanism", "autofinity", "--seeds", "2"),
+        *("--repeats", "1", "--work", str(folder / "work"), "--html", str(page)),
+    )
+
+
 MAKERS: dict[str, Callable[[Path, Path], None]] = {
     "evaluate": evaluate,
     "explain-policy": explain_policy,
     "explain-run": explain_run,
+    "advise": advise,
+    "advise-curve": advise_curve,
+    "compare": compare,
 }
 
 

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from browser import MISSING, Browser, browser_here, browsing
 from commands import autofinity
+from compiled import compiled
+from live_run import prefer
 
 from autofinity.model.affinity import PACKED
 
 type PageOf = Callable[[str], Path]
 
-HOSTILE = "<img src=https://example.org/x onerror=alert(1)>"
+HOSTILE = "<img src=x onerror=alert(1)>"
 SHOWN = HOSTILE.replace("<", "&lt;").replace(">", "&gt;")
 TEXTS = {
     "evaluate": ("Evaluation on xeon-e5-2650", "Cases by regret", "rerun with the chosen", HOSTILE),
     "explain-policy": (PACKED.shown, "by rule 2 of 2", "Where", "All rules, in order", HOSTILE),
     "explain-run": ("Run 1:", "Measured before and after", "Not recorded:", "Notes", HOSTILE),
+    "advise": ("Advice on", "memory policy", "Where the advice puts threads", "MiB", HOSTILE),
+    "advise-curve": ("Number of threads for prodcons", "Speed by number of threads", "time, ms"),
+    "compare": ("Mechanisms on opteron-6164he", "autofinity", "oracle", "prodcons"),
 }
-"""What each page says."""
+"""Texts of each page."""
 PLOTS = {
     "evaluate": {"verdict", "regrets"},
     "explain-policy": {"look-1"},
     "explain-run": {"look-1", "look-2", "change"},
+    "advise": {
+        *("look-1", "gain", "memory", "pages"),
+        *("time-instructions", "time-reads-local", "time-reads-remote", "time-llc-misses"),
+    },
+    "advise-curve": {"curve"},
+    "compare": {"vs-os-time", "by-program"},
 }
+DRAWN = {"evaluate", "explain-policy", "explain-run", "advise"}
+"""Pages with a machine."""
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +52,13 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def spinner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program of threads that compute: how many, and for how many seconds."""
+    source = Path(__file__).parents[2] / "smoke" / "spinner.c"
+    return compiled([source], tmp_path_factory.mktemp("spinner") / "spinner")
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_command_writes_one_whole_page_without_markup_of_others(
     page_of: PageOf, name: str
@@ -45,8 +66,9 @@ def test_a_command_writes_one_whole_page_without_markup_of_others(
     page = page_of(name)
     html = page.read_text()
     assert html.startswith("<!DOCTYPE html>") and html.rstrip().endswith("</html>")
-    assert SHOWN in html and HOSTILE not in html
-    assert 'class="machine"' in html
+    assert (SHOWN in html) == (HOSTILE in TEXTS[name])
+    assert HOSTILE not in html
+    assert ('class="machine"' in html) == (name in DRAWN)
     assert not [each for each in page.parent.iterdir() if each.suffix == ".tmp"]
 
 
@@ -57,7 +79,8 @@ def test_a_browser_shows_a_page_from_the_disk_and_has_nothing_to_complain_about(
 ) -> None:
     browser.open(page_of(name), dark=dark)
     assert browser.complaints == []
-    assert [url for url in browser.loaded if not url.startswith(("file:", "data:"))] == []
+    loaded = [url for url in browser.loaded if not url.startswith("data:")]
+    assert loaded == [page_of(name).as_uri()]
     assert browser.value("document.documentElement.scrollWidth") <= 1280
     text = browser.value(
         "(() => { const main = document.querySelector('main').cloneNode(true);"
@@ -133,3 +156,28 @@ def test_where_no_page_can_be_written_is_said_before_any_work(tmp_path: Path) ->
     nowhere = tmp_path / "nowhere" / "page.html"
     done = autofinity("evaluate", "--machine", "opteron-6164he", "--html", str(nowhere), code=2)
     assert f"there is no folder {nowhere.parent}" in done.stderr
+
+
+def test_a_running_program_is_advised_on_with_its_threads_over_time(
+    spinner: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    with subprocess.Popen([spinner, "2", "300"], preexec_fn=prefer) as process:
+        try:
+            autofinity("advise", "--pid", str(process.pid), "-t", "2", "--html", str(page))
+        finally:
+            process.kill()
+    html = page.read_text()
+    assert "Advice on spinner" in html
+    assert 'data-plot="time-cpu-time"' in html
+    assert "Nothing was moved" in html
+
+
+def test_a_launched_program_keeps_its_exit_code_where_no_page_can_be_written(
+    tmp_path: Path,
+) -> None:
+    page = tmp_path / "page.html"
+    command = ("--html", str(page), "--", "sh", "-c", "exit 37")
+    done = autofinity("advise", *command, code=37)
+    assert "no advice: the program ended before anything was seen of it" in done.stderr
+    assert not page.exists()

@@ -1,4 +1,4 @@
-"""The drawing of a machine: nested as the machine is, with each thread at its place."""
+"""The picture of a machine: nested as the machine is, with each thread at its place."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 def said(svg: Element) -> list[str]:
-    """What each CPU says on a hover."""
+    """Text of each CPU on a hover."""
     return [title.text or "" for title in svg.iter(f"{SVG}title")]
 
 
