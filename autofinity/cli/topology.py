@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
+from autofinity.cli.options.svg import keep_svg, svg_option
 from autofinity.cli.picture import print_picture
 from autofinity.cli.printer import say_json
 from autofinity.linux.gaps import gaps
@@ -27,9 +29,15 @@ if TYPE_CHECKING:
 @click.option("--threads", "-t", type=int, help="Show where this many threads would be placed.")
 @click.option("--hint", type=HINT, help="Hint that places the --threads.  [default: spread]")
 @available_option
+@svg_option
 @json_option
 def command(
-    machine: str, threads: int | None, hint: Hint | None, available: str | None, as_json: bool
+    machine: str,
+    threads: int | None,
+    hint: Hint | None,
+    available: str | None,
+    svg: Path | None,
+    as_json: bool,
 ) -> None:
     """Show a machine: sockets, NUMA nodes, last-level caches, cores."""
     from autofinity.affinity.hints import get_affinity
@@ -41,14 +49,16 @@ def command(
         placed = get_affinity(topology, threads, hint or DISTRIBUTED, cpus)
     elif hint is not None:
         raise UsageError(f"--hint {hint.name} needs --threads N: how many threads to place")
+    on, said = None, ""
+    if placed is not None:
+        on = placed.cpus
+        said = f"{(hint or DISTRIBUTED).shown}: {len(on)} threads as {placed.affinity}"
+    if svg is not None:
+        keep_svg(svg, topology, machine, cpus, on, said)
     if as_json:
         say_json(_document(machine, topology, placed))
         return
-    if placed is None:
-        print_picture(topology, machine, cpus)
-        return
-    said = f"{(hint or DISTRIBUTED).shown}: {len(placed.cpus)} threads as {placed.affinity}"
-    print_picture(topology, machine, cpus, placed.cpus, said)
+    print_picture(topology, machine, cpus, on, said)
 
 
 def _document(machine: str, topology: Topology, placed: CoreSet | None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ _TITLES = {
 }
 _FASTER_SLOWER = [[0.0, "#2166ac"], [0.5, "#e8eaed"], [1.0, "#b2182b"]]
 _HALF_OR_TWICE = 1.0
-"""Of the logarithm to base 2: the colours end there."""
+"""Logarithm to base 2 of the ratio where the colours end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ With threads a PU shows its OS index small, and below the numbers of the threads
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
+from itertools import product
 
 from autofinity.foreign_text import one_line
 from autofinity.linux.cpu_lists import format_numbers
@@ -25,6 +26,8 @@ _PU_WIDTH, _PU_HEIGHT, _PU_HEIGHT_WITH_THREADS = 32, 22, 32
 _GAP, _PAD, _HEAD = 4, 6, 17
 _LINE, _MARGIN = 18, 8
 _PUS_IN_A_ROW = 4
+_CORES_IN_A_ROW = (4, 6, 8, 12, 16, 32)
+_SOCKETS_IN_A_ROW = (1, 2, 3, 4, 6, 8)
 _LEGEND_AT_MOST = 16
 _LETTER = 6.3
 _NARROWEST = 420
@@ -35,6 +38,7 @@ _STYLE = """
 .machine .small{font-size:8.5px;fill:#6e7781}
 .machine .bold{font-weight:700;text-anchor:middle}
 .machine .middle{text-anchor:middle}
+.machine .back{fill:#ffffff}
 .machine .socket{fill:#f3f5f7;stroke:#a9b3bf}
 .machine .node{fill:#e6eff3;stroke:#c0d0d8}
 .machine .llc{fill:#ffffff;stroke:#c9d1d9}
@@ -45,6 +49,7 @@ _STYLE = """
 @media screen and (prefers-color-scheme:dark){
 .machine text{fill:#d5dbe2}
 .machine .small{fill:#98a3ae}
+.machine .back{fill:#151b23}
 .machine .socket{fill:#1b2027;stroke:#4a545f}
 .machine .node{fill:#1f2c34;stroke:#3a4c57}
 .machine .llc{fill:#161b22;stroke:#3d4650}
@@ -91,6 +96,8 @@ class _Look:
     usable: frozenset[OsIndex]
     colour: Mapping[tuple[int, ...], str]
     """Colour of threads that share their PUs."""
+    cores_in_a_row: int = 1
+    """Most cores of a last-level cache beside each other."""
 
     @property
     def pu_height(self) -> int:
@@ -116,13 +123,10 @@ def machine_svg(
         dict(zip(sorted(groups), colours(len(groups)), strict=True)),
     )
     packages = packages_of(topology)
-    whole = min(
-        (flowed(_packages(packages, look, count), WIDTH, _GAP) for count in (1, 2, 3, 4, 6, 8)),
-        key=lambda box: (box.width > WIDTH, box.height, box.width),
-    )
+    whole = _least_high(packages, look)
     longest = max((len(one_line(line)) for line in lines), default=0)
     inner = max(whole.width, _NARROWEST, min(WIDTH, round(longest * _LETTER)))
-    top = _MARGIN + _LINE * len(lines)
+    top = _MARGIN + _LINE * len(lines) + (_GAP if lines else 0)
     closed = any(pu.os_index not in look.usable for pu in topology.pus)
     below = [*_legend(look, inner, closed=closed), *map(_plain_line, nodes_without_cpus(topology))]
     height = top + whole.height + _LINE * len(below) + 2 * _MARGIN
@@ -133,6 +137,7 @@ def machine_svg(
         f'height="{height}" viewBox="0 0 {width} {height}" role="img" '
         f'aria-label="{escape(said)}">',
         f"<style>{_STYLE}</style>",
+        f'<rect class="back" width="{width}" height="{height}"/>',
         *(
             f'<text x="{_MARGIN}" y="{_MARGIN + _LINE * i + 11}" '
             f'class="{"title" if i == 0 else "line"}">{escape(one_line(line))}</text>'
@@ -146,6 +151,19 @@ def machine_svg(
             f"{line}</g>"
         )
     return "\n".join((*parts, "</svg>")) + "\n"
+
+
+def _least_high(packages: Sequence[Package], look: _Look) -> Box:
+    """The layout that makes the picture least high, by the size of the first socket."""
+
+    def height(layout: tuple[int, int]) -> tuple[bool, int, int]:
+        sockets, cores = layout
+        first = _packages(packages[:1], replace(look, cores_in_a_row=cores), sockets)
+        whole = flowed(first * len(packages), WIDTH, _GAP)
+        return whole.width > WIDTH, whole.height, whole.width
+
+    sockets, cores = min(product(_SOCKETS_IN_A_ROW, _CORES_IN_A_ROW), key=height)
+    return flowed(_packages(packages, replace(look, cores_in_a_row=cores), sockets), WIDTH, _GAP)
 
 
 def _packages(packages: Sequence[Package], look: _Look, in_a_row: int) -> list[Box]:
@@ -167,7 +185,9 @@ def _node(node: Node, look: _Look, limit: int) -> Box:
 
 def _domain(domain: Domain, look: _Look, limit: int) -> Box:
     label = domain.label + (" (of several nodes)" if domain.across_nodes else "")
-    return _titled(label, "llc", [_core(core, look) for core in domain.cores], limit - 2 * _PAD)
+    cores = [_core(core, look) for core in domain.cores]
+    row = look.cores_in_a_row * (max(core.width for core in cores) + _GAP)
+    return _titled(label, "llc", cores, min(limit - 2 * _PAD, row))
 
 
 def _core(pus: Sequence[PU], look: _Look) -> Box:

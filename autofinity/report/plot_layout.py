@@ -1,4 +1,4 @@
-"""Settings that all plots of pages have in common: no background of their own, fonts of the page."""
+"""Settings that all plots of pages have in common: no background, fonts of the page."""
 
 from __future__ import annotations
 

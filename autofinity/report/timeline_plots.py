@@ -122,7 +122,7 @@ def _plot(
             else axis("thread", type="category", autorange="reversed"),
         ),
     }
-    caption = f"Of each thread that computes, over each look.{quantity.note}"
+    caption = f"Mean over each look, of each thread that computes.{quantity.note}"
     return Plot(f"time-{quantity.name}", figure, caption, height)
 
 

@@ -83,6 +83,14 @@ def advise_curve(folder: Path, page: Path) -> None:
     )
 
 
+def detect(folder: Path, page: Path) -> None:
+    capture = ("capture", "--program", "prodcons", "--size", "tiny", "--threads", "4")
+    autofinity(*capture, "--output", str(folder / "traces"))
+    (trace,) = (folder / "traces").glob("prodcons-*")
+    named = trace.rename(folder / HOSTILE)
+    autofinity("detect", str(named), "--html", str(page))
+
+
 def compare(folder: Path, page: Path) -> None:
     autofinity(
         *("compare", "--machine", "opteron-6164he", "--threads", "4", "--size", "tiny"),
@@ -97,6 +105,7 @@ MAKERS: dict[str, Callable[[Path, Path], None]] = {
     "explain-run": explain_run,
     "advise": advise,
     "advise-curve": advise_curve,
+    "detect": detect,
     "compare": compare,
 }
 

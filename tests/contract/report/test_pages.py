@@ -25,6 +25,7 @@ TEXTS = {
     "explain-run": ("Run 1:", "Measured before and after", "Not recorded:", "Notes", HOSTILE),
     "advise": ("Advice on", "memory policy", "Where the advice puts threads", "MiB", HOSTILE),
     "advise-curve": ("Number of threads for prodcons", "Speed by number of threads", "time, ms"),
+    "detect": ("Sharing in", "exclusivity of pages", "Use of pages", HOSTILE),
     "compare": ("Mechanisms on opteron-6164he", "autofinity", "oracle", "prodcons"),
 }
 """Texts of each page."""
@@ -37,6 +38,7 @@ PLOTS = {
         *("time-instructions", "time-reads-local", "time-reads-remote", "time-llc-misses"),
     },
     "advise-curve": {"curve"},
+    "detect": {"sharing", "pages"},
     "compare": {"vs-os-time", "by-program"},
 }
 DRAWN = {"evaluate", "explain-policy", "explain-run", "advise"}
@@ -139,6 +141,22 @@ def test_a_printed_page_has_all_that_is_folded_on_the_screen(
     assert browser.value("document.querySelectorAll('details:not([open])').length") == folded
     browser.printed(tmp_path / "page.pdf")
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_topology_and_map_write_the_machine_as_svg(tmp_path: Path, browser: Browser) -> None:
+    matrix = tmp_path / "sharing.csv"
+    matrix.write_text("0,5,0,0\n5,0,0,0\n0,0,0,5\n0,0,5,0\n")
+    of = {name: tmp_path / f"{name}.svg" for name in ("topology", "map")}
+    on = ("--machine", "opteron-6164he")
+    autofinity("topology", *on, "-t", "8", "--hint", "packed", "--svg", str(of["topology"]))
+    autofinity("map", *on, "--matrix", str(matrix), "--svg", str(of["map"]))
+    assert "; thread 7</title>" in of["topology"].read_text()
+    assert "packed (slp): 8 threads as {6,2}</text>" in of["topology"].read_text()
+    assert "refined: 4 threads at a cost of" in of["map"].read_text()
+    for path in of.values():
+        browser.open(path)
+        assert browser.complaints == []
+        assert browser.loaded == [path.as_uri()]
 
 
 def test_a_page_replaces_another_file_only_as_a_whole(tmp_path: Path) -> None:
