@@ -28,6 +28,7 @@ _LINE, _MARGIN = 18, 8
 _PUS_IN_A_ROW = 4
 _CORES_IN_A_ROW = (4, 6, 8, 12, 16, 32)
 _SOCKETS_IN_A_ROW = (1, 2, 3, 4, 6, 8)
+_LOW = 300
 _LEGEND_AT_MOST = 16
 _LETTER = 6.3
 _NARROWEST = 420
@@ -154,15 +155,18 @@ def machine_svg(
 
 
 def _least_high(packages: Sequence[Package], look: _Look) -> Box:
-    """The layout that makes the picture least high, by the size of the first socket."""
+    """The layout that makes the picture least high, by the size of the first socket. For low
+    pictures, one with all sockets side by side, then one with all cores of a cache in one row.
+    """
 
-    def height(layout: tuple[int, int]) -> tuple[bool, int, int]:
+    def key(layout: tuple[int, int]) -> tuple[bool, int, int, int, int]:
         sockets, cores = layout
         first = _packages(packages[:1], replace(look, cores_in_a_row=cores), sockets)
         whole = flowed(first * len(packages), WIDTH, _GAP)
-        return whole.width > WIDTH, whole.height, whole.width
+        low = max(whole.height, _LOW)
+        return whole.width > WIDTH, low, -min(sockets, len(packages)), -cores, whole.height
 
-    sockets, cores = min(product(_SOCKETS_IN_A_ROW, _CORES_IN_A_ROW), key=height)
+    sockets, cores = min(product(_SOCKETS_IN_A_ROW, _CORES_IN_A_ROW), key=key)
     return flowed(_packages(packages, replace(look, cores_in_a_row=cores), sockets), WIDTH, _GAP)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import pytest
+from paper_runs import RUN
 
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.evaluation.comparison_summary import summarise
@@ -28,9 +29,7 @@ def step(number: int, **counts: float) -> TimelineStep:
 
 
 def run(time_s: float) -> MechanismRun:
-    return MechanismRun(
-        *(time_s, 2, 1000, 10, 10, 10, 10, 10, 10, 10, 1.0, 0, 0, 0.0, (), 0.5, 100, 0)
-    )
+    return replace(RUN, time_s=time_s)
 
 
 def test_rates_over_time_are_per_second_and_in_the_unit_that_the_plot_says() -> None:

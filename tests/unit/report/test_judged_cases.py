@@ -10,7 +10,7 @@ from few_observations import FEW, FEW_ON, write_few
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.seed_spread import regret_spread
 from autofinity.model.affinity import HINTS
-from autofinity.report.evaluation_page import evaluation_sections, verdict_plot
+from autofinity.report.evaluation_page import across_sections, evaluation_sections, verdict_plot
 from autofinity.report.judged_cases import (
     by_regret,
     cases_table,
@@ -18,7 +18,7 @@ from autofinity.report.judged_cases import (
     regret_plot,
     times_table,
 )
-from autofinity.report.page import Table
+from autofinity.report.page import Plot, Table
 from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.evaluate import Evaluated, evaluate
 from autofinity.workflow.observations import shipped_observations
@@ -112,3 +112,18 @@ def test_a_section_draws_each_chosen_placement(done: Evaluated) -> None:
     (cases,) = (s for s in sections if s.title == "Cases by regret")
     (table,) = (block for block in cases.blocks if isinstance(block, Table))
     assert "range" not in table.headings
+
+
+def test_a_policy_for_any_machine_has_a_section_for_each_kind_of_unseen(done: Evaluated) -> None:
+    topology = machine_topology(FEW_ON)
+    by_machine = dict.fromkeys(("one", "other"), (done.cases, done.skipped))
+    found = {"program": by_machine, "both": by_machine}
+    titles = {"program": "without the program", "both": "without both"}
+    sections = across_sections(found, titles, {"one": topology, "other": topology})
+    assert [section.title for section in sections] == ["Without the program", "Without both"]
+    names = [block.name for each in sections for block in each.blocks if isinstance(block, Plot)]
+    assert len(set(names)) == len(names) == 4
+    for section in sections:
+        (table,) = (block for block in section.blocks if isinstance(block, Table))
+        assert {row[0].text for row in table.rows} == {"one", "other"}
+        assert len(table.rows) == 2 * len(done.cases)
