@@ -86,6 +86,7 @@ def test_no_text_of_others_is_markup_and_all_of_it_is_shown(text: str) -> None:
     ]
     shown = " ".join(" ".join(hostile.texts).split())
     assert " ".join(one_line(text).split()) in shown
+    assert html_of(page(*all_blocks(text), text=text)).encode(), "it can be written to a file"
 
 
 @pytest.mark.usefixtures("no_plotly")

@@ -18,11 +18,29 @@ HERE = machine(cores=4)
 
 def record(**changes: Any) -> RunRecord:
     values: dict[str, Any] = {
-        "id": 1, "program": "k", "path": "/bin/app", "pid": 7, "started": 100.0, "ended": 130.0,
-        "tier": "hardware counters", "threads": 2, "hint": "slp", "bound": 2, "notes": "",
-        "totals": {}, "host": "", "start_ticks": 1, "monitor_pid": 2, "monitor_ticks": 3,
-        "policy": "", "policy_path": "", "allowed": "0-3", "phase": "placed", "cpus": "0-1",
-        "sample": {}, "probe": {},
+        "id": 1,
+        "program": "k",
+        "path": "/bin/app",
+        "pid": 7,
+        "started": 100.0,
+        "ended": 130.0,
+        "tier": "hardware counters",
+        "threads": 2,
+        "hint": "slp",
+        "bound": 2,
+        "notes": "",
+        "totals": {},
+        "host": "",
+        "start_ticks": 1,
+        "monitor_pid": 2,
+        "monitor_ticks": 3,
+        "policy": "",
+        "policy_path": "",
+        "allowed": "0-3",
+        "phase": "placed",
+        "cpus": "0-1",
+        "sample": {},
+        "probe": {},
     }
     return RunRecord(**{**values, **changes})
 
