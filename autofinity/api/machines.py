@@ -58,11 +58,10 @@ class Machine:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from autofinity.api.html import lines_html, picture_html
-        from autofinity.report.picture import draw, summary
+        from autofinity.report.machine_drawing import machine_svg
+        from autofinity.report.picture import summary
 
-        said = lines_html([self.name, *summary(self.topology)])
-        return said + picture_html(draw(self.topology, WIDTH), WIDTH)
+        return machine_svg(self.topology, lines=[self.name, *summary(self.topology)])
 
 
 def machines() -> tuple[str, ...]:

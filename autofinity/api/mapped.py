@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autofinity.api.hints import as_hint
-from autofinity.api.machines import WIDTH, Machine, as_machine
+from autofinity.api.machines import Machine, as_machine
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
@@ -48,14 +48,13 @@ class MappedThreads:
         return frame.set_index("algorithm")
 
     def _repr_html_(self) -> str:
-        from autofinity.api.html import lines_html, picture_html
-        from autofinity.report.picture import draw
+        from autofinity.report.machine_drawing import OnMachine, machine_svg
 
         cpus = [OsIndex(cpu) for cpu in self.cpus]
         said = f"{self.algorithm}: {len(cpus)} threads at a cost of {self.cost:g}"
-        picture = picture_html(draw(self.machine.topology, WIDTH, cpus), WIDTH)
+        drawing = machine_svg(self.machine.topology, OnMachine.seated(cpus), lines=[said])
         table: str = self.algorithms.to_html(float_format="{:.4g}".format)
-        return lines_html([said]) + picture + table
+        return drawing + table
 
 
 def map_threads(

@@ -39,13 +39,10 @@ class PlacedThreads:
         return f"{self._said()}\n{draw(self.machine.topology, WIDTH, cpus).plain.rstrip()}"
 
     def _repr_html_(self) -> str:
-        from autofinity.api.html import lines_html, picture_html
-        from autofinity.report.picture import draw
+        from autofinity.report.machine_drawing import OnMachine, machine_svg
 
         cpus = [OsIndex(cpu) for cpu in self.cpus]
-        return lines_html([self._said()]) + picture_html(
-            draw(self.machine.topology, WIDTH, cpus), WIDTH
-        )
+        return machine_svg(self.machine.topology, OnMachine.seated(cpus), lines=[self._said()])
 
     def _said(self) -> str:
         return (

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from autofinity.cli.advise_curve import counts_of, curve_of_launched, tell
+from autofinity.cli.advise_curve import counts_of, curve_of_launched, document, tell
+from autofinity.cli.advise_page import keep_advice, keep_curve
 from autofinity.cli.detect_live import TraceOrProgram, live_program
 from autofinity.cli.last_output import flush_output
+from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.placing import near_nodes, near_option, simulated_option
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from autofinity.model.policy import RulePolicy
+    from autofinity.model.sharing import SharingMatrix
+    from autofinity.sim.machine import SimMachine
     from autofinity.workflow.advice.given import Given
     from autofinity.workflow.advice.launched import Launched
     from autofinity.workflow.advice.seen import Section, Seen
@@ -85,6 +89,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="With --curve: how often PROGRAM runs at each count.",
 )
+@html_option
 @json_option
 @click.pass_context
 def command(
@@ -103,6 +108,7 @@ def command(
     size: str,
     work: Path | None,
     repeats: int,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Watch a program as `run` does and say what to do about it; nothing is bound or moved.
@@ -129,7 +135,7 @@ def command(
         if repeats != 1 and not program:
             raise UsageError("--repeats is for `--curve COUNTS -- PROGRAM [ARGS]...`")
         if program:
-            curve_of_launched(program, counts, policy, repeats, as_json=as_json)
+            curve_of_launched(program, counts, policy, repeats, html, as_json=as_json)
         from autofinity.workflow.advice import curve_simulated as curves
         from autofinity.workflow.backends import simulated_spec
         from autofinity.workflow.wanted import wanted_on
@@ -148,6 +154,8 @@ def command(
             )
             curve = curves.curve_of_program(spec, wanted, chosen, counts, Terminal())
         tell(curve, as_json=as_json)
+        if html is not None:
+            keep_curve(html, document(curve))
         return
     if sum(given is not None for given in (trace, pid, measured, program)) != 1 or program == ():
         raise UsageError(
@@ -159,10 +167,15 @@ def command(
     here = "host" if trace is None and (default or measured is None) else machine
     beside = _beside(here, near)
     if measured is not None:
-        _tell(beside(_of_file(measured, here, policy, threads)), as_json=as_json)
+        _tell(beside(_of_file(measured, here, policy, threads)), html, as_json=as_json)
         return
     if trace is not None:
-        _tell(beside(_simulated(trace, machine, latencies, policy, threads)), as_json=as_json)
+        from autofinity.workflow.backends import simulated
+
+        simulator = simulated(machine, latencies, reporter=Terminal())
+        seen = beside(_simulated(simulator, trace, machine, policy, threads))
+        whole = _whole_sharing(simulator, trace, seen.threads) if html is not None else None
+        _tell(seen, html, whole, as_json=as_json)
         return
     from autofinity.runtime.policies import chosen_policy, read_policy
 
@@ -172,7 +185,7 @@ def command(
     if pid is not None:
         from autofinity.workflow.advice.here import seen_here
 
-        _tell(beside(seen_here(pid, choice, threads or 0)), as_json=as_json)
+        _tell(beside(seen_here(pid, choice, threads or 0)), html, as_json=as_json)
         return
     assert program is not None
     from autofinity.workflow.advice.launched import seen_launched
@@ -181,7 +194,7 @@ def command(
     if done.seen is not None:
         done = replace(done, seen=beside(done.seen))
     try:
-        _tell_of_launched(program[0], done, as_json=as_json)
+        _tell_of_launched(program[0], done, html, as_json=as_json)
     except OSError as error:
         flush_output()  # what is left of it is dropped
         complain(f"the advice could not be written: {error.strerror}")
@@ -202,25 +215,29 @@ def _beside(machine: str, device: str | None) -> Callable[[Seen], Seen]:
     return lambda seen: replace(seen, near=nodes, device=device)
 
 
-def _tell_of_launched(program: str, done: Launched, *, as_json: bool) -> None:
+def _tell_of_launched(program: str, done: Launched, html: Path | None, *, as_json: bool) -> None:
     if done.trouble:
         complain(f"no advice: {one_line(done.trouble)}")
     if done.seen is not None:
-        _tell(done.seen, as_json=as_json, err=not as_json, exit_code=done.exit_code)
+        _tell(done.seen, html, as_json=as_json, err=not as_json, exit_code=done.exit_code)
     elif as_json:
         nothing = {"program": program, "exit_code": done.exit_code, "no_advice": done.trouble}
         say_json(nothing, indent=2)
 
 
 def _simulated(
-    trace: Path, machine: str, latencies: str | None, policy: str | None, threads: int | None
+    simulator: SimMachine, trace: Path, machine: str, policy: str | None, threads: int | None
 ) -> Seen:
     from autofinity.workflow.advice.simulated import seen_simulated
-    from autofinity.workflow.backends import simulated
 
-    simulator = simulated(machine, latencies, reporter=Terminal())
     chosen = _policy(machine, policy)
     return seen_simulated(simulator, trace, chosen, _asked(machine, policy), threads)
+
+
+def _whole_sharing(simulator: SimMachine, trace: Path, threads: int) -> SharingMatrix:
+    from autofinity.workflow.detect import WHOLE_TRACE, detect
+
+    return detect(simulator, trace, WHOLE_TRACE, threads=threads).whole.sharing
 
 
 def _asked(machine: str, wish: str | None) -> str:
@@ -252,10 +269,20 @@ def _policy(machine: str, wish: str | None) -> RulePolicy | None:
     return named_policy(wish) if wish is not None else policy_for(machine, Terminal())
 
 
-def _tell(seen: Seen, *, as_json: bool, err: bool = False, exit_code: int | None = None) -> None:
+def _tell(
+    seen: Seen,
+    html: Path | None,
+    whole: SharingMatrix | None = None,
+    *,
+    as_json: bool,
+    err: bool = False,
+    exit_code: int | None = None,
+) -> None:
     from autofinity.workflow.advice.advice import advice_on
 
     sections = advice_on(seen)
+    if html is not None:
+        keep_advice(html, seen, sections, whole)
     if as_json:
         say_json(_document(seen, sections, exit_code), indent=2)
         return

@@ -6,10 +6,12 @@ import math
 import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from autofinity.cli.advise_page import keep_curve
 from autofinity.cli.last_output import flush_output
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import complain, page, say, say_json
@@ -44,6 +46,7 @@ def curve_of_launched(
     counts: Sequence[int],
     policy: str | None,
     repeats: int,
+    html: Path | None,
     *,
     as_json: bool,
 ) -> NoReturn:
@@ -65,6 +68,8 @@ def curve_of_launched(
             )
         if done.curve is not None:
             tell(done.curve, as_json=as_json, err=not as_json)
+            if html is not None:
+                keep_curve(html, document(done.curve))
         elif as_json:
             say_json({"program": program[0], "exit_code": done.exit_code, "points": []}, indent=2)
     except OSError as error:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.html_page import keep_page
 from autofinity.cli.options.comparing import comparing_options
+from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.output import output_option
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
 @output_option(
     "Save a chart of times relative to the OS's (.svg, .png or .pdf; needs autofinity[plots])."
 )
+@html_option
 @json_option
 def command(
     machine: str,
@@ -93,6 +96,7 @@ def command(
     work: Path | None,
     only_list: bool,
     output: Path | None,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Run published mechanisms, baselines, oracles and ours on the same programs and machine.
@@ -136,6 +140,12 @@ def command(
 
         save(comparison_table.chart(summary, title), output)
         say(f"{title}: kept in {output}", err=True)
+    if html is not None:
+        from autofinity.report.comparison_page import comparison_sections
+
+        lead = f"{threads} threads, {programs_run} programs; seeds: {seeds}, repeats: {repeats}."
+        sections = comparison_sections(cases, summary)
+        keep_page(html, f"Mechanisms on {machine}", lead, sections)
     if as_json:
         mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
         say_json({**comparison_table.as_json(cases, summary), "mapped_by": mapped_by})

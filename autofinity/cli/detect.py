@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program
+from autofinity.cli.html_page import keep_page
 from autofinity.cli.matrix_out import check_matrix_out, save_matrix
 from autofinity.cli.options.hint import HINT
+from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.output import output_option
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Switch on the kernel's NUMA hinting while PROGRAM runs (needs root).",
 )
+@html_option
 @json_option
 @click.pass_context
 def command(
@@ -81,6 +84,7 @@ def command(
     seed: int,
     output: Path | None,
     arm: bool,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Show the sharing matrix and the page exclusivity of TRACE (a folder of `autofinity capture`),
@@ -102,7 +106,7 @@ def command(
     if (trace is None) == (program is None) or program == ():
         raise UsageError("expected either the folder of a trace or `-- PROGRAM [ARGS]...`")
     if program is not None:
-        sys.exit(detect_live(program, output, arm=arm, as_json=as_json))
+        sys.exit(detect_live(program, output, html, arm=arm, as_json=as_json))
     assert trace is not None
     if arm:
         raise UsageError("--arm needs a program that runs here; expected no --arm with a trace")
@@ -112,6 +116,8 @@ def command(
     title = f"{trace.name} on {name}, with {source}"
     document = _document(trace, name, source, detected)
     save_matrix(detected.found.sharing, title, output)
+    if html is not None:
+        _keep_page(html, trace.name, f"On {name}, seen with {source}.", detected.found, document)
     if as_json:
         say_json(document)
     else:
@@ -169,6 +175,33 @@ def _print(title: str, found: SeenSharing, document: dict[str, object]) -> None:
             f"{kind} {time_ns / 1000:.1f} us" for kind, time_ns in found.overhead_ns.items()
         )
         say(f"cost: the run took {lost:+.2%}" + (f"; of the cores' time {kinds}" if kinds else ""))
+
+
+def _keep_page(
+    path: Path, name: str, lead: str, found: SeenSharing, document: dict[str, object]
+) -> None:
+    from autofinity.report.sharing_page import sharing_sections
+    from autofinity.report.sharing_plots import page_map
+
+    facts = [
+        ("sharing, a pair of threads", f"{document['amount']:.6g}"),
+        ("heterogeneity", f"{document['heterogeneity']:.4f}"),
+    ]
+    if document["exclusivity"] is not None:
+        facts.append(("exclusivity of pages", f"{document['exclusivity']:.1%}"))
+    if document["whole_trace_correlation"] is not None:
+        facts.append(
+            ("correlation with all accesses", f"{document['whole_trace_correlation']:.3f}")
+        )
+    nodes = max((len(counts) for counts in found.pages.pages.values()), default=0)
+    rows = [f"from node {node}" for node in range(nodes)]
+    size = found.pages.page_size_bytes
+    pages = (
+        page_map(found.pages.pages, rows, "pages", "accesses seen", page_size_bytes=size)
+        if nodes
+        else None
+    )
+    keep_page(path, f"Sharing in {name}", lead, sharing_sections(found.sharing, facts, pages))
 
 
 def _agreement(found: object) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.html_page import keep_page
 from autofinity.cli.last_output import flush_output
 from autofinity.cli.matrix_out import save_matrix
 from autofinity.cli.printer import complain, say, say_json
@@ -41,7 +42,9 @@ def live_program(ctx: click.Context) -> tuple[str, ...] | None:
     return program
 
 
-def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json: bool) -> int:
+def detect_live(
+    program: Sequence[str], out: Path | None, html: Path | None, *, arm: bool, as_json: bool
+) -> int:
     """Run the program, say who shared with whom; its exit code. Raises `CapabilityError`.
 
     The program's output is its own: the report goes to stderr, or with `as_json` to stdout (and
@@ -54,6 +57,8 @@ def detect_live(program: Sequence[str], out: Path | None, *, arm: bool, as_json:
     title = f"{Path(program[0]).name}, by {by}"
     save_matrix(seen.sharing, title, out)
     try:
+        if html is not None:
+            _keep_page(html, Path(program[0]).name, by, seen)
         if as_json:
             say_json(_document(program, here, by))
         else:
@@ -84,6 +89,26 @@ def _print(title: str, here: DetectedHere) -> None:
             "hinting on the whole system during the run",
             err=True,
         )
+
+
+def _keep_page(path: Path, name: str, by: str, seen: TouchSharing) -> None:
+    from autofinity.report.sharing_page import sharing_sections
+    from autofinity.report.sharing_plots import page_map
+
+    facts = (
+        ("threads", str(len(seen.tids))),
+        ("touches seen", str(seen.touches)),
+        ("exclusivity of pages", f"{_exclusivity(seen):.1%}"),
+    )
+    rows = [f"thread {number} (tid {tid})" for number, tid in enumerate(seen.tids)]
+    size = seen.pages.page_size_bytes
+    pages = (
+        page_map(seen.pages.pages, rows, "pages", "touches seen", page_size_bytes=size)
+        if seen.pages.pages
+        else None
+    )
+    sections = sharing_sections(seen.sharing, facts, pages)
+    keep_page(path, f"Sharing in {name}", f"Seen here, by {by}.", sections)
 
 
 def _document(program: Sequence[str], here: DetectedHere, by: str) -> dict[str, object]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from autofinity.cli.html_page import keep_page
+from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
 from autofinity.cli.options.profiling import (
@@ -19,6 +22,10 @@ from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
+
+if TYPE_CHECKING:
+    from autofinity.report.across_table import Judged
+    from autofinity.workflow.evaluate import Evaluated
 
 
 @click.command("evaluate")
@@ -46,20 +53,17 @@ from autofinity.learning.settings import LearningSettings
     "--observations",
     type=click.Path(path_type=Path),
     default=None,
-    help="Folder or file of `profile` to judge by, instead of profiling.",
+    help="Folder or file of `profile` to judge by, instead of profiling; none: profile, even if "
+    "observations of the machine are shipped.",
 )
-@click.option(
-    "--fresh",
-    is_flag=True,
-    help="Profile, even if observations of the machine are shipped.",
-)
+@html_option
 @json_option
 def command(
     threads: str | None,
     train_threads: str | None,
     policy: str | None,
     observations: Path | None,
-    fresh: bool,
+    html: Path | None,
     as_json: bool,
     settings: LearningSettings,
     **options: Unpack[ProfilingOptions],
@@ -75,7 +79,7 @@ def command(
     a policy for any machine is judged on each observed machine.
     """
     if options["machine"] == "any":
-        _across(settings, observations, policy, as_json=as_json)
+        _across(settings, observations, policy, html, as_json=as_json)
         return
     from autofinity.policy.readable import hints_key
     from autofinity.report import evaluation_table
@@ -84,7 +88,9 @@ def command(
     from autofinity.workflow.observations import shipped_observations
 
     wanted = wanted_of(options, thread_counts(threads) if threads is not None else ())
-    if observations is None and not fresh and not _says_how_to_profile():
+    if observations == _NONE:
+        observations = None
+    elif observations is None and not _says_how_to_profile():
         observations = shipped_observations(wanted.machine)
     done = evaluate(
         wanted,
@@ -94,6 +100,8 @@ def command(
         observations=observations,
         reporter=Terminal(),
     )
+    if html is not None:
+        _keep_page(html, wanted.machine, done)
     if as_json:
         say_json(evaluation_table.as_json(done.cases, done.verdict, done.skipped))
         return
@@ -115,13 +123,54 @@ def command(
         )
 
 
+_NONE = Path("none")
+
+
+def _keep_page(path: Path, machine: str, done: Evaluated) -> None:
+    from autofinity.evaluation.seed_spread import regret_spread
+    from autofinity.report.evaluation_page import evaluation_sections
+    from autofinity.workflow.backends import machine_topology
+
+    spreads = [regret_spread(done.judged, case) for case in done.cases]
+    topology = machine_topology(machine)
+    programs = len({case.workload.program for case in done.cases})
+    keep_page(
+        path,
+        f"Evaluation on {machine}",
+        f"{len(done.cases)} cases of {programs} programs that the policy has not seen; times are "
+        f"of the region of interest, the oracle is the best of {done.affinities} affinities.",
+        evaluation_sections(done.cases, spreads, done.verdict, done.skipped, topology),
+    )
+
+
+def _keep_page_across(path: Path, found: Mapping[str, Judged]) -> None:
+    from autofinity.report.evaluation_page import across_sections
+    from autofinity.workflow.backends import machine_topology
+
+    machines = dict.fromkeys(name for judged in found.values() for name in judged)
+    topologies = {name: machine_topology(name) for name in machines}
+    keep_page(
+        path,
+        "Evaluation of a policy for any machine",
+        f"{len(machines)} machines: {', '.join(machines)}.",
+        across_sections(found, _TITLES, topologies),
+    )
+
+
 def _across(
-    settings: LearningSettings, observations: Path | None, policy: str | None, *, as_json: bool
+    settings: LearningSettings,
+    observations: Path | None,
+    policy: str | None,
+    html: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     from autofinity.report.across_table import across_json, across_table
     from autofinity.workflow.several_machines import evaluate_across
 
     found = evaluate_across(settings, observations=observations, policy=policy, reporter=Terminal())
+    if html is not None:
+        _keep_page_across(html, found)
     if as_json:
         say_json({unseen: across_json(judged) for unseen, judged in found.items()})
         return

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from autofinity.cli.explain_run import explain_run, names_run
+from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.run_records import database_named
+
+if TYPE_CHECKING:
+    from autofinity.model.affinity import Hint
+    from autofinity.model.policy import RulePolicy, SecondLook
+    from autofinity.policy.explain import Explanation
+    from autofinity.report.page import Section
 
 
 @click.command()
@@ -38,12 +47,14 @@ from autofinity.workflow.run_records import database_named
     type=click.Path(path_type=Path, dir_okay=False),
     help="Behaviour database with RUN.  [default: in the state folder]",
 )
+@html_option
 @json_option
 def command(
     policy: str,
     samples: tuple[str, ...],
     second_samples: tuple[str, ...],
     db: Path | None,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Explain which rule decides for a sample, by which margin, and the runner-up.
@@ -61,7 +72,7 @@ def command(
     from autofinity.policy.readable import second_text
 
     if not samples and names_run(policy):
-        explain_run(policy, database_named(db), as_json=as_json)
+        explain_run(policy, database_named(db), html, as_json=as_json)
         return
     read = named_policy(policy)
     if not samples:
@@ -75,6 +86,8 @@ def command(
     why = explain(read, start)
     second = read.second_after(why.decision.hint)
     again = explain(second.policy, second.values(start, probe)) if second and probe else None
+    if html is not None:
+        _keep_page(html, policy, read, why, lacking, second, again)
     if as_json:
         document = explanation_data(read, why)
         document["asks_again_in"] = None if second is None else str(second.sampled_in)
@@ -84,13 +97,8 @@ def command(
         say_json(document)
         return
     say(explanation_text(read, why), newline=False)
-    if lacking:
-        say(
-            f"facts of the machine that are not known: {', '.join(lacking)}; no rule with these "
-            "facts holds"
-        )
-    if why.missing:  # of a run there is nothing more to give
-        say(f"give {', '.join(map(one_line, why.missing))} with --sample for a sound decision")
+    for line in _wishes(lacking, why):
+        say(line)
     if second is not None:
         say(f"{second_text(second)}:")
         if again is None:
@@ -100,6 +108,21 @@ def command(
             say("".join(f"  {line}\n" for line in text.splitlines()), newline=False)
     elif probe:
         say("--second is ignored: this answer is final", err=True)
+
+
+def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:
+    """Values that a sound decision still needs."""
+    lines = []
+    if lacking:
+        lines.append(
+            f"facts of the machine that are not known: {', '.join(lacking)}; no rule with these "
+            "facts holds"
+        )
+    if why.missing:  # of a run there is nothing more to give
+        lines.append(
+            f"give {', '.join(map(one_line, why.missing))} with --sample for a sound decision"
+        )
+    return lines
 
 
 def sample_of(texts: tuple[str, ...]) -> dict[str, float]:
@@ -117,3 +140,58 @@ def sample_of(texts: tuple[str, ...]) -> dict[str, float]:
             raise UsageError(f"--sample: {counter} is given twice")
         sample[counter] = number
     return sample
+
+
+def _keep_page(
+    path: Path,
+    name: str,
+    policy: RulePolicy,
+    why: Explanation,
+    lacking: Sequence[str],
+    second: SecondLook | None,
+    again: Explanation | None,
+) -> None:
+    from autofinity.cli.html_page import keep_page
+    from autofinity.policy.readable import policy_text, second_text
+    from autofinity.report.decision_page import decision_section
+    from autofinity.report.page import Folded, Section, Sentences
+
+    sections = [
+        decision_section(policy, why, "The decision", "look-1", after=_wishes(lacking, why))
+    ]
+    last = why.decision
+    if second is not None:
+        title = second_text(second)
+        title = title[:1].upper() + title[1:]
+        if again is None:
+            lines = ("This answer is not final: give that sample with --second.",)
+            sections.append(Section(title, (Sentences(lines),)))
+        else:
+            sections.append(decision_section(second.policy, again, title, "look-2"))
+            last = again.decision
+    example = _example(last.hint, policy)
+    sections += [example] if example is not None else []
+    whole = Sentences(tuple(policy_text(policy).splitlines()))
+    sections.append(Section("The policy", (Folded("The whole policy", (whole,)),)))
+    shown = Path(name).name
+    keep_page(path, f"Answer of {shown} for a sample", f"It says {last.hint.shown}.", sections)
+
+
+_EXAMPLE_THREADS = 8
+
+
+def _example(hint: Hint, policy: RulePolicy) -> Section | None:
+    """The hint on the machine that the policy was learned on; None: the policy does not say."""
+    from autofinity.model.errors import AutofinityError
+    from autofinity.report.decision_page import example_section
+    from autofinity.sim.preset import preset_names
+    from autofinity.workflow.backends import machine_topology
+
+    machine, counts = policy.provenance.get("machine"), policy.provenance.get("threads")
+    if machine not in preset_names() or not isinstance(counts, list | tuple) or not counts:
+        return None
+    threads = _EXAMPLE_THREADS if _EXAMPLE_THREADS in counts else counts[0]
+    try:
+        return example_section(hint, str(machine), machine_topology(str(machine)), int(threads))
+    except (AutofinityError, TypeError, ValueError):  # what a file says need not fit
+        return None

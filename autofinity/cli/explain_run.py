@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
@@ -12,7 +13,11 @@ from autofinity.model.affinity import Hint
 from autofinity.model.policy import RulePolicy
 from autofinity.runtime.policies import CHOSEN
 from autofinity.runtime.undecided import UNDECIDED, reason_on_record
+from autofinity.store.behaviour_rows import RunRecord
 from autofinity.workflow.run_records import LAST, RunNow, policy_of, run_now
+
+if TYPE_CHECKING:
+    from autofinity.policy.explain import Explanation
 
 
 def names_run(text: str) -> bool:
@@ -20,37 +25,23 @@ def names_run(text: str) -> bool:
     return text == LAST or (text.isascii() and text.isdigit())
 
 
-def explain_run(text: str, db: Path, *, as_json: bool) -> None:
-    """Print the explanation of run `text`. Raises `StoreError`, `UsageError`."""
+def explain_run(text: str, db: Path, html: Path | None, *, as_json: bool) -> None:
+    """Print the explanation of run `text`; as a page, too. Raises `StoreError`, `UsageError`."""
     found = run_now(text, db)
     policy, trouble = policy_of(found.run)
+    if html is not None:
+        _keep_page(html, found, policy, trouble)
     if as_json:
         say_json(_document(found, policy, trouble), indent=2)
         return
     run = found.run
     state = f"running, {run.phase or 'starting'}" if found.alive else "ended"
-    notes = run.notes.split("\n") if run.notes else []
-    chosen = [line.removeprefix(CHOSEN) for line in notes if line.startswith(CHOSEN)]
-    whose = "".join(f", {origin}" for origin in chosen)
     say(f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {run.threads or '?'} threads")
-    asked = one_line((run.policy_path or "none") + whose)
-    say(f"policy: {asked}; measured by {one_line(run.tier)}")
-    why = reason_on_record(run, alive=found.alive)
-    if why:
-        say(one_line(f"nothing was decided{' yet' if found.alive else ''}: {why}"))
-    elif run.hint is None:
-        say("no hint: threads were placed by sharing")
-    elif policy is None:
-        say(one_line(f"{_shown(run.hint)}: {trouble}"))
-    else:
-        _tell_decision(found, policy)
-    for line in notes:
-        if line != UNDECIDED + why and not line.startswith(CHOSEN):
-            say(f"note: {line}")
-    if run.cpus:
-        say(one_line(f"claims CPUs {run.cpus}; began with {run.allowed}"))
-    for line in found.others:
-        say(one_line(f"also pinned: {line}"))
+    decided = _decided(found, policy)
+    for line in (*_policy_lines(found), *_undecided_lines(found, policy, trouble), *decided):
+        say(line)
+    for line in _surroundings(found):
+        say(line)
     authors = {
         "autofinity": "by autofinity",
         "nobody": "as at the start",
@@ -61,24 +52,134 @@ def explain_run(text: str, db: Path, *, as_json: bool) -> None:
         say(f"thread {thread.tid} {name}: CPUs {thread.cpus} ({authors[thread.author]})")
 
 
-def _tell_decision(found: RunNow, policy: RulePolicy) -> None:
-    from autofinity.policy.explain import explain, explanation_text
-    from autofinity.policy.readable import cores_text, instead_text, second_text
+def _policy_lines(found: RunNow) -> list[str]:
+    run = found.run
+    whose = "".join(f", {line.removeprefix(CHOSEN)}" for line in _notes(run) if _is_origin(line))
+    asked = one_line((run.policy_path or "none") + whose)
+    return [f"policy: {asked}; measured by {one_line(run.tier)}"]
 
-    if found.known:
-        say(f"hint {_shown(found.run.hint)} was on record; decided by this sample:")
-    why = explain(policy, found.sample)
-    say(explanation_text(policy, why), newline=False)
+
+def _undecided_lines(found: RunNow, policy: RulePolicy | None, trouble: str) -> list[str]:
+    """Why no rule is shown; empty where one is."""
+    run = found.run
+    why = reason_on_record(run, alive=found.alive)
+    if why:
+        return [one_line(f"nothing was decided{' yet' if found.alive else ''}: {why}")]
+    if run.hint is None:
+        return ["no hint: threads were placed by sharing"]
+    if policy is None:
+        return [one_line(f"{_shown(run.hint)}: {trouble}")]
+    return []
+
+
+def _decided(found: RunNow, policy: RulePolicy | None) -> list[str]:
+    """The explanation of all looks that were taken."""
+    from autofinity.policy.explain import explanation_text
+
+    looks = _looks(found, policy)
+    if policy is None or not looks:
+        return []
+    lines = _before(found) + explanation_text(policy, looks[0].why).splitlines()
+    for look in looks[1:]:
+        lines.append(f"{look.title}:")
+        lines += [f"  {line}" for line in explanation_text(look.policy, look.why).splitlines()]
+    return lines + _after(policy)
+
+
+class _Look(NamedTuple):
+    """One question to a policy."""
+
+    policy: RulePolicy
+    why: Explanation
+    title: str
+
+
+def _looks(found: RunNow, policy: RulePolicy | None) -> list[_Look]:
+    """Both questions to the policy, as far as they were asked; empty where nothing was decided."""
+    from autofinity.policy.explain import explain
+    from autofinity.policy.readable import second_text
+
+    run = found.run
+    if policy is None or run.hint is None or reason_on_record(run, alive=found.alive):
+        return []
+    looks = [_Look(policy, explain(policy, found.sample), "The decision")]
     second = policy.second
-    if second is not None and found.run.probe:  # it was taken, so it had the last word
-        asked = second.values(_asked(policy, found.sample), _asked(policy, found.run.probe))
-        say(f"{second_text(second)}:")
-        for line in explanation_text(second.policy, explain(second.policy, asked)).splitlines():
-            say(f"  {line}")
-    if policy.other_counts is not None:
-        say(f"{cores_text(policy.other_counts)}:")
-        for entry in policy.other_counts.instead:
-            say(f"  {instead_text(entry)}")
+    if second is not None and run.probe:  # it was taken, so it had the last word
+        asked = second.values(_asked(policy, found.sample), _asked(policy, run.probe))
+        looks.append(_Look(second.policy, explain(second.policy, asked), second_text(second)))
+    return looks
+
+
+def _before(found: RunNow) -> list[str]:
+    if not found.known:
+        return []
+    return [f"hint {_shown(found.run.hint)} was on record; decided by this sample:"]
+
+
+def _after(policy: RulePolicy) -> list[str]:
+    """Meaning of the answer with other thread counts."""
+    from autofinity.policy.readable import cores_text, instead_text
+
+    if policy.other_counts is None:
+        return []
+    entries = [f"  {instead_text(entry)}" for entry in policy.other_counts.instead]
+    return [f"{cores_text(policy.other_counts)}:", *entries]
+
+
+def _surroundings(found: RunNow) -> list[str]:
+    """Notes of the monitor, claims, and others that pin."""
+    run = found.run
+    why = reason_on_record(run, alive=found.alive)
+    notes = [line for line in _notes(run) if line != UNDECIDED + why and not _is_origin(line)]
+    lines = [f"note: {line}" for line in notes]
+    if run.cpus:
+        lines.append(one_line(f"claims CPUs {run.cpus}; began with {run.allowed}"))
+    return lines + [one_line(f"also pinned: {line}") for line in found.others]
+
+
+def _notes(run: RunRecord) -> list[str]:
+    return run.notes.split("\n") if run.notes else []
+
+
+def _is_origin(note: str) -> bool:
+    """Whether a note says who chose the policy."""
+    return note.startswith(CHOSEN)
+
+
+def _keep_page(path: Path, found: RunNow, policy: RulePolicy | None, trouble: str) -> None:
+    from autofinity.cli.html_page import keep_page
+    from autofinity.report.decision_page import decision_section
+    from autofinity.report.page import Section, Sentences
+    from autofinity.report.run_page import measured_section, place_section, run_facts
+    from autofinity.workflow.backends import machine_topology
+
+    run = found.run
+    lines = (*_policy_lines(found), *_undecided_lines(found, policy, trouble))
+    sections = [Section("The run", (run_facts(run, alive=found.alive), Sentences(lines)))]
+    place = place_section(run, found.threads, machine_topology("host"))
+    sections += [place] if place is not None else []
+    for number, look in enumerate(looks := _looks(found, policy)):
+        first, last = number == 0, number == len(looks) - 1
+        sections.append(
+            decision_section(
+                look.policy,
+                look.why,
+                look.title[:1].upper() + look.title[1:],
+                f"look-{number + 1}",
+                before=_before(found) if first else (),
+                after=_after(policy) if last and policy is not None else (),
+            )
+        )
+    sections.append(measured_section(run, found.observed))
+    around = tuple(_surroundings(found))
+    sections += [Section("Notes", (Sentences(around),))] if around else []
+    hint = _shown(run.hint)
+    keep_page(
+        path,
+        f"Run {run.id}: {Path(run.path).name}",
+        f"Why its threads are where they are: {hint}.",
+        sections,
+    )
 
 
 def _shown(letters: str | None) -> str:

@@ -12,6 +12,7 @@ from autofinity.cli.options.figure import picture_option
 from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import available_option, topology_option
+from autofinity.cli.options.svg import keep_svg, svg_option
 from autofinity.cli.page import print_table
 from autofinity.cli.picture import print_picture
 from autofinity.cli.printer import say, say_json
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     "the file shows it]",
 )
 @picture_option
+@svg_option
 @json_option
 def command(
     matrix_file: Path,
@@ -83,6 +85,7 @@ def command(
     directed: bool,
     last_first: bool,
     output: Path | None,
+    svg: Path | None,
     as_json: bool,
 ) -> None:
     """Map threads that share most to the closest CPUs, and compare mapping costs.
@@ -105,6 +108,9 @@ def command(
         from autofinity.report.mapping_image import save_mapping
 
         save_mapping(sharing, topology, done.chosen, output)
+    if svg is not None:
+        said = _said(topology, sharing, done)
+        keep_svg(svg, topology, machine, usable, done.chosen.cpus, said)
     if as_json:
         say_json(_document(topology, machine, hint, sharing, done))
         return
@@ -162,6 +168,11 @@ def _document(
     }
 
 
+def _said(topology: Topology, sharing: SharingMatrix, done: MappedBeside) -> str:
+    cost = f"{done.chosen.cost:g}" if is_known(topology, done.chosen.cpus) else "unknown"
+    return f"{done.chosen.name}: {sharing.threads} threads at a cost of {cost}"
+
+
 def _print(
     topology: Topology,
     machine: str,
@@ -172,9 +183,7 @@ def _print(
     from rich.table import Table
 
     chosen = done.chosen
-    cost = f"{chosen.cost:g}" if is_known(topology, chosen.cpus) else "unknown"
-    said = f"{chosen.name}: {sharing.threads} threads at a cost of {cost}"
-    print_picture(topology, machine, None, chosen.cpus, said)
+    print_picture(topology, machine, None, chosen.cpus, _said(topology, sharing, done))
     say(f"CPUs used by all algorithms (hint {hint.shown}): {format_cpu_list(done.used)}")
     say("CPUs in thread order: " + ",".join(map(str, chosen.cpus)))
     table = Table()

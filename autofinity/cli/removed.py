@@ -100,6 +100,7 @@ REMOVED = (
         ("evaluate",),
         "use `autofinity profile -o OBS`, which has --seed and --seeds, then --observations OBS",
     ),
+    Removed(("--fresh",), ("evaluate",), "use --observations none"),
     Removed(("--probe",), ("explain",), "use --second"),
     Removed(("--workers",), (*_PROFILING, "compare", "figure"), "use -j/--jobs"),
     Removed(("--out",), ("detect", "compare", "capture"), "use -o/--output"),

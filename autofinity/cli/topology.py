@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,7 @@ from autofinity.cli.options.placing import (
     near_option,
     topology_option,
 )
+from autofinity.cli.options.svg import keep_svg, svg_option
 from autofinity.cli.picture import print_picture
 from autofinity.cli.printer import say, say_json
 from autofinity.linux.gaps import gaps
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 @click.option("--hint", type=HINT, help="Hint that places the --threads.  [default: spread]")
 @near_option
 @available_option
+@svg_option
 @json_option
 def command(
     machine: str,
@@ -45,6 +48,7 @@ def command(
     hint: Hint | None,
     near: str | None,
     available: str | None,
+    svg: Path | None,
     as_json: bool,
 ) -> None:
     """Show a machine: sockets, NUMA nodes, last-level caches, cores, and the devices on them."""
@@ -60,15 +64,17 @@ def command(
         option = f"--hint {hint.name}" if hint is not None else f"--near {near}"
         raise UsageError(f"{option} needs --threads N: how many threads to place")
     devices = machine_devices(topology, machine)
+    on, said = None, ""
+    if placed is not None:
+        on = placed.cpus
+        said = f"{(hint or DISTRIBUTED).shown}: {len(on)} threads as {placed.affinity}"
+        said += f", near {near}" if near is not None else ""
+    if svg is not None:
+        keep_svg(svg, topology, machine, cpus, on, said)
     if as_json:
         say_json(_document(machine, topology, devices, placed))
         return
-    if placed is None:
-        print_picture(topology, machine, cpus)
-    else:
-        said = f"{(hint or DISTRIBUTED).shown}: {len(placed.cpus)} threads as {placed.affinity}"
-        said += f", near {near}" if near is not None else ""
-        print_picture(topology, machine, cpus, placed.cpus, said)
+    print_picture(topology, machine, cpus, on, said)
     for line in device_lines(topology, devices):
         say(line)
 

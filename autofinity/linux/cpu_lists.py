@@ -24,9 +24,14 @@ def parse_cpu_list(text: str) -> frozenset[OsIndex]:
 
 
 def format_cpu_list(cpus: Iterable[OsIndex]) -> str:
-    """Shortest list of the numbers, ascending."""
+    """Shortest list of the CPUs, ascending."""
+    return format_numbers(cpus)
+
+
+def format_numbers(numbers: Iterable[int]) -> str:
+    """Shortest list of numbers of any kind, such as threads, ascending."""
     parts: list[str] = []
-    ordered = sorted(set(cpus))
+    ordered = sorted(set(numbers))
     at = 0
     while at < len(ordered):
         end = at

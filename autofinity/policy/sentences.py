@@ -67,6 +67,19 @@ def sentence(rule: Rule) -> str:
     return ", and ".join(map(_said, rule.conditions))
 
 
+def value_sentence(name: str, value: float) -> str:
+    """A measured value with its unit, such as `12 % of the lines read from memory are another
+    node's`; of a name whose meaning is not known here, the number alone.
+    """
+    phrase, unit = _PHRASES.get(name, ("{}", _plain))
+    return one_line(phrase.format(unit(value)))
+
+
+def is_share(name: str) -> bool:
+    """Whether the values of an input are shares, from 0 to 1."""
+    return name in _PHRASES and _PHRASES[name][1] is _percent
+
+
 def _said(condition: Condition) -> str:
     phrase, unit = _PHRASES[condition.counter]
     return one_line(phrase.format(_bounds(condition, unit)))

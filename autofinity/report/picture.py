@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from autofinity.linux.gaps import gaps
 from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.report.machine_parts import Package, nodes_without_cpus, packages_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -60,7 +60,8 @@ def draw(
     width = max(width, NARROWEST)
     usable = topology.allowed if available is None else available
     threads_of = None if cpus is None else _threads_of(cpus)
-    sockets = [_rows(topology, package, threads_of, usable) for package in _packages(topology)]
+    packages = packages_of(topology)
+    sockets = [_rows(package, threads_of, usable) for package in packages]
     cell_width = max(cell.width for rows in sockets for row in rows for cell in row.cells)
     label_width = max(len(row.label) for rows in sockets for row in rows)
     most_cells = max(len(row.cells) for rows in sockets for row in rows)
@@ -72,7 +73,7 @@ def draw(
     picture = Text(no_wrap=True)
     for first in range(0, len(sockets), per_line):
         boxes = [
-            _box(f"socket {first + i}", rows, box, label_width, cell_width)
+            _box(packages[first + i].label, rows, box, label_width, cell_width)
             for i, rows in enumerate(sockets[first : first + per_line])
         ]
         height = max(map(len, boxes))
@@ -81,7 +82,7 @@ def draw(
                 picture.append(" " if i else "")
                 picture.append_text(lines[line] if line < len(lines) else Text(" " * box))
             picture.append("\n")
-    for extra in _nodes_without_cpus(topology):
+    for extra in nodes_without_cpus(topology):
         picture.append(extra + "\n", style="dim")
     return picture
 
@@ -125,41 +126,19 @@ def _threads_of(cpus: Sequence[OsIndex]) -> dict[OsIndex, str]:
     return found
 
 
-def _packages(topology: Topology) -> list[list[PU]]:
-    return [list(pus) for _, pus in groupby(sorted(topology.pus, key=_by_package), key=_by_package)]
-
-
-def _by_package(pu: PU) -> int:
-    return pu.package
-
-
 def _rows(
-    topology: Topology,
-    package: Sequence[PU],
-    threads_of: dict[OsIndex, str] | None,
-    usable: frozenset[OsIndex],
+    package: Package, threads_of: dict[OsIndex, str] | None, usable: frozenset[OsIndex]
 ) -> list[_Row]:
-    cores_of_llc: dict[int, set[int]] = {}
-    for pu in package:
-        cores_of_llc.setdefault(pu.llc, set()).add(pu.core)
-    # Rows of one core each would fill screens: where nothing is shared, the cores of a node are
-    # together.
-    alone = len(cores_of_llc) > 1 and all(len(cores) == 1 for cores in cores_of_llc.values())
-    kinds = len({pu.efficiency for pu in topology.pus})
-
-    def group(pu: PU) -> tuple[int, int, int]:
-        return pu.node, -1 if alone else pu.llc, -pu.efficiency
-
-    rows = []
-    for (node, llc, efficiency), members in groupby(sorted(package, key=group), key=group):
-        label = "node ?" if node in topology.unknown_nodes else f"node {node}"
-        label += f" LLC {llc}" if llc >= 0 else " private LLCs"
-        label += f" kind {-efficiency}" if kinds > 1 else ""
-        cells = []
-        for _, pus in groupby(members, key=lambda pu: pu.core):
-            cells.append(_Cell(tuple(_shown(pu, threads_of, usable) for pu in pus)))
-        rows.append(_Row(label, tuple(cells)))
-    return rows
+    return [
+        _Row(
+            f"{node.label} {domain.label}",
+            tuple(
+                _Cell(tuple(_shown(pu, threads_of, usable) for pu in core)) for core in domain.cores
+            ),
+        )
+        for node in package.nodes
+        for domain in node.domains
+    ]
 
 
 def _shown(
@@ -212,19 +191,6 @@ def _framed(line: Text, inner: int) -> Text:
     framed.append_text(line)
     framed.append(" │")
     return framed
-
-
-def _nodes_without_cpus(topology: Topology) -> list[str]:
-    with_cpus = {pu.node for pu in topology.pus}
-    return [
-        f"node {node} (OS index {os_index}): memory without CPUs of its own"
-        for node, os_index in enumerate(topology.node_os_indices)
-        if node not in with_cpus and node not in topology.memoryless_nodes
-    ] + [
-        f"node {node} (OS index {os_index}): no memory that may be used"
-        for node, os_index in enumerate(topology.node_os_indices)
-        if node in topology.memoryless_nodes - topology.unknown_nodes
-    ]
 
 
 def _count(number: int, what: str) -> str:

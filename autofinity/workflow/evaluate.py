@@ -46,6 +46,8 @@ class Evaluated:
     verdict: Verdict
     affinities: int
     """Number of affinities of which the oracle is the best."""
+    judged: ObservationTable
+    """The observations that the cases were judged by."""
 
 
 def evaluate(
@@ -107,10 +109,10 @@ def evaluate(
         raise LearningError(
             f"no case on {wanted.machine} can be judged: "
             + "; ".join(sorted({missed.reason for missed in skipped}))
-            + f". There are runs with {counts} threads; --fresh profiles others"
+            + f". There are runs with {counts} threads; --observations none profiles others"
         )
     affinities = len(judged.placed_by("affinity").affinity.names)
-    return Evaluated(cases, skipped, verdict_of(cases), affinities)
+    return Evaluated(cases, skipped, verdict_of(cases), affinities, judged)
 
 
 def _recorded(path: Path, wanted: Wanted) -> ObservationTable:

@@ -17,7 +17,7 @@ from autofinity.runtime.policies import digest_of
 from autofinity.runtime.threads_now import ThreadNow, cpus_of, threads_now
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
-from autofinity.store.behaviour_rows import Known, RunRecord
+from autofinity.store.behaviour_rows import Known, LiveObservation, RunRecord
 
 LAST = "last"
 """Name of the latest run."""
@@ -37,6 +37,8 @@ class RunNow:
     threads: tuple[ThreadNow, ...]
     others: tuple[str, ...]
     """Other authorities that limit where the run executes, one line each."""
+    observed: tuple[LiveObservation, ...] = ()
+    """Its behaviour in each affinity that it was watched in, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ def run_now(text: str, db: Path) -> RunNow:
             sample = next(rows, {})
         others = _others(run, live_runs(database)) if alive else ()
         threads = threads_now(run, database.masks(run.id)) if alive else ()
-    return RunNow(run, alive, sample, known, threads, others)
+        observed = tuple(each for each in database.observations() if each.run == run.id)
+    return RunNow(run, alive, sample, known, threads, others, observed)
 
 
 def _numbered(text: str, database: BehaviourDB) -> RunRecord | None:

@@ -43,7 +43,9 @@ class Word:
     """Where the sentence matches this, the word is a term."""
 
 
-PICTURES = "chart|figure|picture|notebook|diagram|matrix|matrices|heat map|axis|axes|bars|boxes"
+PICTURES = (
+    "chart|figure|picture|plot|svg|notebook|diagram|matrix|matrices|heat map|axis|axes|bars|boxes"
+)
 """Pictures are drawn. Cores, seeds, samples and affinities are chosen."""
 MEMORY = "access|address|allocat|element|index|line|load|memory|page|read|stor|write"
 """Accesses are scattered. Measured values have noise."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -190,13 +191,14 @@ def use_xml(path: Path) -> None:
     from autofinity.linux.devices import xml_devices
     from autofinity.linux.topology import xml_topology
     from autofinity.report.device_list import device_lines
+    from autofinity.report.machine_drawing import machine_svg
     from autofinity.report.picture import draw, summary
 
     topology = xml_topology(str(path))
     all_hints(topology, 2, topology.allowed)
-    summary(topology)
     draw(topology, 80)
     device_lines(topology, xml_devices(str(path)))
+    fromstring(machine_svg(topology, lines=[topology.name, *summary(topology)]))
 
 
 @st.composite

@@ -166,7 +166,10 @@ def test_a_policy_can_be_shown_explained_and_exported(observations: Path, tmp_pa
         (("bins", "{obs}", "--counters", "noise", "--bins", "40"), "bins 40: expected at most 20"),
         (("bins", "{obs}", "--metric=-energy", "--counters", "noise"), "energy_j"),
         (("table", "{obs}", "--counters", "noise", "-o", "/nowhere/x"), "cannot write"),
-        (("evaluate", "--observations", "{obs}", "--threads", "5"), "4 threads; --fresh profiles"),
+        (
+            ("evaluate", "--observations", "{obs}", "--threads", "5"),
+            "4 threads; --observations none",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(

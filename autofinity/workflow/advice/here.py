@@ -88,6 +88,7 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         cpus=tuple(cpu for cpu in looked.cpus if cpu in present),
         memory=looked.memory,
         touched=looked.touched,
+        timeline=looked.timeline,
         numa_balancing=read_text(SYSCTL).strip(),
         node_gbs=speeds_here(topology).node_gbs,
         not_measured=_not_measured(topology, available, ladder, touches=touches),

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.sharing import NumaVectors
+from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Mechanism, ShowsMemory
 from autofinity.runtime.live_state import LiveState
@@ -32,6 +33,8 @@ class Looked:
     touched: NumaVectors | None
     ended: bool
     """The program ended before there was an answer."""
+    timeline: tuple[TimelineStep, ...] = ()
+    """Every look, in order of time."""
 
 
 def look_at(
@@ -46,10 +49,12 @@ def look_at(
     page_size_bytes, seen = 4096, False
     cpus: tuple[OsIndex, ...] = ()
     memory: MemoryByNode | None = None
+    timeline: list[TimelineStep] = []
     while True:
         interval = process.advance(mechanism.period_ns(state))
         state, _ = mechanism.step(state, interval)
         saw(state)
+        timeline.append(_step(state, interval))
         if interval.pages is not None:
             seen, page_size_bytes = True, interval.pages.page_size_bytes
             pages.update(interval.pages.pages)
@@ -61,9 +66,23 @@ def look_at(
             memory = process.memory()
             break
     touched = NumaVectors(pages, page_size_bytes, nodes) if seen else None
-    return Looked(state, cpus, memory, touched, interval.ended)
+    return Looked(state, cpus, memory, touched, interval.ended, tuple(timeline))
 
 
 def _of_computing(state: LiveState, interval: Interval) -> tuple[OsIndex, ...]:
     known = len(interval.cpus)
     return tuple(interval.cpus[number] for number in state.workers.computing if number < known)
+
+
+def _step(state: LiveState, interval: Interval) -> TimelineStep:
+    numbers = {tid: number for number, tid in state.workers.alive}
+    return TimelineStep(
+        interval.start_ns,
+        interval.end_ns,
+        {
+            numbers[sample.tid]: {name: sample.scaled(name) for name in sample.counts}
+            for sample in interval.samples
+            if sample.tid in numbers
+        },
+        {number: cpu for number, cpu in enumerate(interval.cpus) if cpu >= 0},
+    )

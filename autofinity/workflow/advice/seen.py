@@ -10,6 +10,7 @@ from autofinity.affinity.near import NOWHERE
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import RulePolicy
 from autofinity.model.sharing import NumaVectors
+from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.live_state import LiveState
 from autofinity.workflow.advice.given import Given
@@ -44,6 +45,8 @@ class Seen:
     memory: MemoryByNode | None = None
     touched: NumaVectors | None = None
     """Sampled touches of pages by node; None where nothing samples them."""
+    timeline: tuple[TimelineStep, ...] = ()
+    """Every look at the program, in order of time; empty where it was not watched."""
     numa_balancing: str | None = None
     """kernel.numa_balancing, empty where the kernel has none; None on a simulated machine."""
     node_gbs: float = math.nan

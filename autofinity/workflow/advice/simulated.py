@@ -72,6 +72,7 @@ def seen_simulated(
         cpus=looked.cpus,
         memory=looked.memory,
         touched=looked.touched,
+        timeline=looked.timeline,
         node_gbs=speeds_of(machine.spec).node_gbs,
         smt_slowdown=machine.spec.core.smt_slowdown,
     )

@@ -69,7 +69,7 @@ def test_programs_without_runs_are_named_and_nothing_but_such_is_an_error(
     assert {(missed.workload, missed.reason) for missed in done.skipped} == {
         ((program, "small", 5), "was not profiled with 5 threads") for program in FEW
     }
-    with pytest.raises(LearningError, match="There are runs with 8 threads; --fresh profiles"):
+    with pytest.raises(LearningError, match="runs with 8 threads; --observations none"):
         evaluate(wanted(tmp_path, (5,)), SETTINGS, observations=observations)
 
 

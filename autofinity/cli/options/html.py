@@ -1,0 +1,30 @@
+"""`--html`, of every command that writes its result as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from autofinity.model.errors import UsageError
+
+
+def _checked(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """The path, once a page can be written there: before any work is done for it."""
+    if path is None:
+        return None
+    from autofinity.report.plotly_script import check_plotly
+
+    check_plotly()
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"--html {path}: there is no folder {path.parent}; expected one that is")
+    return path
+
+
+html_option = click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_checked,
+    help="Also write a page with drawings and plots, for any browser (needs autofinity[plots]).",
+)

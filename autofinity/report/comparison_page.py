@@ -1,0 +1,221 @@
+"""A comparison of mechanisms as sections of a page: each against the operating system, over all
+programs and program by program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autofinity.evaluation.comparison import MechanismCase
+from autofinity.evaluation.comparison_summary import FIGURES, MechanismSummary
+from autofinity.mechanisms.registry import BASELINE
+from autofinity.report.intervals_plot import Interval, intervals_plot
+from autofinity.report.page import Block, Cell, Folded, Plot, Section, Sentences, Table, plot_text
+from autofinity.report.plot_layout import axis, layout
+
+_TITLES = {
+    "time": "time",
+    "energy": "energy of the machine",
+    "traffic": "bytes between caches, nodes and sockets",
+    "mpki": "misses of last-level caches per 1,000 instructions",
+    "cache_to_cache": "transfers from cache to cache",
+    "invalidations": "invalidations",
+}
+_FASTER_SLOWER = [[0.0, "#2166ac"], [0.5, "#e8eaed"], [1.0, "#b2182b"]]
+_HALF_OR_TWICE = 1.0
+"""Logarithm to base 2 of the ratio where the colours end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRatio:
+    """Time of a program under a mechanism over that under the operating system."""
+
+    value: float
+    low: float
+    high: float
+    """Range over seeds of the mechanism, each against the mean of the operating system."""
+    seeds: int
+
+
+def program_ratios(
+    cases: Sequence[MechanismCase],
+) -> dict[str, dict[str, ProgramRatio]]:
+    """Mechanism → program → ratio, of those that ran under the operating system, too."""
+    times: dict[str, dict[str, list[float]]] = {}
+    for case in cases:
+        if case.run is not None:
+            of = times.setdefault(case.mechanism, {})
+            of.setdefault(case.program, []).append(case.run.time_s)
+    base = {name: sum(some) / len(some) for name, some in times.get(BASELINE, {}).items()}
+    return {
+        mechanism: {
+            program: ProgramRatio(
+                sum(some) / len(some) / base[program],
+                min(some) / base[program],
+                max(some) / base[program],
+                len(some),
+            )
+            for program, some in own.items()
+            if program in base
+        }
+        for mechanism, own in times.items()
+    }
+
+
+def comparison_sections(
+    cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary]
+) -> tuple[Section, ...]:
+    """All sections."""
+    ratios = program_ratios(cases)
+    sections = [
+        Section("Mechanisms over all programs", _whole(summary)),
+        Section(
+            "Mechanisms by program",
+            (ratios_map(ratios), _ratios_table(ratios), Sentences((_RATIO,))),
+        ),
+    ]
+    failed = [case for case in cases if case.run is None]
+    if failed:
+        rows = tuple(
+            (Cell(case.program), Cell(case.mechanism), Cell(str(case.seed)), Cell(case.reason))
+            for case in failed
+        )
+        table = Table(("program", "mechanism", "seed", "why"), rows)
+        sections.append(Section("Left out", (table,)))
+    return tuple(sections)
+
+
+_RATIO = (
+    "All ratios are over the operating system's scheduler with first-touch pages: below 1 is less "
+    "time. Ranges are over seeds (page colours, scheduler, mappings)."
+)
+
+
+def _whole(summary: Mapping[str, MechanismSummary]) -> tuple[Block, ...]:
+    plots = [figure_plot(summary, figure) for figure in _TITLES]
+    known = [plot for plot in plots if plot is not None]
+    folded = tuple(
+        Folded(_TITLES[plot.name.removeprefix("vs-os-")].capitalize(), (plot,))
+        for plot in known[1:]
+    )
+    return (*known[:1], _summary_table(summary), *folded)
+
+
+def figure_plot(summary: Mapping[str, MechanismSummary], figure: str) -> Plot | None:
+    """One of `FIGURES` of each mechanism against the operating system's; None where it is not
+    known.
+    """
+    assert figure in FIGURES
+    rows = [
+        Interval(name, of.vs_os[figure].value, of.vs_os[figure].low, of.vs_os[figure].high)
+        for name, of in summary.items()
+        if not math.isnan(of.vs_os[figure].value)
+    ]
+    if not rows:
+        return None
+    return intervals_plot(
+        f"vs-os-{figure}",
+        rows,
+        f"{_TITLES[figure]} over that under the operating system",
+        f"Geometric means over programs of the ratio of {_TITLES[figure]} to that under the "
+        "operating system; left of 1 is less. Lines are 95 % intervals by bootstrap over programs "
+        "and seeds.",
+    )
+
+
+def ratios_map(ratios: Mapping[str, Mapping[str, ProgramRatio]]) -> Plot:
+    """Time of every program under every mechanism, as colours."""
+    programs = sorted({program for of in ratios.values() for program in of})
+    mechanisms = [name for name in ratios if name != BASELINE]
+    cells = [[ratios[name].get(program) for program in programs] for name in mechanisms]
+    values = [[one.value if one else math.nan for one in row] for row in cells]
+    trace: dict[str, Any] = {
+        "type": "heatmap",
+        "x": [plot_text(program) for program in programs],
+        "y": [plot_text(name) for name in mechanisms],
+        "z": [[math.log2(value) for value in row] for row in values],
+        "customdata": values,
+        "text": [[f"{value:.2f}" if value == value else "" for value in row] for row in values],
+        "texttemplate": "%{text}",
+        "hovertemplate": "%{y}, %{x}: %{customdata:.3f} of the OS's time<extra></extra>",
+        "zmid": 0,
+        "zmin": -_HALF_OR_TWICE,
+        "zmax": _HALF_OR_TWICE,
+        "colorscale": _FASTER_SLOWER,
+        "xgap": 2,
+        "ygap": 2,
+        "colorbar": {
+            "title": {"text": "time over the OS's", "side": "right"},
+            "thickness": 12,
+            "tickvals": [-1, -0.415, 0, 0.585, 1],
+            "ticktext": ["≤ 0.5", "0.75", "1", "1.5", "≥ 2"],
+        },
+    }
+    height = 130 + 28 * len(mechanisms)
+    figure = {
+        "data": [trace],
+        "layout": layout(
+            height,
+            xaxis=axis(type="category", showgrid=False),
+            yaxis=axis(type="category", autorange="reversed", showgrid=False),
+        ),
+    }
+    caption = (
+        "Time of each program under each mechanism over that under the operating system: blue is "
+        "faster, red slower."
+    )
+    return Plot("by-program", figure, caption, height)
+
+
+def _summary_table(summary: Mapping[str, MechanismSummary]) -> Table:
+    rows = []
+    for name, of in summary.items():
+        time, oracle = of.vs_os["time"], of.of_oracle
+        rows.append(
+            (
+                Cell(name, tone="whole"),
+                Cell(str(of.programs), float(of.programs)),
+                _ratio(time.value),
+                Cell(_range(time.low, time.high)),
+                _ratio(oracle.value),
+                Cell(_range(oracle.low, oracle.high)),
+                _ratio(of.vs_os["energy"].value),
+                Cell(f"{sum(of.overhead.values()):.2%}", sum(of.overhead.values())),
+                Cell(f"{of.thread_migrations:.0f}", of.thread_migrations),
+                Cell(f"{of.page_migrations:.0f}", of.page_migrations),
+            )
+        )
+    headings = (
+        *("mechanism", "programs", "time", "95 %", "of the oracle", "95 %", "energy"),
+        *("overhead, % of the threads' time", "threads moved", "pages moved"),
+    )
+    caption = "Ratios to the operating system; overhead and moves are means of a run."
+    return Table(headings, tuple(rows), caption)
+
+
+def _ratios_table(ratios: Mapping[str, Mapping[str, ProgramRatio]]) -> Table:
+    rows = tuple(
+        (
+            Cell(program),
+            Cell(mechanism),
+            _ratio(one.value),
+            Cell(_range(one.low, one.high) if one.seeds > 1 else "one run", tone="quiet"),
+        )
+        for mechanism, of in ratios.items()
+        if mechanism != BASELINE
+        for program, one in of.items()
+    )
+    ordered = tuple(sorted(rows, key=lambda row: row[2].value or 0.0))
+    headings = ("program", "mechanism", "time over the OS's", "range over seeds")
+    return Table(headings, ordered, choices=(0, 1))
+
+
+def _ratio(value: float) -> Cell:
+    return Cell("not known", -1.0) if math.isnan(value) else Cell(f"{value:.3f}", value)
+
+
+def _range(low: float, high: float) -> str:
+    return "" if math.isnan(low) else f"{low:.3f} to {high:.3f}"

@@ -1,0 +1,158 @@
+"""Behaviour of each thread over time: a plot for each quantity that was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autofinity.model.facts import LINE_BYTES
+from autofinity.model.timeline import TimelineStep
+from autofinity.report.page import Plot
+from autofinity.report.plot_layout import axis, layout
+from autofinity.report.thread_colours import colours
+
+_MOST_LINES = 12
+_HEIGHT_PX = 290
+_ROW_PX = 14
+
+type Value = Callable[[TimelineStep, int], float]
+"""Value of one thread in one look; NaN where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    """A quantity that a plot shows."""
+
+    name: str
+    title: str
+    unit: str
+    value: Value
+    note: str = ""
+
+
+def _rate(counter: str, scale: float) -> Value:
+    return lambda step, thread: scale * step.rate(thread, counter)
+
+
+_QUANTITIES = (
+    _Quantity("instructions", "Instructions", "10⁹ a second", _rate("instructions", 1e-9)),
+    _Quantity("cpu-time", "CPU time", "% of the time", _rate("task_clock_ns", 1e-7)),
+    _Quantity(
+        "waits",
+        "Waits for a CPU",
+        "% of the time",
+        _rate("run_delay_ns", 1e-7),
+        " The kernel counts a wait when it ends, so a look may have more than 100 %.",
+    ),
+    _Quantity(
+        "reads-local",
+        "Bytes read from the own node's memory",
+        "GB a second",
+        _rate("dram_reads_local", 1e-9 * LINE_BYTES),
+    ),
+    _Quantity(
+        "reads-remote",
+        "Bytes read from other nodes' memory",
+        "GB a second",
+        _rate("dram_reads_remote", 1e-9 * LINE_BYTES),
+    ),
+    _Quantity(
+        "llc-misses",
+        "Bytes that the last-level cache missed",
+        "GB a second",
+        _rate("llc_misses", 1e-9 * LINE_BYTES),
+    ),
+)
+
+
+def timeline_plots(timeline: Sequence[TimelineStep], threads: Sequence[int]) -> list[Plot]:
+    """A plot for each quantity that was measured of one of the threads, which have these numbers.
+
+    Up to 12 threads are lines; more are rows of a map.
+    """
+    plots = []
+    for quantity in _QUANTITIES:
+        rows = [[quantity.value(step, thread) for step in timeline] for thread in threads]
+        if any(not math.isnan(value) for row in rows for value in row):
+            plots.append(_plot(quantity, timeline, threads, rows))
+    return plots
+
+
+def missing_quantities(timeline: Sequence[TimelineStep], threads: Sequence[int]) -> list[str]:
+    """Titles of the quantities without a plot."""
+    shown = {plot.name for plot in timeline_plots(timeline, threads)}
+    return [each.title for each in _QUANTITIES if f"time-{each.name}" not in shown]
+
+
+def _plot(
+    quantity: _Quantity,
+    timeline: Sequence[TimelineStep],
+    threads: Sequence[int],
+    rows: list[list[float]],
+) -> Plot:
+    begin = timeline[0].start_ns
+    lasted = timeline[-1].end_ns - begin
+    unit, scale = ("s", 1e-9) if lasted >= 1e9 else ("ms", 1e-6)
+    at = [scale * ((step.start_ns + step.end_ns) / 2 - begin) for step in timeline]
+    few = len(threads) <= _MOST_LINES
+    height = _HEIGHT_PX if few else max(_HEIGHT_PX, 90 + _ROW_PX * len(threads))
+    traces = (
+        _lines(at, threads, rows, quantity.unit)
+        if few
+        else [_map(at, threads, rows, quantity.unit)]
+    )
+    figure = {
+        "data": traces,
+        "layout": layout(
+            height,
+            showlegend=few,
+            title={
+                "text": f"{quantity.title}, {quantity.unit}",
+                "x": 0,
+                "xanchor": "left",
+                "font": {"size": 13.5},
+            },
+            margin={"l": 60, "r": 24, "t": 62, "b": 44},
+            hovermode="x unified" if few else "closest",
+            xaxis=axis(f"time since the first look, {unit}"),
+            yaxis=axis(quantity.unit, rangemode="tozero")
+            if few
+            else axis("thread", type="category", autorange="reversed"),
+        ),
+    }
+    caption = f"Mean over each look, of each thread that computes.{quantity.note}"
+    return Plot(f"time-{quantity.name}", figure, caption, height)
+
+
+def _lines(
+    at: list[float], threads: Sequence[int], rows: list[list[float]], unit: str
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": f"thread {thread}",
+            "x": at,
+            "y": values,
+            "line": {"width": 1.8, "color": colour},
+            "marker": {"size": 5},
+            "hovertemplate": f"%{{y:.4g}} {unit}",
+        }
+        for thread, values, colour in zip(threads, rows, colours(len(threads)), strict=True)
+    ]
+
+
+def _map(
+    at: list[float], threads: Sequence[int], rows: list[list[float]], unit: str
+) -> dict[str, Any]:
+    return {
+        "type": "heatmap",
+        "x": at,
+        "y": [str(thread) for thread in threads],
+        "z": rows,
+        "colorscale": "Viridis",
+        "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 12},
+        "hovertemplate": f"thread %{{y}}: %{{z:.4g}} {unit}<extra></extra>",
+    }

@@ -1,0 +1,49 @@
+"""`--html`: which commands have it, and its refusals before any work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from autofinity.cli.main import COMMANDS, cli
+from autofinity.model.errors import AutofinityError, CapabilityError, UsageError
+from autofinity.report import plotly_script
+
+WITH = {"evaluate", "compare", "explain", "advise", "detect"}
+SAMPLE = ("explain", "opteron-6164he", "--sample", "instructions=1,llc_requests=1,llc_misses=1")
+
+
+def options(command: str) -> set[str]:
+    found = cli.get_command(click.Context(cli), command)
+    assert found is not None
+    return {name for option in found.params for name in option.opts}
+
+
+def refused(*arguments: str) -> AutofinityError:
+    with pytest.raises(AutofinityError) as error:
+        CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    return error.value
+
+
+def test_results_that_people_look_at_are_pages_and_machines_pictures() -> None:
+    assert {name for name in COMMANDS if "--html" in options(name)} == WITH
+    assert {name for name in COMMANDS if "--svg" in options(name)} == {"topology", "map"}
+
+
+def test_without_plotly_the_extra_is_named_and_without_the_option_nothing_is_missed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(plotly_script, "find_spec", lambda name: None)
+    error = refused(*SAMPLE, "--html", str(tmp_path / "page.html"))
+    assert isinstance(error, CapabilityError)
+    assert "autofinity[plots]" in str(error)
+    assert CliRunner().invoke(cli, SAMPLE, catch_exceptions=False).exit_code == 0
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    error = refused(*SAMPLE, "--html", str(tmp_path / "none" / "page.html"))
+    assert isinstance(error, UsageError)
+    assert str(tmp_path / "none") in str(error)
