@@ -4,19 +4,20 @@ Cores are divided into one block for each rank, from the outside in: NUMA nodes,
 caches, then cores. GETAFFINITY then places the threads of each rank in its block, by the hint.
 
 - Ranks are dealt to the nodes evenly. With fewer ranks than nodes, each rank gets a run of nodes,
-  and so its share of the paths to memory; with more, the numbers of ranks of any two nodes differ by
-  at most one, as far as the nodes have the cores.
+  and so its share of the paths to memory; with more, the numbers of ranks of any two nodes differ
+  by at most one, as far as the nodes have the cores.
 - Ranks have last-level caches of their own where there are enough: this comes before the even
   number.
-- A block has a core for each thread while the machine has a core for each thread of all ranks. Only
-  with more threads than cores do threads get second PUs, and then after the cores of their block.
+- A block has a core for each thread while the machine has a core for each thread of all ranks.
+  Only with more threads than cores do threads get second PUs, and then after the cores of their
+  block.
 - Ranks follow the machine in logical order: rank 0 and rank 1 are neighbours.
 
 This is no mapping: nothing is known of the communication between ranks, so no two ranks are put
-together because they talk to each other. Kinds of cores are not balanced between ranks: of a hybrid
-machine the slower kinds are used only where the faster ones do not suffice, and then some ranks may
-be slower. Ranks are alike: all have the same number of threads and the same hint. Other nodes of a
-cluster are not known.
+together because they talk to each other. Kinds of cores are not balanced between ranks: of a
+hybrid machine the slower kinds are used only where the faster ones do not suffice, and then some
+ranks may be slower. Ranks are alike: all have the same number of threads and the same hint. Other
+nodes of a cluster are not known.
 """
 
 from __future__ import annotations

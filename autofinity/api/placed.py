@@ -28,7 +28,7 @@ class PlacedThreads:
         `tool` is `taskset`, `numactl`, `omp`, `likwid`, `srun` … (`autofinity hints --as list`
         lists all). Raises `AutofinityError` for an unknown tool.
         """
-        from autofinity.affinity.launchers import launcher_line
+        from autofinity.affinity.launchers.table import launcher_line
 
         return launcher_line(tool, [OsIndex(cpu) for cpu in self.cpus], self.machine.topology)
 

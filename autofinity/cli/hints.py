@@ -57,7 +57,7 @@ def command(
         $(autofinity hints -t 8 --hint packed --as taskset) ./app
     """
     from autofinity.affinity.hints import all_hints
-    from autofinity.affinity.launchers import launcher_line
+    from autofinity.affinity.launchers.table import launcher_line
     from autofinity.affinity.siblings import siblings_note
 
     if tool == "list":
@@ -127,7 +127,7 @@ def command(
 def _print_launchers() -> None:
     from rich.table import Table
 
-    from autofinity.affinity.launchers import LAUNCHERS
+    from autofinity.affinity.launchers.table import LAUNCHERS
 
     table = Table(title="Tools of --as", title_justify="left")
     for heading in ("tool", "meaning", "thread i on the i-th CPU"):

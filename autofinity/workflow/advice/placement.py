@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
-from autofinity.affinity.launchers import launcher_line
+from autofinity.affinity.launchers.table import launcher_line
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import PlacementError
