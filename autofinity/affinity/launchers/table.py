@@ -64,14 +64,20 @@ def launcher_form(tool: str) -> LauncherForm:
     return form
 
 
-def launcher_line(tool: str, cpus: Sequence[OsIndex], topology: Topology | None = None) -> str:
+def launcher_line(
+    tool: str,
+    cpus: Sequence[OsIndex],
+    topology: Topology | None = None,
+    shown: frozenset[OsIndex] | None = None,
+) -> str:
     """Text with which `tool` puts one program on `cpus` (in thread order, not empty).
 
-    Only the CPUs that `topology` allows may be used; None: all. Raises `UsageError` for a tool that
-    is not in `LAUNCHERS`, or that cannot express the CPUs.
+    Only the CPUs that `topology` allows may be used; None: all. `shown` are the CPUs that the
+    cgroup shows; None: those that are allowed. Raises `UsageError` for a tool that is not in
+    `LAUNCHERS`, or that cannot express the CPUs.
     """
     nodes = memory_of(topology, cpus) if topology else ()
-    (text,) = launcher_form(tool).texts(Job((Task(tuple(cpus), nodes),), topology))
+    (text,) = launcher_form(tool).texts(Job((Task(tuple(cpus), nodes),), topology, shown))
     return text
 
 
@@ -80,8 +86,29 @@ def rank_texts(
 ) -> list[str]:
     """Texts with which `tool` puts ranks on their places: one for each, or one for all.
 
-    `shown` are the CPUs that the cgroup shows; None: those that `topology` allows. Raises
-    `UsageError` as `launcher_line` does.
+    Raises `UsageError` as `launcher_line` does.
     """
     tasks = tuple(Task(rank.cores.cpus, rank.nodes) for rank in ranks)
     return launcher_form(tool).texts(Job(tasks, topology, shown))
+
+
+def all_in_markdown(ranks: Sequence[Rank], topology: Topology) -> str:
+    """A row for each tool, with an example: its text for these ranks, or the beginning of the text.
+
+    Raises `UsageError` where a tool cannot express the places.
+    """
+    lines = ["| `--as` | for | text | checked | example |", "|---|---|---|---|---|"]
+    for name, form in LAUNCHERS.items():
+        kind = f"`{form.file}`" if form.file else "words before the program"
+        example = _beginning(rank_texts(name, ranks, topology))
+        lines.append(f"| `{name}` | {form.meaning} | {kind} | {form.checked} | {example} |")
+    return "\n".join(lines) + "\n"
+
+
+def _beginning(texts: Sequence[str]) -> str:
+    """The first line that is no comment, as a cell of a table; JSON is named only."""
+    text = texts[0].removeprefix("[Service]\n")
+    if text.startswith(("{", "[")):
+        return "JSON"
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return f"`{lines[0]}`" + (" …" if len(lines) + len(texts) > 2 else "")
