@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,12 @@ if TYPE_CHECKING:
     help="Threads it computes with.  [default: those that are seen to compute, or of the trace]",
 )
 @click.option(
+    "--ranks",
+    "-n",
+    type=click.IntRange(min=1),
+    help="Place so many ranks like this one over the machine; without a program, see `hints`.",
+)
+@click.option(
     "--curve",
     "counts",
     metavar="COUNTS",
@@ -92,6 +99,7 @@ def command(
     latencies: str | None,
     policy: str | None,
     threads: int | None,
+    ranks: int | None,
     counts: tuple[int, ...] | None,
     programs: tuple[str, ...],
     suite_path: Path | None,
@@ -110,6 +118,8 @@ def command(
     program = live_program(ctx)
     if counts is None and (programs or repeats != 1):
         raise UsageError("--program and --repeats are for --curve; expected it, too")
+    if counts is not None and ranks is not None:
+        raise UsageError("--curve says how many threads one process is worth; expected no --ranks")
     if counts is not None:
         others = (pid, measured)
         if sum(map(bool, (trace, program, programs))) != 1 or any(others) or len(programs) > 1:
@@ -145,15 +155,18 @@ def command(
     if sum(given is not None for given in (trace, pid, measured, program)) != 1 or program == ():
         raise UsageError(
             "expected one of: the folder of a trace, --pid PID, --from FILE, `-- PROGRAM [ARGS]...`"
+            + ("; `autofinity hints --ranks` needs no program" if ranks is not None else "")
         )
     if measured is not None:
         if latencies is not None:
             raise UsageError("--latencies is for a TRACE; expected --from without it")
         default = ctx.get_parameter_source("machine") is ParameterSource.DEFAULT
-        _tell(_of_file(measured, "host" if default else machine, policy, threads), as_json=as_json)
+        seen = _of_file(measured, "host" if default else machine, policy, threads)
+        _tell(replace(seen, ranks=ranks or 0), as_json=as_json)
         return
     if trace is not None:
-        _tell(_simulated(trace, machine, latencies, policy, threads), as_json=as_json)
+        seen = _simulated(trace, machine, latencies, policy, threads)
+        _tell(replace(seen, ranks=ranks or 0), as_json=as_json)
         return
     from autofinity.runtime.policies import chosen_policy, read_policy
 
@@ -163,12 +176,15 @@ def command(
     if pid is not None:
         from autofinity.workflow.advice.here import seen_here
 
-        _tell(seen_here(pid, choice, threads or 0), as_json=as_json)
+        seen = seen_here(pid, choice, threads or 0)
+        _tell(replace(seen, ranks=ranks or 0), as_json=as_json)
         return
     assert program is not None
     from autofinity.workflow.advice.launched import seen_launched
 
     done = seen_launched(program, choice, threads=threads or 0, to_stderr=as_json)
+    if done.seen is not None:
+        done = replace(done, seen=replace(done.seen, ranks=ranks or 0))
     try:
         _tell_of_launched(program[0], done, as_json=as_json)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a tool's module gives: how its text is made, and what that text is.
+"""The common form of all tools: how a text is made, and where the text goes.
 
 CPUs are the kernel's numbers throughout; a module whose tool counts otherwise says so.
 """

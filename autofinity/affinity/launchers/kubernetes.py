@@ -1,7 +1,7 @@
 """Kubernetes: what its static CPU manager and topology manager need to choose places like these.
 
 Kubernetes takes no CPU numbers: a kubelet chooses whole cores for containers that ask for whole
-CPUs, near each other, and aligned to a node where the topology manager is told so. So the
+CPUs, near each other, and aligned to a node where the topology manager is so set. So the
 kubelet's file reserves the CPUs that no rank uses, and the pod asks for the CPUs of each rank's
 cores. Both are JSON, which kubelet and kubectl read as YAML. Source: the kubelet's configuration
 v1beta1 and "Control CPU (Topology) Management Policies on the Node".

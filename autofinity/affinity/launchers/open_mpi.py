@@ -3,9 +3,9 @@
 The versions differ. Open MPI 4 reads the numbers of a rankfile as the kernel's with
 `rmaps_rank_file_physical`, and as PUs with `--use-hwthread-cpus` (else as cores: the whole core
 of a PU is bound). Open MPI 5 has only hwloc's logical numbers of the PUs that the cgroup shows,
-whatever the affinity mask, and takes the file by `--map-by rankfile:file=`. What Open MPI 4 calls
-a socket is a package in 5. Sources: mpirun(1) of 4.1, "Rankfiles"; `mpirun --help map-by` of 5.0
-and PRRTE's rmaps_rank_file.c.
+whatever the affinity mask, and takes the file by `--map-by rankfile:file=`. A socket of Open MPI
+4 is a package in 5. Sources: mpirun(1) of 4.1, "Rankfiles"; `mpirun --help map-by` of 5.0 and
+PRRTE's rmaps_rank_file.c.
 
 A pattern gives each package, NUMA node or last-level cache the same number of ranks, of
 neighbouring whole cores from its first core on. Other places have no pattern.
