@@ -78,6 +78,31 @@ def place_ranks(
     return tuple(found)
 
 
+def share_of(
+    topology: Topology, ranks: int, rank: int, available: frozenset[OsIndex] | None = None
+) -> frozenset[OsIndex]:
+    """All PUs of the block of cores of rank number `rank` (from 0), of any number of threads.
+
+    A block has its even number of cores, rounded down, or more; where parts of the machine differ,
+    some cores may be in no block. With more ranks than available PUs (default: allowed ones), all
+    share all of these. Raises `PlacementError` for a rank that is not below `ranks`, or a PU that
+    the machine does not have.
+    """
+    check_available(topology, available)
+    usable = topology.allowed if available is None else available
+    if not 0 <= rank < ranks:
+        raise PlacementError(f"there is no rank {rank} of {ranks}; expected 0 to {ranks - 1}")
+    if ranks > len(usable):
+        return usable
+    whole = _cores(topology, usable, len(usable) + 1)
+    units = [core[:1] for core in whole] if ranks <= len(whole) else whole
+    block = _divided(units, ranks, _room(units) // ranks)[rank]
+    if ranks > len(whole):
+        return frozenset(pu.os_index for core in block for pu in core)
+    cores = {core[0].core for core in block}
+    return frozenset(pu.os_index for core in whole for pu in core if pu.core in cores)
+
+
 def memory_of(topology: Topology, cpus: Sequence[OsIndex]) -> tuple[OsIndex, ...]:
     """The kernel's numbers of the nodes where pages of threads on `cpus` belong, ascending.
 

@@ -33,6 +33,7 @@ from autofinity.runtime.evidence import (
 from autofinity.runtime.monitor import is_blind, sharing_shows
 from autofinity.runtime.plan import Plan, plan_hints
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, digest_of
+from autofinity.runtime.rank_share import RankShare, rank_share
 from autofinity.runtime.request import Request
 from autofinity.runtime.undecided import UNDECIDED
 from autofinity.store.behaviour_db import BehaviourDB
@@ -50,7 +51,10 @@ def tell(request: Request) -> None:
     policy = load(request.policy) if request.policy is not None else None
     allowed = parse_cpu_list(request.allowed)
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
-    available = allowed_now(os.getpid(), StartMask(allowed)) & frozenset(topology.by_os_index)
+    at_start = StartMask.of(os.getpid(), allowed)
+    within = allowed_now(os.getpid(), at_start) & frozenset(topology.by_os_index)
+    share = rank_share(request, topology, at_start, within)
+    available = share.of(within)
     runs, known = _on_record(request)
     hint = request.hint or known
     cores = len({topology.by_os_index[cpu].core for cpu in available})
@@ -101,10 +105,14 @@ def tell(request: Request) -> None:
         ("policy", _policy(request)),
         *((("chosen", request.policy_origin),) if request.policy else ()),
         ("decision", decides),
-        ("binding", {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)),
+        ("binding", _binding(request, share)),
         *(("run", _claim(run)) for run in runs if run.cpus),
         *(("pins", line) for line in pins),
-        *(("note", line) for line in (plan.note, _siblings(request, plan, topology)) if line),
+        *(
+            ("note", line)
+            for line in (share.note, plan.note, _siblings(request, plan, topology))
+            if line
+        ),
         *(("note", line) for line in gaps(topology)),
     ):
         say(one_line(f"{name:9} {text}"))
@@ -125,6 +133,12 @@ def _on_record(request: Request) -> tuple[tuple[RunRecord, ...], Hint | None]:
         )
         return live_runs(database), next(known, None)
     return (), None
+
+
+def _binding(request: Request, share: RankShare) -> str:
+    if share.one_core:
+        return "nothing (one core)"
+    return {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)
 
 
 def _policy(request: Request) -> str:

@@ -70,6 +70,8 @@ class RunHeader:
     policy_path: str = ""
     earlier_run: int = 0
     """Number of the run that watched this process before; 0: none."""
+    divided: bool = False
+    """Whether the program is a rank that keeps to its share: its cores are those of no other."""
 
 
 class Journal:
@@ -299,7 +301,7 @@ class Journal:
         if state.sample is not None or state.decision is not None:
             database.remember_hint(header.program, threads, hint, header.policy)
         # Cores chosen beside other runs are no answer for a start on a free machine.
-        if header.bind == "none" or self._path is None or state.crowded:
+        if header.bind == "none" or self._path is None or state.crowded or header.divided:
             return
         decision = CachedDecision(
             program=header.program,

@@ -61,6 +61,9 @@ class Settings:
     """Whether nothing that the policy's rules ask for can be measured here."""
     fallback: Hint | None = None
     """Hint when nothing can be measured, or there is no policy; None: threads are not placed."""
+    divided: bool = False
+    """Whether the CPUs that may be used are a rank's share: its threads are kept to these, also
+    where there is one only, or nothing is decided."""
     by_sharing: bool = False
     """Whether sharing that is seen from page faults decides which threads sit side by side: the
     evidence without counters."""

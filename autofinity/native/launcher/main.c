@@ -159,10 +159,13 @@ static void prepare(void* what) {
     plan->one_cache = single && strcmp(options->bind, "llc") == 0;
     plan->sharing_shows = undecided && !single && hinting_is_on();
     int threads = options->threads ? options->threads : threads_from_environment();
+    LocalRank local;
+    find_local_rank(&local);
     // A thread count is bound before exec only when it is promised: a runtime that counts the CPUs
-    // it may use must not find fewer because of us.
+    // it may use must not find fewer because of us. Ranks begin together, and would all be bound to
+    // the same CPUs.
     bool known = use_db && options->bind_threads && policy_decides(options) && threads > 0 &&
-                 plan->digest[0] &&
+                 plan->digest[0] && local.ranks < 2 &&
                  find_decision(&plan->state, plan->program.key, threads, plan->digest,
                                options->bind, &plan->allowed, &plan->known);
     bool crowded = known && claimed_by_others(&plan->state, &plan->known.set);
@@ -178,6 +181,7 @@ static void prepare(void* what) {
         .bound = known ? plan->known.list : NULL,
         .allowed = plan->allowed_list,
         .threads = threads,
+        .local = local,
         .application = plan->application,
         .adopts = plan->adopts,
     };

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_up_machine import machine
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.affinity.ranks import Rank, place_ranks
+from autofinity.affinity.ranks import Rank, place_ranks, share_of
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.topology import OsIndex, Topology
 
@@ -135,3 +135,32 @@ def test_a_rank_is_the_best_match_of_its_hint_in_its_block(
         assert rank == Rank(
             get_affinity(topology, threads, hint, first), (topology.node_os_indices[node],)
         )
+
+
+@settings(max_examples=300)
+@given(machines(), st.data())
+def test_shares_are_disjoint_whole_cores_of_an_even_number_or_more(
+    drawn: tuple[Topology, frozenset[OsIndex]], data: st.DataObject
+) -> None:
+    topology, available = drawn
+    cores = {topology.by_os_index[cpu].core for cpu in available}
+    if not cores:
+        return
+    ranks = data.draw(st.integers(1, len(cores)))
+    shares = [share_of(topology, ranks, rank, available) for rank in range(ranks)]
+    held = [{topology.by_os_index[cpu].core for cpu in share} for share in shares]
+    assert min(map(len, held)) >= len(cores) // ranks
+    assert len(set().union(*held)) == sum(map(len, held))
+    for share, core in zip(shares, held, strict=True):
+        whole = {pu.os_index for pu in topology.pus if pu.core in core}
+        assert share == whole & available
+
+
+@settings(max_examples=200)
+@given(alike())
+def test_shares_of_nodes_that_divide_evenly_are_equal(drawn: tuple[Topology, int, int]) -> None:
+    topology, ranks, _ = drawn
+    sizes = {len(share_of(topology, ranks, rank)) for rank in range(ranks)}
+    smt = len(topology.pus) // topology.n_cores
+    if topology.n_llcs % ranks == 0 or topology.n_cores % ranks == 0:
+        assert sizes == {topology.n_cores // ranks * smt}

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from made_up_machine import cpus, machine
 
-from autofinity.affinity.ranks import memory_of, place_ranks
+from autofinity.affinity.ranks import memory_of, place_ranks, share_of
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
 from autofinity.model.errors import PlacementError
@@ -115,3 +115,14 @@ def test_memory_of_unknown_nodes_is_unknown() -> None:
 def test_ranks_that_find_no_room_are_refused(ranks: int, threads: int, said: str) -> None:
     with pytest.raises(PlacementError, match=said):
         place_ranks(OPTERON, ranks, threads, PACKED)
+
+
+def test_more_ranks_than_cores_share_cores_and_more_than_pus_share_all() -> None:
+    smt = machine(1, 1, 1, 2, 2)
+    assert [share_of(smt, 4, rank) for rank in range(4)] == [cpus(0), cpus(1), cpus(2), cpus(3)]
+    assert share_of(smt, 5, 4) == smt.allowed
+
+
+def test_there_is_no_share_for_a_rank_beyond_the_last() -> None:
+    with pytest.raises(PlacementError, match="no rank 4 of 4; expected 0 to 3"):
+        share_of(OPTERON, 4, 4)
