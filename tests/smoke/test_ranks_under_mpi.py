@@ -139,3 +139,30 @@ def test_ranks_that_their_launcher_bound_to_a_core_are_not_placed(
     for pid in pids:
         assert "one core, so nothing is placed" in found[pid]
         assert "-bind-to none` leaves the places to autofinity" in found[pid]
+
+
+@two_cpus
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ("OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1", "rank 1 of 2 on this node"),
+        ("MV2_COMM_WORLD_LOCAL_SIZE=2 MV2_COMM_WORLD_LOCAL_RANK=0", "this node (MVAPICH)"),
+        ("MPI_LOCALNRANKS=2 MPI_LOCALRANKID=1", "rank 1 of 2 on this node (MPICH)"),
+        ("PMI_LOCAL_SIZE=2 PMI_LOCAL_RANK=0", "rank 0 of 2 on this node (PMI)"),
+        ("SLURM_STEP_TASKS_PER_NODE=2 SLURM_LOCALID=1", "rank 1 of 2 on this node (Slurm)"),
+        ("SLURM_STEP_TASKS_PER_NODE=2(x3) SLURM_LOCALID=1", "rank 1 of 2 on this node (Slurm)"),
+        ("SLURM_STEP_TASKS_PER_NODE=2,1 SLURM_LOCALID=1", ""),
+        ("OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=2", ""),
+        ("OMPI_COMM_WORLD_LOCAL_SIZE=2", ""),
+        ("MPI_LOCALNRANKS=2x MPI_LOCALRANKID=-1", ""),
+        ("MPI_LOCALNRANKS=99999999999999999999 MPI_LOCALRANKID=1", ""),
+    ],
+)
+def test_a_rank_is_known_by_the_variables_of_its_launcher(
+    variables: str, said: str, run: Runner
+) -> None:
+    given = dict(each.split("=") for each in variables.split())
+    shown = run("--dry-run", "--", "true", env=run.env | given)
+    assert shown.returncode == 0
+    notes = [line for line in shown.stdout.decode().splitlines() if "on this node" in line]
+    assert [said in line and "keeps to its share" in line for line in notes] == [True] * bool(said)
