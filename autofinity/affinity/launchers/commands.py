@@ -35,6 +35,7 @@ HWLOC = LauncherForm(
 SYSTEMD_RUN = LauncherForm(
     "a scope of its own, with the cgroup's cpuset",
     for_each(lambda task: f"systemd-run --scope -p AllowedCPUs={ascending(task.cpus)}"),
+    checked="by the tool",
 )
 DOCKER = LauncherForm(
     "docker and podman; before the image",

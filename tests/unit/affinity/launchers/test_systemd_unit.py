@@ -53,3 +53,12 @@ def test_systemd_would_complain_of_a_wrong_line(tmp_path: Path) -> None:
     complaints = verified(wrong, tmp_path)
     for word in ("CPU affinity", "NUMA policy type", "NUMA node mask"):
         assert word in complaints
+
+
+def test_systemd_takes_the_property_of_a_scope(tmp_path: Path) -> None:
+    # systemd-run sets what stands in a unit; systemd.resource-control(5) is for both.
+    (text, _) = rank_texts("systemd", place_ranks(FAR, 2, 2, PACKED), FAR)
+    words = text.split()
+    assert words[:3] == ["systemd-run", "--scope", "-p"]
+    assert verified(f"[Service]\n{words[3]}", tmp_path) == ""
+    assert "CPU affinity" in verified("[Service]\nAllowedCPUs=0-", tmp_path)
