@@ -14,7 +14,11 @@ from autofinity.affinity.siblings import siblings_note
 from autofinity.cli.errors import reported
 from autofinity.cli.printer import say
 from autofinity.foreign_text import one_line
-from autofinity.linux.bind import StartMask, allowed_now
+from autofinity.linux.bind import (
+    StartMask,
+    allowed_now,
+    in_a_smaller_cpuset_than_its_parent,
+)
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.gaps import gaps
 from autofinity.linux.pins import other_pins
@@ -53,7 +57,8 @@ def tell(request: Request) -> None:
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
     at_start = StartMask.of(os.getpid(), allowed)
     within = allowed_now(os.getpid(), at_start) & frozenset(topology.by_os_index)
-    share = rank_share(request, topology, at_start, within)
+    alone = bool(request.launcher) and in_a_smaller_cpuset_than_its_parent(request.pid)
+    share = rank_share(request, topology, at_start, within, own_cpuset=alone)
     available = share.of(within)
     runs, known = _on_record(request)
     hint = request.hint or known

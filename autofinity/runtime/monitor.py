@@ -17,7 +17,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from autofinity.linux.bind import StartMask, allowed_now
+from autofinity.linux.bind import (
+    StartMask,
+    allowed_now,
+    in_a_smaller_cpuset_than_its_parent,
+)
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
 from autofinity.linux.gaps import gaps
@@ -168,7 +172,13 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
         raise
     present = frozenset(topology.by_os_index)
     at_start = StartMask.of(request.pid, allowed)
-    share = rank_share(request, topology, at_start, allowed_now(request.pid, at_start) & present)
+    share = rank_share(
+        request,
+        topology,
+        at_start,
+        allowed_now(request.pid, at_start) & present,
+        own_cpuset=bool(request.launcher) and in_a_smaller_cpuset_than_its_parent(request.pid),
+    )
     if share.one_core:
         request = replace(request, bind="none")
     header = replace(

@@ -48,13 +48,22 @@ class RankShare:
 
 
 def rank_share(
-    request: Request, topology: Topology, at_start: StartMask, allowed: frozenset[OsIndex]
+    request: Request,
+    topology: Topology,
+    at_start: StartMask,
+    allowed: frozenset[OsIndex],
+    *,
+    own_cpuset: bool = False,
 ) -> RankShare:
-    """Share of a program that is `allowed` these CPUs; everything for what is no rank."""
+    """Share of a program that is `allowed` these CPUs; everything for what is no rank.
+
+    `own_cpuset`: the launcher has put the rank into a cgroup with fewer CPUs than its own.
+    """
     if not request.launcher or not allowed:
         return RankShare(topology)
     which = f"rank {request.rank} of {request.ranks} on this node ({request.launcher})"
-    if not at_start.by_cpuset and allowed < frozenset(topology.by_os_index):
+    everything = frozenset(topology.by_os_index)
+    if own_cpuset or (not at_start.by_cpuset and allowed < everything):
         return _bound(request, topology, allowed, which)
     if request.ranks < 2 or request.ranks > len(allowed):
         return RankShare(topology)

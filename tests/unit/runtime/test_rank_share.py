@@ -32,11 +32,13 @@ def share(
     *,
     allowed: frozenset[OsIndex] = MACHINE.allowed,
     by_cpuset: bool = True,
+    own_cpuset: bool = False,
 ) -> RankShare:
     """Share of a rank that may use these CPUs, by its cgroup or by a mask."""
     words = ["--launcher", launcher, "--ranks", str(ranks), "--rank", str(rank)]
     request = Request.parse([*REQUEST, *words])
-    return rank_share(request, MACHINE, StartMask(allowed, by_cpuset), allowed)
+    at_start = StartMask(allowed, by_cpuset)
+    return rank_share(request, MACHINE, at_start, allowed, own_cpuset=own_cpuset)
 
 
 def test_ranks_that_nobody_bound_divide_the_machine() -> None:
@@ -64,6 +66,12 @@ def test_a_rank_that_its_launcher_bound_keeps_to_its_mask() -> None:
         "rank 1 of 2 on this node (Open MPI): its launcher has bound it to CPUs 8-15: its threads "
         "are placed within these; `mpirun --bind-to none` leaves the places to autofinity"
     )
+
+
+def test_a_rank_in_a_cgroup_of_its_own_is_bound_by_it_and_divides_nothing() -> None:
+    bound = share("Slurm", 2, 1, allowed=cpus(*range(8, 16)), own_cpuset=True)
+    assert not bound.divided
+    assert "its launcher has bound it to CPUs 8-15" in bound.note
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,8 @@ def test_second_pus_of_cores_are_bound_one_by_one(tmp_path: Path) -> None:
         ("smt", 2, 8, "ppr:1:SOCKET:PE=8"),
         ("smt", 4, 4, "ppr:2:SOCKET:PE=4"),
         ("smt", 4, 2, "ppr:1:l3cache:PE=2"),
+        ("smt", 3, 2, "ppr:1:l3cache:PE=2"),
+        ("smt", 2, 3, "ppr:1:SOCKET:PE=3"),
         ("plain", 2, 2, "ppr:1:SOCKET:PE=2"),
         ("interleaved", 4, 2, "ppr:2:SOCKET:PE=2"),
     ],
