@@ -103,6 +103,13 @@ def test_ranks_have_a_line_each_or_one_text_for_all() -> None:
     assert said == "mpiexec -n 4 -bind-to user:0+1,3+4,6+7,9+10\n"
 
 
+def test_ranks_with_more_threads_than_cores_are_said_to_share_cores() -> None:
+    words = ("hints", "--machine", "synthetic:pack:2 l3:1 core:2 pu:2", "--hint", "packed")
+    assert run(*words, "--ranks", "2", "--threads", "2").stderr == ""
+    said = run(*words, "--ranks", "2", "--threads", "3").stderr
+    assert "packed (slp) puts 6 threads on 4 cores, several to a core: there are no more" in said
+
+
 def test_the_tools_of_as_are_those_of_the_table() -> None:
     shown = run("hints", "--as", "list", COLUMNS="300").stdout
     helped = " ".join(run("hints", "--help", COLUMNS="300").stdout.split())
