@@ -4,7 +4,8 @@
 
 Each list stands between two marks that name it: mechanisms (autofinity/mechanisms/registry.py),
 mappers (autofinity/mapping/mappers.py), machines (data/machines), functions that order threads
-(autofinity/capture/synchronisation.toml), hints (autofinity/model/affinity.py).
+(autofinity/capture/synchronisation.toml), hints (autofinity/model/affinity.py), launchers
+(autofinity/affinity/launchers/table.py).
 policies/machines.txt, by which a run knows its machine, and policies/speeds.txt are made of
 data/machines as a whole. With --check nothing is written; the files that would change are named,
 and the exit code is 1.
@@ -19,11 +20,13 @@ from dataclasses import fields
 from pathlib import Path
 
 from autofinity.affinity.hints import get_affinity
+from autofinity.affinity.launchers import table as launchers
 from autofinity.affinity.openmp import OPENMP
+from autofinity.affinity.ranks import place_ranks
 from autofinity.capture import synchronisation
 from autofinity.mapping import mappers
 from autofinity.mechanisms import lists as mechanisms
-from autofinity.model.affinity import HINTS
+from autofinity.model.affinity import HINTS, PACKED
 from autofinity.model.facts import Speeds
 from autofinity.policy.readable import hint_text
 from autofinity.policy.shipped import MACHINES, SPEEDS, KnownMachine, shape_of, speeds_line
@@ -58,9 +61,15 @@ def hints() -> str:
     return "\n".join(lines) + "\n"
 
 
+def tools() -> str:
+    """Tools of `hints --as`, with the places of four ranks of two threads."""
+    topology = load_preset(EXAMPLE).topology
+    return launchers.all_in_markdown(place_ranks(topology, 4, 2, PACKED), topology)
+
+
 EXAMPLE = "opteron-6164he"
 LISTS = {
-    "docs/hints.md": {"hints": hints},
+    "docs/hints.md": {"hints": hints, "launchers": tools},
     "docs/mechanisms.md": {"mechanisms": mechanisms.all_in_markdown},
     "docs/run.md": {"mechanisms": mechanisms.live_in_markdown},
     "docs/suites.md": {"synchronisation": synchronisation.in_markdown},

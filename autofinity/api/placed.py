@@ -23,14 +23,16 @@ class PlacedThreads:
     """The kernel's number of each thread's CPU, in thread order."""
 
     def command(self, tool: str) -> str:
-        """Words before a program on a command line that put its threads on these CPUs.
+        """Words before a program on a command line that put its threads on these CPUs; of some
+        tools the content of a file.
 
         `tool` is `taskset`, `numactl`, `omp`, `likwid`, `srun` … (`autofinity hints --as list`
-        lists all). Raises `AutofinityError` for an unknown tool.
+        lists all). Raises `AutofinityError` for an unknown tool, and for one that cannot express
+        the CPUs.
         """
-        from autofinity.affinity.launchers import launcher_line
+        from autofinity.workflow.launcher_texts import text_of
 
-        return launcher_line(tool, [OsIndex(cpu) for cpu in self.cpus], self.machine.topology)
+        return text_of(tool, [OsIndex(cpu) for cpu in self.cpus], self.machine.topology)
 
     def __str__(self) -> str:
         from autofinity.report.picture import draw

@@ -64,6 +64,12 @@ if TYPE_CHECKING:
 )
 @near_option
 @click.option(
+    "--ranks",
+    "-n",
+    type=click.IntRange(min=1),
+    help="Place so many ranks like this one over the machine; without a program, see `hints`.",
+)
+@click.option(
     "--curve",
     "counts",
     metavar="COUNTS",
@@ -102,6 +108,7 @@ def command(
     policy: str | None,
     threads: int | None,
     near: str | None,
+    ranks: int | None,
     counts: tuple[int, ...] | None,
     programs: tuple[str, ...],
     suite_path: Path | None,
@@ -123,6 +130,8 @@ def command(
         raise UsageError("--program and --repeats are for --curve; expected it, too")
     if counts is not None and near is not None:
         raise UsageError("--near is for advice on placement; expected it without --curve")
+    if counts is not None and ranks is not None:
+        raise UsageError("--curve says how many threads one process is worth; expected no --ranks")
     if counts is not None:
         others = (pid, measured)
         if sum(map(bool, (trace, program, programs))) != 1 or any(others) or len(programs) > 1:
@@ -160,12 +169,13 @@ def command(
     if sum(given is not None for given in (trace, pid, measured, program)) != 1 or program == ():
         raise UsageError(
             "expected one of: the folder of a trace, --pid PID, --from FILE, `-- PROGRAM [ARGS]...`"
+            + ("; `autofinity hints --ranks` needs no program" if ranks is not None else "")
         )
     if measured is not None and latencies is not None:
         raise UsageError("--latencies is for a TRACE; expected --from without it")
     default = ctx.get_parameter_source("machine") is ParameterSource.DEFAULT
     here = "host" if trace is None and (default or measured is None) else machine
-    beside = _beside(here, near)
+    beside = _beside(here, near, ranks)
     if measured is not None:
         _tell(beside(_of_file(measured, here, policy, threads)), html, as_json=as_json)
         return
@@ -202,17 +212,17 @@ def command(
     sys.exit(done.exit_code)
 
 
-def _beside(machine: str, device: str | None) -> Callable[[Seen], Seen]:
-    """Adds the nodes of --near, which are looked up before anything starts.
+def _beside(machine: str, device: str | None, ranks: int | None) -> Callable[[Seen], Seen]:
+    """Adds the ranks, and the nodes of --near, which are looked up before anything starts.
 
     Raises `UsageError` for an unknown device.
     """
     if device is None:
-        return lambda seen: seen
+        return lambda seen: replace(seen, ranks=ranks or 0)
     from autofinity.workflow.backends import machine_topology
 
     nodes = near_nodes(machine_topology(machine), machine, device)
-    return lambda seen: replace(seen, near=nodes, device=device)
+    return lambda seen: replace(seen, near=nodes, device=device, ranks=ranks or 0)
 
 
 def _tell_of_launched(program: str, done: Launched, html: Path | None, *, as_json: bool) -> None:

@@ -14,7 +14,11 @@ from autofinity.affinity.siblings import siblings_note
 from autofinity.cli.errors import reported
 from autofinity.cli.printer import say
 from autofinity.foreign_text import one_line
-from autofinity.linux.bind import StartMask, allowed_now
+from autofinity.linux.bind import (
+    StartMask,
+    allowed_now,
+    in_a_smaller_cpuset_than_its_parent,
+)
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.gaps import gaps
 from autofinity.linux.pins import other_pins
@@ -33,6 +37,7 @@ from autofinity.runtime.evidence import (
 from autofinity.runtime.monitor import is_blind, near_of, sharing_shows
 from autofinity.runtime.plan import Plan, plan_hints
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, digest_of
+from autofinity.runtime.rank_share import RankShare, rank_share
 from autofinity.runtime.request import Request
 from autofinity.runtime.undecided import UNDECIDED
 from autofinity.store.behaviour_db import BehaviourDB
@@ -50,7 +55,11 @@ def tell(request: Request) -> None:
     policy = load(request.policy) if request.policy is not None else None
     allowed = parse_cpu_list(request.allowed)
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", "/sys"), allowed=allowed)
-    available = allowed_now(os.getpid(), StartMask(allowed)) & frozenset(topology.by_os_index)
+    at_start = StartMask.of(os.getpid(), allowed)
+    within = allowed_now(os.getpid(), at_start) & frozenset(topology.by_os_index)
+    alone = bool(request.launcher) and in_a_smaller_cpuset_than_its_parent(request.pid)
+    share = rank_share(request, topology, at_start, within, own_cpuset=alone)
+    available = share.of(within)
     runs, known = _on_record(request)
     hint = request.hint or known
     cores = len({topology.by_os_index[cpu].core for cpu in available})
@@ -103,10 +112,14 @@ def tell(request: Request) -> None:
         *((("chosen", request.policy_origin),) if request.policy else ()),
         *((("near", f"{request.near}, on node {request.near_node}"),) if request.near else ()),
         ("decision", decides),
-        ("binding", {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)),
+        ("binding", _binding(request, share)),
         *(("run", _claim(run)) for run in runs if run.cpus),
         *(("pins", line) for line in pins),
-        *(("note", line) for line in (plan.note, _siblings(request, plan, topology)) if line),
+        *(
+            ("note", line)
+            for line in (share.note, plan.note, _siblings(request, plan, topology))
+            if line
+        ),
         *(("note", line) for line in gaps(topology)),
     ):
         say(one_line(f"{name:9} {text}"))
@@ -127,6 +140,12 @@ def _on_record(request: Request) -> tuple[tuple[RunRecord, ...], Hint | None]:
         )
         return live_runs(database), next(known, None)
     return (), None
+
+
+def _binding(request: Request, share: RankShare) -> str:
+    if share.one_core:
+        return "nothing (one core)"
+    return {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)
 
 
 def _policy(request: Request) -> str:

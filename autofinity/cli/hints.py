@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from autofinity.affinity.launchers.table import LAUNCHERS
 from autofinity.cli.hint_meanings import tell_meanings, wishes
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import HINT
@@ -17,6 +18,7 @@ from autofinity.cli.options.placing import (
 )
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import complain, say, say_json
+from autofinity.cli.ranks import tell_ranks
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.errors import UsageError
@@ -35,8 +37,19 @@ from autofinity.workflow.backends import machine_topology
     "--as",
     "tool",
     metavar="TOOL",
-    help="With --hint: print the CPUs on one line for another launcher: taskset, numactl, omp, "
-    "gomp, kmp, likwid, hwloc, srun, systemd, docker; or list.",
+    help="With --hint: print the CPUs for another launcher: " + ", ".join(LAUNCHERS) + "; list "
+    "describes them.",
+)
+@click.option(
+    "--ranks",
+    "-n",
+    type=click.IntRange(min=1),
+    help="With --hint: place so many processes of --threads threads each over the machine.",
+)
+@click.option(
+    "--rank",
+    type=click.IntRange(min=0),
+    help="With --ranks: print the place of this rank only, from 0.",
 )
 @json_option
 def command(
@@ -46,6 +59,8 @@ def command(
     near: str | None,
     hint: Hint | None,
     tool: str | None,
+    ranks: int | None,
+    rank: int | None,
     as_json: bool,
 ) -> None:
     """List the eight hints and their meaning; with --threads, the best match of each hint.
@@ -59,16 +74,23 @@ def command(
     With --as, the CPUs are printed for programs that another launcher starts:
 
         $(autofinity hints -t 8 --hint packed --as taskset) ./app
+
+    With --ranks, ranks of one program get disjoint places and their share of the NUMA nodes, and
+    the hint places the threads of each rank in its share.
     """
     from autofinity.affinity.hints import all_hints
-    from autofinity.affinity.launchers import launcher_line
     from autofinity.affinity.siblings import siblings_note
+    from autofinity.workflow.launcher_texts import text_of
 
     if tool == "list":
         _print_launchers()
         return
     if tool is not None and hint is None:
         raise UsageError("--as needs one hint; choose it with --hint")
+    if ranks is not None and (hint is None or threads is None):
+        raise UsageError("--ranks needs --hint and --threads, the threads of each rank")
+    if rank is not None and rank >= (ranks or 0):
+        raise UsageError(f"there is no rank {rank}; expected --ranks above it")
     wanted = HINTS if hint is None else (hint,)
     if threads is None:
         if tool is not None or available is not None or near is not None:
@@ -78,6 +100,10 @@ def command(
     topology = machine_topology(machine)
     tell_unknown(topology)
     usable = available_cpus(topology, available)
+    if ranks is not None:
+        assert hint is not None
+        tell_ranks(topology, ranks, threads, hint, usable, tool, rank, as_json=as_json)
+        return
     nodes = near_nodes(topology, machine, near)
     found = all_hints(topology, threads, usable, nodes)
     matches = [match for each, match in zip(HINTS, found, strict=True) if each in wanted]
@@ -87,7 +113,7 @@ def command(
         if note:
             complain(note)
     if tool is not None:
-        line = launcher_line(tool, matches[0].cpus, topology)
+        line = text_of(tool, matches[0].cpus, topology)
         if as_json:
             say_json({"tool": tool, "line": line})
         else:
@@ -129,13 +155,15 @@ def command(
 def _print_launchers() -> None:
     from rich.table import Table
 
-    from autofinity.affinity.launchers import LAUNCHERS
-
     table = Table(title="Tools of --as", title_justify="left")
-    for heading in ("tool", "meaning", "thread i on the i-th CPU"):
+    for heading in ("tool", "meaning", "text", "thread i on the i-th CPU", "checked"):
         table.add_column(heading, overflow="fold")
     for name, form in LAUNCHERS.items():
         table.add_row(
-            name, form.meaning, "yes" if form.pins_threads else "no: all threads on the whole set"
+            name,
+            form.meaning,
+            form.file or "words before the program",
+            "yes" if form.pins_threads else "no: all threads on the whole set",
+            form.checked,
         )
     print_table(table)

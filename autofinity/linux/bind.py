@@ -65,6 +65,17 @@ def cpuset_of(pid: int) -> frozenset[OsIndex] | None:
     return None
 
 
+def in_a_smaller_cpuset_than_its_parent(pid: int) -> bool:
+    """Whether the cgroup of a process allows fewer CPUs than that of the process that started it.
+
+    False where either is not known.
+    """
+    status = read_text(f"/proc/{pid}/status").splitlines()
+    parent = next((line.split()[1] for line in status if line.startswith("PPid:")), "0")
+    own, parents = cpuset_of(pid), cpuset_of(int(parent)) if parent != "0" else None
+    return own is not None and parents is not None and own < parents
+
+
 def as_cut(mask: frozenset[OsIndex], cpuset: frozenset[OsIndex] | None) -> frozenset[OsIndex]:
     """The mask that the kernel gives a thread while its cgroup allows these CPUs only.
 

@@ -44,6 +44,7 @@ from autofinity.runtime.sampler import Sampler
 from autofinity.runtime.seats import shows_neighbours
 
 _LEAST_LOOK_NS = 50_000_000  # on a crowded machine every thread has had its turn by then
+ONE_OF_A_RANK = "one thread of this rank computes: it runs anywhere in the rank's share"
 STILL_GROWING = "its memory still grows: sampled now, and again when its memory stops growing"
 
 
@@ -145,8 +146,11 @@ class LivePolicy:
 
     def _watch(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
         count, promised = len(state.workers.computing), self._settings.threads
-        if count < 2 or not self._complete(state):  # a single thread has no neighbour
+        if not count or not self._complete(state):
             return state, ()
+        if count < 2:  # a single thread has no neighbour
+            divided = self._settings.divided
+            return self._placer.let_all_go(state.noting(ONE_OF_A_RANK)) if divided else (state, ())
         if promised and count != promised:
             state = state.noting(f"{promised} threads were promised and {count} compute")
         known = self._known(promised or count)

@@ -72,6 +72,8 @@ class RunHeader:
     """Number of the run that watched this process before; 0: none."""
     near: str = ""
     """Device that hints prefer; empty: none."""
+    divided: bool = False
+    """Whether the program is a rank that keeps to its share: its cores are those of no other."""
 
 
 class Journal:
@@ -302,7 +304,8 @@ class Journal:
             database.remember_hint(header.program, threads, hint, header.policy)
         # Cores chosen beside other runs are no answer for a start on a free machine, and cores
         # chosen near a device none for a start without one.
-        if header.bind == "none" or self._path is None or state.crowded or header.near:
+        elsewhere = state.crowded or header.divided or header.near
+        if header.bind == "none" or self._path is None or elsewhere:
             return
         decision = CachedDecision(
             program=header.program,

@@ -72,11 +72,10 @@ def left_behind(memory: MemoryByNode, homes: Sequence[int], now: Sequence[int]) 
 
 
 def _emptied_first(belongs: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
-    """The same in order. Nodes that exchange pages in a circle are left out: the pages that have
-    come to one could not be distinguished from its own.
+    """The same in order. Nodes that exchange pages in a circle are left out: nothing distinguishes
+    the pages that have come to one from its own.
     """
-    left = dict(belongs)
-    ordered: dict[int, tuple[int, ...]] = {}
+    left, ordered = dict(belongs), dict[int, tuple[int, ...]]()
     while ready := [node for node in left if left.keys().isdisjoint(left[node])]:
         ordered |= {node: left.pop(node) for node in ready}
     return ordered

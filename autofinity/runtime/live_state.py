@@ -64,6 +64,9 @@ class Settings:
     """Hint when nothing can be measured, or there is no policy; None: threads are not placed."""
     near: frozenset[int] = NOWHERE
     """Logical nodes of the device that hints prefer; empty: no device."""
+    divided: bool = False
+    """Whether the CPUs that may be used are a rank's share: its threads are kept to these, also
+    where there is one only, or nothing is decided."""
     by_sharing: bool = False
     """Whether sharing that is seen from page faults decides which threads sit side by side: the
     evidence without counters."""

@@ -18,7 +18,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from autofinity.affinity.near import NOWHERE, nodes_near
-from autofinity.linux.bind import StartMask, allowed_now
+from autofinity.linux.bind import (
+    StartMask,
+    allowed_now,
+    in_a_smaller_cpuset_than_its_parent,
+)
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
 from autofinity.linux.gaps import gaps
@@ -46,6 +50,7 @@ from autofinity.runtime.machine_facts import facts_here
 from autofinity.runtime.machine_text import machine_text
 from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
+from autofinity.runtime.rank_share import rank_share
 from autofinity.runtime.rebuilding import start_rebuild_if_due
 from autofinity.runtime.request import Request
 from autofinity.runtime.undecided import UNDECIDED, why_undecided
@@ -75,6 +80,8 @@ class Surroundings:
     available: Callable[[], frozenset[OsIndex]]
     """CPUs that may be used now."""
     journal: Journal
+    divided: bool = False
+    """Whether these CPUs are a rank's share, which it keeps to whatever is decided."""
 
 
 class Teller(Observer[LiveState], Protocol):
@@ -104,6 +111,7 @@ def by_policy(request: Request, around: Surroundings) -> LivePolicy:
             blind=is_blind(request, around.policy),
             fallback=request.fallback,
             near=near_of(request, around.topology),
+            divided=around.divided,
         ),
         partial(around.journal.reserve, around.topology),
         facts_here(around.topology) if around.policy and around.policy.facts else no_facts,
@@ -172,14 +180,30 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
         journal.note(f"{UNDECIDED}{error}")
         journal.leave()
         raise
-    journal = Journal(request.db, replace(header, machine=machine_text(topology)))
-    near = f"near {request.near}: hints prefer node {request.near_node}" if request.near else ""
-    for line in filter(None, (said, near, *gaps(topology))):
-        journal.note(line)
     present = frozenset(topology.by_os_index)
     at_start = StartMask.of(request.pid, allowed)
+    share = rank_share(
+        request,
+        topology,
+        at_start,
+        allowed_now(request.pid, at_start) & present,
+        own_cpuset=bool(request.launcher) and in_a_smaller_cpuset_than_its_parent(request.pid),
+    )
+    if share.one_core:
+        request = replace(request, bind="none")
+    header = replace(
+        header, machine=machine_text(topology), bind=request.bind, divided=share.divided
+    )
+    journal = Journal(request.db, header)
+    near = f"near {request.near}: hints prefer node {request.near_node}" if request.near else ""
+    for line in filter(None, (said, near, share.note, *gaps(topology))):
+        journal.note(line)
     around = Surroundings(
-        topology, policy, lambda: allowed_now(request.pid, at_start) & present, journal
+        topology,
+        policy,
+        lambda: share.of(allowed_now(request.pid, at_start) & present),
+        journal,
+        share.divided,
     )
     try:
         with _hinting(request, journal) as pace:

@@ -144,9 +144,10 @@ class Placer:
     def let_all_go[State: LiveState](self, state: State) -> tuple[State, Sequence[Action]]:
         """Leave all threads alone until other threads compute or other CPUs are allowed.
 
-        Bound threads may run anywhere.
+        Bound threads may run anywhere; those of a rank anywhere in its share.
         """
-        bound = frozenset(number for number, _ in state.workers.alive if state.cpus)
+        bound_now = bool(state.cpus) or self._settings.divided
+        bound = frozenset(number for number, _ in state.workers.alive if bound_now)
         state = replace(
             state,
             phase="left alone",

@@ -53,6 +53,12 @@ class Request:
     """Whether to switch NUMA hinting on while the program runs."""
     auto_rebuild: bool = False
     """Whether to start a rebuild of the user's policy afterwards, when one is due."""
+    launcher: str = ""
+    """MPI launcher that has started the program as one of its ranks; empty: none has."""
+    ranks: int = 0
+    """Ranks of this node; 0: the program is none."""
+    rank: int = 0
+    """Number of this one among them, from 0."""
     totals: tuple[tuple[str, int], ...] = ()
     """(name, descriptor) of the counters of the whole run that the launcher's half opened."""
 
@@ -92,6 +98,9 @@ class Request:
             migrate_pages="--migrate-pages" in given,
             arm="--arm" in given,
             auto_rebuild="--auto-rebuild" in given,
+            launcher=given.get("--launcher", ""),
+            ranks=int(given.get("--ranks", "0")),
+            rank=int(given.get("--rank", "0")),
             totals=tuple(
                 (name, int(fd))
                 for name, _, fd in (

@@ -191,6 +191,27 @@ def test_an_export_format_is_a_file_and_a_row(scratch: Scratch) -> None:
     assert re.fullmatch("x [Ss][Ll][Pp]", scratch.said(*words))
 
 
+def test_a_launcher_is_a_file_and_a_row(scratch: Scratch) -> None:
+    scratch.add(
+        "autofinity/affinity/launchers/dummy.py",
+        "from autofinity.affinity.launchers.form import LauncherForm, ascending, for_each\n"
+        "DUMMY = LauncherForm('for a test', for_each(lambda task: ascending(task.cpus, '/')))\n",
+    )
+    table = "autofinity/affinity/launchers/table.py"
+    scratch.insert(table, '    "taskset": commands', '    "dummy": dummy.DUMMY,\n')
+    scratch.insert(table, "    kubernetes,\n", "    dummy,\n")
+    assert scratch.is_what_the_table_says("a launcher", files=2)
+    assert "for another launcher: dummy, taskset" in " ".join(
+        scratch.said("hints", "--help").split()
+    )
+    words = ("hints", "-m", "opteron-6164he", "-t", "2", "--hint", "packed", "--as", "dummy")
+    assert scratch.said(*words) == "0/1\n"
+    row = (
+        "| `dummy` | for a test | words before the program | by its documented grammar | `0/1` … |"
+    )
+    assert row in scratch.document("hints.md")
+
+
 def test_a_machine_is_a_file_and_what_is_shipped_of_it_one_command(scratch: Scratch) -> None:
     text = (ROOT / "data/machines/tlb-simulated.toml").read_text(encoding="utf-8")
     scratch.add("data/machines/dummy.toml", text.replace('"tlb-simulated"', '"dummy"'))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +85,31 @@ def test_a_program_is_placed_on_the_cpus_that_are_online(
 
     with run.lasting("--policy", policy_of(SPREAD), *options, "--", *program) as process:
         assert run.eventually(one_a_node), computing(process.pid)
+
+
+def test_ranks_that_begin_together_are_placed_on_a_node_each(
+    run: Any, programs: Path, shape: Any, topology: Topology
+) -> None:
+    options = ("--hint", str(PACKED), "--threads", "2", "--bind", "core")
+    program = (programs / "workers", "2", "3000")
+    ranks = range(shape.nodes)
+    with ExitStack() as stack:
+        started = []
+        for rank in ranks:
+            given = {  # as mpirun of Open MPI gives them
+                "OMPI_COMM_WORLD_LOCAL_SIZE": str(shape.nodes),
+                "OMPI_COMM_WORLD_LOCAL_RANK": str(rank),
+            }
+            words = (*options, "--", *program)
+            started.append(stack.enter_context(run.lasting(*words, env=run.env | given)))
+
+        def own_nodes() -> bool:
+            found = [computing(process.pid) for process in started]
+            return all(
+                [len(mask) for mask in masks] == [1, 1]
+                and masks[0] != masks[1]
+                and set(nodes_used(masks, topology)) == {rank}
+                for rank, masks in zip(ranks, found, strict=True)
+            )
+
+        assert run.eventually(own_nodes), [computing(process.pid) for process in started]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from autofinity.affinity.hints import all_hints
+from autofinity.affinity.launchers.table import LAUNCHERS
 from autofinity.affinity.openmp import OPENMP
 from autofinity.linux.topology import synthetic_topology
 from autofinity.model.affinity import HINTS
@@ -78,6 +79,44 @@ def test_a_hint_can_be_given_to_another_launcher() -> None:
     line = f"taskset -c {','.join(map(str, sorted(cpus)))}"
     assert run(*asked, "--as", "taskset").stdout == line + "\n"
     assert document(*asked, "--as", "taskset") == {"tool": "taskset", "line": line}
+
+
+RANKS = ("hints", "--machine", SMALL, "--ranks", "4", "--threads", "2", "--hint", "packed")
+
+
+def test_ranks_are_shown_with_their_cpus_and_nodes() -> None:
+    found = document(*RANKS)
+    assert [(rank["rank"], rank["cpus"], rank["nodes"]) for rank in found["ranks"]] == [
+        (at, [3 * at, 3 * at + 1], [at]) for at in range(4)
+    ]
+    (one,) = document(*RANKS, "--rank", "2")["ranks"]
+    assert one == found["ranks"][2]
+    assert "4 ranks of 2 threads" in run(*RANKS).stdout
+
+
+def test_ranks_have_a_line_each_or_one_text_for_all() -> None:
+    lines = [f"taskset -c {3 * at},{3 * at + 1}" for at in range(4)]
+    assert run(*RANKS, "--as", "taskset").stdout.splitlines() == lines
+    assert run(*RANKS, "--as", "taskset", "--rank", "3").stdout.splitlines() == lines[3:]
+    assert document(*RANKS, "--as", "taskset") == {"tool": "taskset", "texts": lines}
+    said = run(*RANKS, "--as", "mpich").stdout
+    assert said == "mpiexec -n 4 -bind-to user:0+1,3+4,6+7,9+10\n"
+
+
+def test_ranks_with_more_threads_than_cores_are_said_to_share_cores() -> None:
+    words = ("hints", "--machine", "synthetic:pack:2 l3:1 core:2 pu:2", "--hint", "packed")
+    assert run(*words, "--ranks", "2", "--threads", "2").stderr == ""
+    said = run(*words, "--ranks", "2", "--threads", "3").stderr
+    assert "packed (slp) puts 6 threads on 4 cores, several to a core: there are no more" in said
+
+
+def test_the_tools_of_as_are_those_of_the_table() -> None:
+    shown = run("hints", "--as", "list", COLUMNS="300").stdout
+    helped = " ".join(run("hints", "--help", COLUMNS="300").stdout.split())
+    for name, form in LAUNCHERS.items():
+        assert f"│ {name} " in shown
+        assert form.meaning in shown
+        assert f" {name}," in helped or f" {name};" in helped
 
 
 def test_hints_as_json_are_the_eight_best_matches_in_order() -> None:
@@ -192,6 +231,21 @@ def test_the_picture_needs_no_unicode() -> None:
         (
             ("hints", "-m", SMALL, "-t", "2", "--hint", "slp", "--as", "x"),
             "one of taskset, numactl",
+        ),
+        (
+            ("hints", "-m", SMALL, "--ranks", "2", "-t", "2"),
+            "--ranks needs --hint and --threads",
+        ),
+        ((*RANKS, "--rank", "4"), "there is no rank 4"),
+        (("hints", "-m", SMALL, "-t", "2", "--rank", "0"), "there is no rank 0"),
+        ((*RANKS, "--as", "mpich", "--rank", "0"), "mpich starts all ranks with one text"),
+        (
+            ("hints", "-m", SMALL, "--ranks", "5", "-t", "3", "--hint", "slp"),
+            "15 threads on 12 available CPUs",
+        ),
+        (
+            ("hints", "-m", SMALL, "-t", "2", "--hint", "SLP", "--as", "openmpi4"),
+            "no pattern for these places",
         ),
         (("topology", "--machine", SMALL, "--hint", "SLP"), "needs --threads"),
         (("topology", "--machine", "no-such-machine"), "opteron-6164he"),

@@ -113,6 +113,18 @@ def test_what_other_live_runs_claim_is_not_bound_before_exec(
     assert b"hint packed (slp), bound to CPUs" in run(*options).stderr
 
 
+def test_ranks_that_begin_together_are_not_all_bound_to_the_same_cpus(
+    run: Runner, probe: Path, policy: Path
+) -> None:
+    cpus = format_cpu_list(sorted(allowed())[:2])
+    _write_cache(run, probe, policy, cpus)
+    options = ("--policy", policy, "--threads", "2", "--", probe, "0")
+    for ranks, bound in (("1", True), ("2", False)):
+        rank = {"OMPI_COMM_WORLD_LOCAL_SIZE": ranks, "OMPI_COMM_WORLD_LOCAL_RANK": "0"}
+        done = run(*options, env=run.env | rank)
+        assert (b"bound to CPUs" in done.stderr) == bound
+
+
 def test_without_a_named_policy_the_users_own_counts(
     run: Runner, probe: Path, policy: Path
 ) -> None:

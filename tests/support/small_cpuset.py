@@ -20,15 +20,20 @@ class SmallCpuset:
     """An existing cgroup."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def allow(self, cpus: Iterable[int]) -> None:
         """Allow its processes these CPUs from now on."""
-        (self._folder / "cpuset.cpus").write_text(format_cpu_list(map(OsIndex, cpus)))
+        (self.folder / "cpuset.cpus").write_text(format_cpu_list(map(OsIndex, cpus)))
+
+    def command(self) -> list[str]:
+        """Words before a program that put it into the cgroup."""
+        enter = f'echo $$ > {self.folder}/cgroup.procs && exec "$@"'
+        return ["sh", "-c", enter, "sh"]
 
     def enter(self) -> None:
         """For `preexec_fn`: put this process, and the processes that it starts, into the cgroup."""
-        (self._folder / "cgroup.procs").write_text(str(os.getpid()))
+        (self.folder / "cgroup.procs").write_text(str(os.getpid()))
 
 
 @contextmanager

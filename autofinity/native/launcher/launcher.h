@@ -116,6 +116,14 @@ bool program_exists(const char* name);
 // Thread count that the environment sets (OMP_NUM_THREADS and the like); 0: none.
 int threads_from_environment(void);
 
+// ---- ranks --------------------------------------------------------------------------------------
+typedef struct {
+    const char* launcher;  // NULL: this is no rank of an MPI program
+    int ranks, rank;       // on this node; ranks count from 0
+} LocalRank;
+// Reads the variables of MPI launchers; values that make no sense are ignored.
+void find_local_rank(LocalRank* out);
+
 // ---- policy file --------------------------------------------------------------------------------
 // The counters that a policy's conditions use.
 enum Asks { ASKS_NOTHING, ASKS_SOFTWARE, ASKS_HARDWARE };
@@ -266,8 +274,9 @@ typedef struct {
     const char* allowed;  // CPU list allowed before anything was bound
     int near_node;        // node that hints prefer; negative: none
     int threads;          // 0: unknown; the monitor watches
-    pid_t application;    // the process that becomes it
-    bool adopts;          // orphans of its children become its children
+    LocalRank local;
+    pid_t application;  // the process that becomes it
+    bool adopts;        // orphans of its children become its children
 } MonitorRequest;
 // Starts the monitor, from a child of the application's process. True: the monitor runs, and
 // `attached` says what it can see (tier -1: no answer within its time). False: `reason` says why

@@ -177,11 +177,13 @@ static void prepare(void* what) {
     plan->sharing_shows = undecided && !single && hinting_is_on();
     int near_node = find_near_node(options->near);
     int threads = options->threads ? options->threads : threads_from_environment();
+    LocalRank local;
+    find_local_rank(&local);
     // A thread count is bound before exec only when it is promised: a runtime that counts the CPUs
-    // it may use must not find fewer because of us.
-    // Known cores are those of runs without a device.
+    // it may use must not find fewer because of us. Ranks begin together, and would all be bound to
+    // the same CPUs. Known cores are those of runs without a device.
     bool known = use_db && options->bind_threads && policy_decides(options) && threads > 0 &&
-                 near_node < 0 && plan->digest[0] &&
+                 near_node < 0 && plan->digest[0] && local.ranks < 2 &&
                  find_decision(&plan->state, plan->program.key, threads, plan->digest,
                                options->bind, &plan->allowed, &plan->known);
     bool crowded = known && claimed_by_others(&plan->state, &plan->known.set);
@@ -198,6 +200,7 @@ static void prepare(void* what) {
         .allowed = plan->allowed_list,
         .near_node = near_node,
         .threads = threads,
+        .local = local,
         .application = plan->application,
         .adopts = plan->adopts,
     };

@@ -83,11 +83,13 @@ static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD
 // Becomes Python with `module`, which gets everything by arguments. Returns when exec fails.
 static void exec_python(const char* module, const MonitorRequest* request, int pidfd,
                         const Attached* attached, const Counters* counters) {
-    char pid[16], descriptor[16], threads[16], near_node[16], opened[256] = "",
-                                                              ladder[REASON_CHARS];
+    char pid[16], descriptor[16], threads[16], ranks[16], rank[16], near_node[16];
+    char opened[256] = "", ladder[REASON_CHARS];
     snprintf(pid, sizeof pid, "%d", (int)request->application);
     snprintf(descriptor, sizeof descriptor, "%d", pidfd);
     snprintf(threads, sizeof threads, "%d", request->threads);
+    snprintf(ranks, sizeof ranks, "%d", request->local.ranks);
+    snprintf(rank, sizeof rank, "%d", request->local.rank);
     snprintf(near_node, sizeof near_node, "%d", request->near_node);
     explain_ladder(attached, ladder, sizeof ladder);
     if (pidfd >= 0) keep_over_exec(pidfd);
@@ -128,6 +130,9 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         {"--migrate-pages", request->options->migrate_pages ? "yes" : NULL},
         {"--arm", request->options->arm ? "yes" : NULL},
         {"--auto-rebuild", request->options->auto_rebuild ? "yes" : NULL},
+        {"--launcher", request->local.launcher},
+        {"--ranks", request->local.launcher ? ranks : NULL},
+        {"--rank", request->local.launcher ? rank : NULL},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (!pairs[i][1]) continue;

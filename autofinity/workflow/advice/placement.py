@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
-from autofinity.affinity.launchers import launcher_line
+from autofinity.affinity.launchers.table import launcher_line
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import PlacementError
@@ -14,6 +14,7 @@ from autofinity.model.placement import CoreSet
 from autofinity.policy.explain import Explanation, explain, explanation_data, explanation_text
 from autofinity.policy.readable import hint_text
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose
+from autofinity.workflow.advice.ranks import of_ranks
 from autofinity.workflow.advice.seen import Section, Seen
 
 _A_CPU_A_THREAD = "omp"
@@ -110,6 +111,11 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
         "decision": explanation_data(seen.policy, chosen.why),
         "final": final,
     }
+    if seen.ranks:
+        several = of_ranks(seen, hint)
+        return Section(
+            "placement", several.advice, (*several.evidence, *evidence), facts | several.facts
+        )
     advice = f"{hint.shown}: {hint_text(hint)}; CPUs {format_cpu_list(cpus)}"
     how = tuple(f"{line} PROGRAM" for line in lines.values())
     return Section("placement", advice, (*how, *evidence), facts)

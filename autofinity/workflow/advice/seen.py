@@ -36,6 +36,8 @@ class Seen:
     """That compute, or were promised."""
     room: int = 0
     """Cores that they are to share, where fewer of them run at a time; 0: one each."""
+    ranks: int = 0
+    """Processes like this one that are to be placed together; 0: this one only."""
     learned: RulePolicy | None = None
     """The policy as it was learned, for any machine's facts; None: `policy` asks for no facts."""
     kind: str = ""

@@ -39,6 +39,27 @@ def document(name: str, *arguments: str) -> dict[str, Any]:
     return found
 
 
+def test_ranks_are_placed_by_the_hint_of_the_measured_one(policy: str) -> None:
+    alone = document("own.json", "--policy", policy)["placement"]
+    found = document("own.json", "--policy", policy, "--ranks", "2")["placement"]
+    assert (found["hint"], found["cpus"]) == (alone["hint"], alone["cpus"])
+    places = [set(rank["cpus"]) for rank in found["ranks"]]
+    assert [len(cpus) for cpus in places] == [THREADS, THREADS]
+    assert not places[0] & places[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--ranks", "2"), "`autofinity hints --ranks` needs no program"),
+        (("--ranks", "2", "--curve", "auto", "--", "true"), "expected no --ranks"),
+    ],
+)
+def test_ranks_without_a_measured_program_are_refused(words: tuple[str, ...], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        told(*words)
+
+
 def explained(*policy: str) -> dict[str, Any]:
     sample = ",".join(f"{counter}={value!r}" for counter, value in PER_SECOND.items())
     done = CliRunner().invoke(
@@ -96,7 +117,7 @@ def test_another_policy_may_be_named(policy: str) -> None:
 
 
 def test_names_of_foreign_events_are_no_commands_to_a_terminal(tmp_path: Path) -> None:
-    path = tmp_path / "stat.json"
+    path = tmp_path / "own.json"
     path.write_text('{"counter-value" : "1", "event" : "\\u001b[2Jevil\\n"}\n')
     text = told("--from", str(path), "-m", MACHINE, "-t", "4")
     assert "\x1b" not in text

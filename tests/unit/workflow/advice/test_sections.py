@@ -50,6 +50,31 @@ def test_a_decided_program_is_told_its_cores_and_how_to_start_there() -> None:
     assert found.facts["final"] is True
 
 
+def test_ranks_like_the_one_that_was_seen_get_disjoint_places_by_its_hint() -> None:
+    one = seen(**sampled(PACKED, instructions=1e9), ranks=2)
+    found = placement(one, chosen_of(one))
+    assert found.advice == "2 ranks of 4 threads, each packed (slp)"
+    assert found.facts["ranks"] == [
+        {
+            "cpus": [4 * at + cpu for cpu in range(4)],
+            "nodes": [at],
+            "line": f"numactl --physcpubind={4 * at},{4 * at + 1},{4 * at + 2},{4 * at + 3} "
+            "--localalloc",
+        }
+        for at in range(2)
+    ]
+    assert found.evidence[1].startswith("rank 1: CPUs 4-7, memory of node 1: numactl ")
+    options = "--ranks 2 --threads 4 --hint packed --as TOOL"
+    assert f"for another launcher: autofinity hints {options}" in found.evidence
+
+
+def test_ranks_without_room_are_said_to_have_none() -> None:
+    one = seen(**sampled(PACKED, instructions=1e9), ranks=3)
+    found = placement(one, chosen_of(one))
+    assert found.advice == "3 ranks of 4 threads find no room"
+    assert "cannot place 12 threads on 8 available CPUs" in found.evidence[0]
+
+
 def test_an_answer_that_a_run_would_look_at_twice_is_said_not_to_be_final() -> None:
     counters = ("instructions",)
     again = RulePolicy(looked_at(counters), {}, (), DISTRIBUTED)

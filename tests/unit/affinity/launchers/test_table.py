@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from made_up_machine import machine
 
-from autofinity.affinity.launchers import LAUNCHERS, launcher_line
+from autofinity.affinity.launchers.table import LAUNCHERS, launcher_line, rank_texts
+from autofinity.affinity.ranks import place_ranks
+from autofinity.model.affinity import PACKED
 from autofinity.model.errors import UsageError
-from autofinity.model.topology import OsIndex
+from autofinity.model.topology import Cache, OsIndex
 
 CPUS = tuple(OsIndex(cpu) for cpu in (40, 0, 1030, 6))
 
@@ -48,12 +50,13 @@ int main(void) {
         ("numactl", "numactl --physcpubind=0,6,40,1030 --localalloc"),
         ("omp", "env OMP_NUM_THREADS=4 OMP_PLACES={40},{0},{1030},{6} OMP_PROC_BIND=close"),
         ("gomp", "env OMP_NUM_THREADS=4 GOMP_CPU_AFFINITY=40,0,1030,6"),
-        (
+        (  # Intel C++ Compiler Developer Guide, "Thread Affinity Interface": proclist, explicit
             "kmp",
             "env OMP_NUM_THREADS=4 KMP_AFFINITY=granularity=fine,proclist=[40,0,1030,6],explicit",
         ),
         ("likwid", "likwid-pin -c 40,0,1030,6"),
         ("systemd", "systemd-run --scope -p AllowedCPUs=0,6,40,1030"),
+        # docker run(1), podman-run(1): "--cpuset-cpus: CPUs in which to allow execution (0-3, 0,1)"
         ("docker", "--cpuset-cpus=0,6,40,1030"),
     ],
 )
@@ -66,40 +69,51 @@ def test_tools_that_pin_threads_get_cpus_in_thread_order_and_others_sorted(
 def test_masks_hold_cpu_ids_of_any_size() -> None:
     few = tuple(OsIndex(cpu) for cpu in (0, 33, 64))
     assert launcher_line("hwloc", few) == "hwloc-bind 0x00000001,0x00000002,0x00000001 --"
-    assert launcher_line("srun", few).endswith(
-        "--cpus-per-task=3 --cpu-bind=mask_cpu:0x10000000200000001"
-    )
+    assert launcher_line("srun", few).endswith("--cpu-bind=mask_cpu:0x10000000200000001")
     mask = int(launcher_line("srun", CPUS).rpartition(":")[2], 16)
     assert mask == 1 << 40 | 1 << 0 | 1 << 1030 | 1 << 6
 
 
+LINES = [tool for tool, form in LAUNCHERS.items() if not form.file]
+WHOLE = machine(packages=2, llcs=2, cores=4, caches=(Cache(3, 1 << 20, 64, 16, 4),))
+
+
+@pytest.mark.parametrize("tool", LINES)
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_no_line_has_anything_that_a_shell_would_take_apart(
+    tool: str, ranks: int, tmp_path: Path
+) -> None:
+    for line in rank_texts(tool, place_ranks(WHOLE, ranks, 2, PACKED), WHOLE):
+        said = subprocess.run(
+            ["sh", "-c", f"printf '%s ' {line}"],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+        )
+        assert said.stdout.split() == line.split()
+
+
 @pytest.mark.parametrize("tool", LAUNCHERS)
-def test_no_line_has_anything_that_a_shell_would_take_apart(tool: str, tmp_path: Path) -> None:
-    line = launcher_line(tool, CPUS)
-    said = subprocess.run(
-        ["sh", "-c", f"printf '%s ' {line}"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tmp_path,
-    )
-    assert said.stdout.split() == line.split()
+def test_ranks_get_a_text_each_or_one_for_all(tool: str) -> None:
+    ranks = place_ranks(WHOLE, 4, 2, PACKED)
+    texts = rank_texts(tool, ranks, WHOLE)
+    assert len(texts) in (1, 4)
+    if len(texts) == 4:
+        assert texts == [launcher_line(tool, rank.cores.cpus, WHOLE) for rank in ranks]
 
 
-@pytest.mark.parametrize(
-    ("allowed", "line"),
-    [
-        ({1, 2, 3, 5, 6, 7}, "likwid-pin -c 2,0,4"),  # 1,2,3, then their siblings 5,6,7
-        ({1, 3, 6}, "likwid-pin -c 1,0,2"),
-        (set(range(8)), "likwid-pin -c 3,1,6"),  # no cpuset: the kernel's numbers
-    ],
-)
-def test_likwid_counts_the_cpus_of_a_cpuset(allowed: set[int], line: str) -> None:
-    whole = machine(cores=4, smt=2, number=lambda core, rank: 4 * rank + core)
-    cpus = tuple(OsIndex(cpu) for cpu in (3, 1, 6))
-    within = whole.restricted(frozenset(map(OsIndex, allowed)))
-    assert launcher_line("likwid", cpus, within) == line
-    assert launcher_line("taskset", cpus, within) == "taskset -c 1,3,6"
+def test_every_tool_that_the_tests_call_is_said_to_check_its_texts() -> None:
+    """Tests of the other forms hold the grammar, and where it is documented."""
+    by_grammar = {tool for tool, form in LAUNCHERS.items() if "grammar" in form.checked}
+    assert by_grammar == {
+        "kmp",
+        "docker",
+        "kubelet",
+        "pod",
+        "balloons",
+        "scx_layered",
+    }
 
 
 def test_an_unknown_tool_is_answered_with_those_that_are_known() -> None:

@@ -1,0 +1,57 @@
+"""Groups of cgroup v2: what the kernel makes of the commands (v1's cpuset has the same files)."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from launcher_tools import MASK, allowed_here
+from made_up_machine import machine
+from small_cpuset import small_cpuset
+
+from autofinity.affinity.launchers.form import Job, Task
+from autofinity.affinity.launchers.table import launcher_form, rank_texts
+from autofinity.affinity.ranks import place_ranks
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.topology import OsIndex
+
+
+def test_each_rank_has_a_group_with_its_cpus_and_nodes() -> None:
+    whole = machine(2, 1, 1, 4)
+    (text,) = rank_texts("cgroup", place_ranks(whole, 2, 2, PACKED), whole)
+    assert text.splitlines() == [
+        "mkdir -p rank0",
+        "echo 0,1 > rank0/cpuset.cpus",
+        "echo 0 > rank0/cpuset.mems",
+        "mkdir -p rank1",
+        "echo 4,5 > rank1/cpuset.cpus",
+        "echo 1 > rank1/cpuset.mems",
+    ]
+    (text,) = rank_texts("cgroup", place_ranks(whole, 1, 2, DISTRIBUTED), whole)
+    assert "echo 0,1 > rank0/cpuset.mems" in text
+
+
+def test_the_kernel_reads_groups_back_and_confines_programs_to_them() -> None:
+    first, second = allowed_here(2)
+    tasks = (Task((second,), (OsIndex(0),)), Task((first,), (OsIndex(0),)))
+    (text,) = launcher_form("cgroup").texts(Job(tasks))
+    with small_cpuset([first, second]) as group:
+        control = group.folder / "cgroup.subtree_control"
+        if control.exists():
+            control.write_text("+cpuset")
+        folders = [group.folder / f"rank{rank}" for rank in range(2)]
+        try:
+            subprocess.run(["sh", "-euc", text], cwd=group.folder, check=True)
+            assert [_cpus(folder) for folder in folders] == [{second}, {first}]
+            for folder, cpu in zip(folders, (second, first), strict=True):
+                command = f"echo $$ > {folder}/cgroup.procs && {MASK}"
+                done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+                assert done.stdout.split()[-1] == str(cpu), done.stderr
+        finally:
+            for folder in folders:
+                folder.rmdir()
+
+
+def _cpus(folder: Path) -> frozenset[OsIndex]:
+    return parse_cpu_list((folder / "cpuset.cpus").read_text())
