@@ -205,14 +205,16 @@ def all_counts(machine: str, table: ObservationTable) -> Iterator[str]:
     counts = sorted(set(table.threads.tolist()))
     more = [count for count in counts if count <= 2 * TRAINED_WITH]
     several = table.take(np.isin(table.threads, more))
-    for learned_with, known, settings in (
-        (f"{TRAINED_WITH} threads", train, OURS),
-        (f"{TRAINED_WITH} threads, one answer for all", train, replace(OURS, other_counts=False)),
-        (f"{', '.join(map(str, more))} threads", several, OURS),
-        (f"{', '.join(map(str, counts))} threads", table, OURS),
-    ):
+    one_answer = replace(OURS, other_counts=False)
+    learned: dict[str, tuple[ObservationTable, LearningSettings]] = {
+        f"{TRAINED_WITH} threads": (train, OURS),
+        f"{TRAINED_WITH} threads, one answer for all": (train, one_answer),
+        f"{', '.join(map(str, more))} threads": (several, OURS),
+        f"{', '.join(map(str, counts))} threads": (table, OURS),
+    }
+    for learned_with, (known, settings) in learned.items():
         judged = judged_on(machine, table, learning(machine, known, settings), 0)
-        yield row(f"`{machine}`, {learned_with}", f"`{machine}`, all four", judged)
+        yield row(f"`{machine}`, {learned_with}", f"`{machine}`, all counts", judged)
 
 
 def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:

@@ -52,7 +52,9 @@ def openmp_affinity(topology: Topology, threads: int, hint: Hint) -> Affinity:
 @pytest.mark.parametrize("hint", [hint for hint in HINTS if OPENMP[hint]], ids=str)
 def test_the_words_place_as_the_hint_does(machine: str, hint: Hint) -> None:
     topology = load_preset(machine).topology
-    counts = range(1, min(topology.n_cores, 64) + 1)
+    # With as many threads as cores, hints that pack take SMT siblings, which no OpenMP word does.
+    most = topology.n_cores - (len(topology.pus) > topology.n_cores)
+    counts = range(1, min(most, 64) + 1)
     found = {n: openmp_affinity(topology, n, hint) for n in counts}
     wanted = {n: get_affinity(topology, n, hint).affinity for n in counts}
     exact = [n for n in counts if is_exact(wanted[n])]
