@@ -128,6 +128,8 @@ def command(
     program = live_program(ctx)
     if counts is None and (programs or repeats != 1):
         raise UsageError("--program and --repeats are for --curve; expected it, too")
+    if ranks is not None and near is not None:
+        raise UsageError("--ranks spreads ranks over all nodes; expected it without --near")
     if counts is not None and near is not None:
         raise UsageError("--near is for advice on placement; expected it without --curve")
     if counts is not None and ranks is not None:

@@ -81,9 +81,6 @@ def command(
     if options["machine"] == "any":
         _across(settings, observations, policy, html, as_json=as_json)
         return
-    from autofinity.policy.readable import hints_key
-    from autofinity.report import evaluation_table
-    from autofinity.report.evaluation_legend import legend
     from autofinity.workflow.evaluate import evaluate
     from autofinity.workflow.observations import shipped_observations
 
@@ -100,14 +97,20 @@ def command(
         observations=observations,
         reporter=Terminal(),
     )
-    if html is not None:
+    _say(done, wanted.machine, as_json=as_json)
+    if html is not None:  # last: a page that cannot be written does not take the result along
         _keep_page(html, wanted.machine, done)
+
+
+def _say(done: Evaluated, machine: str, *, as_json: bool) -> None:
+    from autofinity.policy.readable import hints_key
+    from autofinity.report import evaluation_table
+    from autofinity.report.evaluation_legend import legend
+
     if as_json:
         say_json(evaluation_table.as_json(done.cases, done.verdict, done.skipped))
         return
-    title = (
-        f"{wanted.machine}: ms of the region of interest; oracle of {done.affinities} affinities"
-    )
+    title = f"{machine}: ms of the region of interest; oracle of {done.affinities} affinities"
     print_table(evaluation_table.table(done.cases, title))
     if done.cases:
         for line in legend(done.cases, done.affinities):
@@ -165,12 +168,17 @@ def _across(
     *,
     as_json: bool,
 ) -> None:
-    from autofinity.report.across_table import across_json, across_table
     from autofinity.workflow.several_machines import evaluate_across
 
     found = evaluate_across(settings, observations=observations, policy=policy, reporter=Terminal())
+    _say_across(found, as_json=as_json)
     if html is not None:
         _keep_page_across(html, found)
+
+
+def _say_across(found: Mapping[str, Judged], *, as_json: bool) -> None:
+    from autofinity.report.across_table import across_json, across_table
+
     if as_json:
         say_json({unseen: across_json(judged) for unseen, judged in found.items()})
         return

@@ -89,6 +89,8 @@ def command(
         raise UsageError("--as needs one hint; choose it with --hint")
     if ranks is not None and (hint is None or threads is None):
         raise UsageError("--ranks needs --hint and --threads, the threads of each rank")
+    if ranks is not None and near is not None:
+        raise UsageError("--ranks spreads ranks over all nodes; expected it without --near")
     if rank is not None and rank >= (ranks or 0):
         raise UsageError(f"there is no rank {rank}; expected --ranks above it")
     wanted = HINTS if hint is None else (hint,)

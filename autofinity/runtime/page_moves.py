@@ -68,7 +68,7 @@ class PageMoves:
     def back(self) -> None:
         """Move all remembered pages back to where they came from; the others stay."""
         self.stop()
-        for pages, node in self._came_from:
+        for pages, node in reversed(self._came_from):  # those that moved twice end where they were
             self._process.apply((MovePages(pages, (node,) * len(pages)),))
         self.final()
 

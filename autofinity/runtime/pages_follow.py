@@ -207,7 +207,8 @@ class PagesFollow:
         self._homes.update(zip(state.placed, now, strict=True))
 
     def _follow(self, state: LiveState, found: LeftBehind) -> None:
-        self._homes_before = dict(self._homes)
+        if not self._moves.revocable:  # else pages go back to where they were before both moves
+            self._homes_before = dict(self._homes)
         self._moved_to = state.placed, state.seats
         self._moves.begin(found.belongs)
 

@@ -92,7 +92,8 @@ def evaluate(
             table = gather(replace(wanted, threads=train_counts), reporter)
         table = with_threads(table, train_counts)
         learner = leaving_out(table, lambda others: learn(others, wanted, settings).policy)
-    with reporter.progress("judge", len(judged.programs()) * len(wanted.threads)) as done:
+    workloads = judged.workload()[np.isin(judged.threads, wanted.threads)]
+    with reporter.progress("judge", len(np.unique(workloads))) as done:
         cases, skipped = judge(
             judged,
             wanted.threads,

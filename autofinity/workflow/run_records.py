@@ -118,8 +118,9 @@ def run_now(text: str, db: Path) -> RunNow:
 
 
 def _numbered(text: str, database: BehaviourDB) -> RunRecord | None:
-    """The run with a number of any length."""
-    return database.run(int(text)) if len(text) <= _MOST_DIGITS else None
+    """The run with a number of any length; None where the text is no such number."""
+    number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return database.run(int(text)) if number else None
 
 
 def _others(run: RunRecord, live: tuple[RunRecord, ...]) -> tuple[str, ...]:

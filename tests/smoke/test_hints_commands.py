@@ -237,6 +237,7 @@ def test_the_picture_needs_no_unicode() -> None:
             "--ranks needs --hint and --threads",
         ),
         ((*RANKS, "--rank", "4"), "there is no rank 4"),
+        ((*RANKS, "--near", "eth0"), "expected it without --near"),
         (("hints", "-m", SMALL, "-t", "2", "--rank", "0"), "there is no rank 0"),
         ((*RANKS, "--as", "mpich", "--rank", "0"), "mpich starts all ranks with one text"),
         (

@@ -193,6 +193,9 @@ def test_a_damaged_row_is_one_line_and_an_exit_code(
     [
         (["explain", "99999999999999999999999"], "there is no run 99999999999999999999999 in"),
         (["explain", "9" * 5000], "there is no run 9999"),
+        (["top", "--once", "abc"], "there is no run abc in"),
+        (["top", "--once", "1e3"], "there is no run 1e3 in"),
+        (["top", "--once", "\u0663"], "there is no run \u0663 in"),
         (["attach", "2147483648"], "there is no process 2147483648"),
         (["attach", "9" * 40], "there is no process 9999"),
         (["restore", "2147483648"], "no live run of process 2147483648 is on record"),

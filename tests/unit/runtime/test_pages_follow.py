@@ -217,6 +217,27 @@ def test_pages_go_back_when_a_trial_is_taken_back() -> None:
     assert list(program.nodes.values()).count(1) == 500
 
 
+def test_pages_that_followed_twice_are_back_where_they_were_first_and_so_are_homes() -> None:
+    program = looked_at_packed((500, 500))
+    decided = Decision(PACKED, None, math.inf, None)
+    trial = replace(program.state, phase="placed", hint=PACKED, decision=decided)
+    trial = replace(trial, guard=Guard().saw_before(1.0))
+    program.look(trial, (0, 1))
+    program.nodes |= dict.fromkeys(range(2001, 2301), 1)
+    for _ in range(3):
+        program.look(trial, (0, 1), 100)
+    assert set(program.nodes.values()) == {0}
+    undone = replace(trial, hint=DISTRIBUTED, seats=program.placed(0, 2).seats)
+    program.look(undone, (0, 1), 0.1, Outcome(2, 0))
+    assert [page for page, node in program.nodes.items() if node] == [
+        *range(501, 1001),
+        *range(2001, 2301),
+    ]
+    for _ in range(3):
+        program.look(undone, (0, 2))
+    assert program.told[-1].startswith("left behind is 0% of its memory")
+
+
 def test_more_than_looking_may_cost_does_not_come_along() -> None:
     pages = COME_ALONG_BYTES // PAGE + 1
     assert looked_at_packed((500, pages)).moved == []
