@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,8 @@ from autofinity.cli.progress import Terminal
 from autofinity.model.errors import SimulationError
 
 if TYPE_CHECKING:
+    from autofinity.evaluation.comparison import MechanismCase
+    from autofinity.evaluation.comparison_summary import MechanismSummary
     from autofinity.mechanisms.registry import Entry
 
 
@@ -140,16 +142,24 @@ def command(
 
         save(comparison_table.chart(summary, title), output)
         say(f"{title}: kept in {output}", err=True)
+    if as_json:
+        mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
+        say_json({**comparison_table.as_json(cases, summary), "mapped_by": mapped_by})
+    else:
+        _print(cases, summary, title)
     if html is not None:
         from autofinity.report.comparison_page import comparison_sections
 
         lead = f"{threads} threads, {programs_run} programs; seeds: {seeds}, repeats: {repeats}."
         sections = comparison_sections(cases, summary)
         keep_page(html, f"Mechanisms on {machine}", lead, sections)
-    if as_json:
-        mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
-        say_json({**comparison_table.as_json(cases, summary), "mapped_by": mapped_by})
-        return
+
+
+def _print(
+    cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary], title: str
+) -> None:
+    from autofinity.report import comparison_table
+
     print_table(comparison_table.table(summary, title))
     if any(sum(of.overhead.values()) for of in summary.values()):
         print_table(comparison_table.overhead_table(summary))
