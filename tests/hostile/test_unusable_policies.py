@@ -19,16 +19,20 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 def attach(tmp_path: Path, *options: str, **environment: str) -> list[str]:
-    """Messages of `attach` on a program that ends by itself."""
-    with subprocess.Popen(["sleep", "1.5"]) as program:
-        done = subprocess.run(
+    """Messages of `attach` on a program that ends once it is watched."""
+    with subprocess.Popen(["sleep", "60"]) as program:
+        watching = subprocess.Popen(
             [sys.executable, "-m", "autofinity", "attach", str(program.pid), *options],
             env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), **environment},
-            capture_output=True,
+            stderr=subprocess.PIPE,
             text=True,
         )
-    assert done.returncode == 0, done.stderr
-    return done.stderr.splitlines()
+        assert watching.stderr is not None
+        first = watching.stderr.readline()
+        program.terminate()
+        _, rest = watching.communicate()
+    assert watching.returncode == 0, first + rest
+    return (first + rest).splitlines()
 
 
 @pytest.mark.parametrize("kind", UNUSABLE)
