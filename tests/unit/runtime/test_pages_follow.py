@@ -9,21 +9,14 @@ from dataclasses import replace
 from made_up_machine import machine
 
 from autofinity.model.affinity import DISTRIBUTED, PACKED
-from autofinity.model.counters import Behaviour, CounterSample
+from autofinity.model.counters import Behaviour
 from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, Interval, MovePages, Outcome, ThreadEvent
 from autofinity.runtime.guard import Guard
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.looks import Look
-from autofinity.runtime.pages_follow import (
-    ASSUMED_LOSS,
-    COME_ALONG_BYTES,
-    FAR_SLOWER,
-    PagesFollow,
-    loss,
-)
+from autofinity.runtime.pages_follow import ASSUMED_LOSS, COME_ALONG_BYTES, PagesFollow, loss
 from autofinity.runtime.workers import Workers
 
 TOPOLOGY: Topology = machine(packages=2, llcs=1, cores=2)
@@ -49,8 +42,6 @@ class Program:
         self.told: list[str] = []
         self.follow = PagesFollow(self, TOPOLOGY, self.told.append, lasts_s * S)
         self.at_ns = 0
-        self.counted = 0
-        """Instructions of each thread in a look."""
         self.state = LiveState(phase="watching", workers=Workers(((0, 10), (1, 11)), (0, 1)))
 
     def advance(self, duration_ns: int) -> Interval:
@@ -85,9 +76,7 @@ class Program:
         begin = self.at_ns
         self.at_ns += round(s * S)
         events = () if begin else tuple(ThreadEvent("begin", n, 10 + n, 0) for n in (0, 1))
-        counts = {"instructions": self.counted, "task_clock_ns": S}
-        samples = tuple(CounterSample(tid, begin, self.at_ns, counts, S, S) for tid in (10, 11))
-        interval = Interval(begin, self.at_ns, samples, events, cpus=tuple(map(OsIndex, cpus)))
+        interval = Interval(begin, self.at_ns, (), events, cpus=tuple(map(OsIndex, cpus)))
         self.follow.saw(self.state, state, interval, outcome)
         self.state = state
 
@@ -171,20 +160,12 @@ def test_threads_that_are_placed_anew_while_pages_move_are_weighed_anew() -> Non
     assert len(program.moved) == before
 
 
-def looked_at_packed(pages: tuple[int, int], *speeds: float) -> Program:
-    """Whose threads were packed for a second look, and ran at these speeds there; the last one:
-    that of the looks at them.
-    """
+def looked_at_packed(pages: tuple[int, int]) -> Program:
+    """Whose threads have been packed for a second look."""
     program = Program(pages)
     program.look(program.state, (0, 2))
-    starts = (Look(Behaviour({"instructions": 1e9}), S),) * 4
-    packed = replace(program.placed(0, 1), phase="settling", again=True, starts=starts, visits=2)
+    packed = replace(program.placed(0, 1), phase="settling", again=True)
     program.look(packed, (0, 2), 0.1, Outcome(2, 0))
-    for speed in speeds or (0.9,):
-        assert program.moved == []
-        program.counted = round(speed * 1e8)
-        program.look(replace(program.state, phase="sampling"), (0, 1), 0.1)
-    program.counted = 0
     return program
 
 
@@ -241,11 +222,6 @@ def test_pages_that_followed_twice_are_back_where_they_were_first_and_so_are_hom
 def test_more_than_looking_may_cost_does_not_come_along() -> None:
     pages = COME_ALONG_BYTES // PAGE + 1
     assert looked_at_packed((500, pages)).moved == []
-
-
-def test_pages_stay_while_a_second_look_is_slower_than_their_absence_explains() -> None:
-    assert looked_at_packed((500, 500), *[FAR_SLOWER - 0.01] * 5).moved == []
-    assert looked_at_packed((500, 500), FAR_SLOWER - 0.01, FAR_SLOWER + 0.01).moved
 
 
 def test_what_may_not_be_moved_is_said_and_not_tried_for_ever() -> None:
