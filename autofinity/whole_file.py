@@ -20,7 +20,11 @@ def replace_file(
     """
     data = content.encode() if isinstance(content, str) else content
     if not private and path.exists() and not path.is_file():
-        path.write_bytes(data)
+        try:
+            path.write_bytes(data)
+        except OSError as error:
+            error.filename = str(path)
+            raise
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(3).hex()}.tmp")
     try:

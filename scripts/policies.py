@@ -110,15 +110,13 @@ def make(machine: str, threads: Sequence[int], root: Path, work: Path, anywhere:
     """
     path = root / "policies" / f"{machine}.json"
     policy, judged = learned_and_judged(machine, threads, root, work, path, LearningSettings())
-    own, other = judged.verdict.restart, with_other_counts(machine, root, work)
+    own = judged.verdict.restart
     print(f"  own {told(own)}; that for any machine {told(anywhere)}")
+    better = own.best_hint_ratio > anywhere.best_hint_ratio + WORTH
+    other = with_other_counts(machine, root, work) if better else None
     if other is not None:
         print(f"  own with thread counts that it was not learned from {told(other)}")
-    if (
-        other is not None
-        and own.best_hint_ratio > anywhere.best_hint_ratio + WORTH
-        and other.best_hint_ratio >= anywhere.best_hint_ratio
-    ):
+    if other is not None and other.best_hint_ratio >= anywhere.best_hint_ratio:
         keep(policy, judged, path, work)
     else:
         path.unlink(missing_ok=True)

@@ -293,11 +293,15 @@ def _tell(
     from autofinity.workflow.advice.advice import advice_on
 
     sections = advice_on(seen)
-    if html is not None:
-        keep_advice(html, seen, sections, whole)
     if as_json:
         say_json(_document(seen, sections, exit_code), indent=2)
-        return
+    else:
+        _print(seen, sections, err=err)
+    if html is not None:
+        keep_advice(html, seen, sections, whole)
+
+
+def _print(seen: Seen, sections: tuple[Section, ...], *, err: bool) -> None:
     say(one_line(f"advice on {seen.program}, on {seen.topology.name}; nothing was done"), err=err)
     for section in sections:
         say(f"\n{section.question}: {one_line(section.advice)}", err=err)

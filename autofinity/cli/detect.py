@@ -116,12 +116,12 @@ def command(
     title = f"{trace.name} on {name}, with {source}"
     document = _document(trace, name, source, detected)
     save_matrix(detected.found.sharing, title, output)
-    if html is not None:
-        _keep_page(html, trace.name, f"On {name}, seen with {source}.", detected.found, document)
     if as_json:
         say_json(document)
     else:
         _print(title, detected.found, document)
+    if html is not None:
+        _keep_page(html, trace.name, f"On {name}, seen with {source}.", detected.found, document)
 
 
 def _document(trace: Path, machine: str, source: str, detected: Detected) -> dict[str, object]:

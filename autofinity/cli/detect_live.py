@@ -57,12 +57,12 @@ def detect_live(
     title = f"{Path(program[0]).name}, by {by}"
     save_matrix(seen.sharing, title, out)
     try:
-        if html is not None:
-            _keep_page(html, Path(program[0]).name, by, seen)
         if as_json:
             say_json(_document(program, here, by))
         else:
             _print(title, here)
+        if html is not None:
+            _keep_page(html, Path(program[0]).name, by, seen)
     except OSError as error:
         flush_output()  # what is left of it is dropped
         complain(f"the report could not be written: {error.strerror}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from autofinity.affinity.launchers.table import LAUNCHERS
+from autofinity.affinity.launchers.table import LAUNCHERS, WORDS
 from autofinity.cli.hint_meanings import tell_meanings, wishes
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import HINT
@@ -83,7 +83,7 @@ def command(
     from autofinity.workflow.launcher_texts import text_of
 
     if tool == "list":
-        _print_launchers()
+        _tell_launchers(as_json=as_json)
         return
     if tool is not None and hint is None:
         raise UsageError("--as needs one hint; choose it with --hint")
@@ -154,18 +154,26 @@ def command(
     print_table(table)
 
 
-def _print_launchers() -> None:
+def _tell_launchers(*, as_json: bool) -> None:
+    if as_json:
+        say_json(
+            {
+                name: {
+                    "meaning": form.meaning,
+                    "text": form.file or WORDS,
+                    "pins_threads": form.pins_threads,
+                    "checked": form.checked,
+                }
+                for name, form in LAUNCHERS.items()
+            }
+        )
+        return
     from rich.table import Table
 
     table = Table(title="Tools of --as", title_justify="left")
     for heading in ("tool", "meaning", "text", "thread i on the i-th CPU", "checked"):
         table.add_column(heading, overflow="fold")
     for name, form in LAUNCHERS.items():
-        table.add_row(
-            name,
-            form.meaning,
-            form.file or "words before the program",
-            "yes" if form.pins_threads else "no: all threads on the whole set",
-            form.checked,
-        )
+        pinned = "yes" if form.pins_threads else "no: all threads on the whole set"
+        table.add_row(name, form.meaning, form.file or WORDS, pinned, form.checked)
     print_table(table)

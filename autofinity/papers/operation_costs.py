@@ -24,17 +24,23 @@ COUNTED: Mapping[str, Callable[[MechanismRun], int]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class OperationCosts:
-    """CPU time in % of the run's time, as kMAF'14 (section 5.4) and kMAF'16 (table 5) give it, or
-    ns of one operation.
-    """
+class _OfRuns:
+    """Needs all runs of a mechanism."""
 
     mechanism: str
-    of: Literal["run", "operation"]
 
     def data(self, runs: Runs) -> list[MechanismRun]:
         """All runs of the mechanism."""
         return runs_of(self.mechanism, runs.cases((self.mechanism,)))
+
+
+@dataclass(frozen=True, slots=True)
+class OperationCosts(_OfRuns):
+    """CPU time in % of the run's time, as kMAF'14 (section 5.4) and kMAF'16 (table 5) give it, or
+    ns of one operation.
+    """
+
+    of: Literal["run", "operation"]
 
     def draw(self, figure: AnyFigure, runs: Sequence[MechanismRun], on: str) -> Chart:
         """By kind of operation."""
@@ -44,14 +50,8 @@ class OperationCosts:
 
 
 @dataclass(frozen=True, slots=True)
-class CostsOfEach:
+class CostsOfEach(_OfRuns):
     """Least, quartiles and most of the time of one operation; medians over the runs."""
-
-    mechanism: str
-
-    def data(self, runs: Runs) -> list[MechanismRun]:
-        """All runs of the mechanism."""
-        return runs_of(self.mechanism, runs.cases((self.mechanism,)))
 
     def draw(self, figure: AnyFigure, runs: Sequence[MechanismRun], on: str) -> Chart:
         """A series for each kind."""
@@ -71,18 +71,13 @@ class CostsOfEach:
 
 
 @dataclass(frozen=True, slots=True)
-class EventCounts:
+class EventCounts(_OfRuns):
     """How often each operation was made, in relation to others, so that runs of different lengths
     and sizes can be compared.
     """
 
-    mechanism: str
     fault_ns: float
     """Time of an extra fault, which is the same for all of them."""
-
-    def data(self, runs: Runs) -> list[MechanismRun]:
-        """All runs of the mechanism."""
-        return runs_of(self.mechanism, runs.cases((self.mechanism,)))
 
     def draw(self, figure: AnyFigure, runs: Sequence[MechanismRun], on: str) -> Chart:
         """Means over the runs."""

@@ -195,7 +195,9 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
         header, machine=machine_text(topology), bind=request.bind, divided=share.divided
     )
     journal = Journal(request.db, header)
-    near = f"near {request.near}: hints prefer node {request.near_node}" if request.near else ""
+    near = f"near {request.near}: hints prefer node {request.near_node}"
+    if not near_of(request, topology):
+        near = ""
     for line in filter(None, (said, near, share.note, *gaps(topology))):
         journal.note(line)
     around = Surroundings(

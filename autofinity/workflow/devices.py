@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autofinity.affinity.near import NOWHERE, nodes_near
+from autofinity.affinity.near import NOWHERE, nodes_near, nodes_of
 from autofinity.model.devices import Device
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import Topology
@@ -49,6 +49,9 @@ def near_device(topology: Topology, machine: str, name: str | None) -> Nearness:
     nodes = nodes_near(topology, device)
     if nodes:
         return Nearness(nodes)
-    known = bool(device.nodes or device.cpus)
-    why = "it is as near to every node" if known else "its NUMA node is not known"
+    why = "its NUMA node is not known"
+    if nodes_of(topology, device):
+        why = "it is as near to every node"
+    elif device.nodes:
+        why = f"node {min(device.nodes)} is none of this machine's"
     return Nearness(note=f"--near {name} has no effect: {why}")

@@ -117,6 +117,9 @@ def test_the_tools_of_as_are_those_of_the_table() -> None:
         assert f"│ {name} " in shown
         assert form.meaning in shown
         assert f" {name}," in helped or f" {name};" in helped
+    listed = document("hints", "--as", "list")
+    assert list(listed) == list(LAUNCHERS)
+    assert listed["taskset"]["checked"] == "by the tool"
 
 
 def test_hints_as_json_are_the_eight_best_matches_in_order() -> None:

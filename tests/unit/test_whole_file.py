@@ -54,3 +54,8 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     reader.join(20)
     assert got == ["through"]
     assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_what_is_no_regular_file_is_named_when_it_takes_no_more() -> None:
+    with pytest.raises(OSError, match="/dev/full"):
+        replace_file(Path("/dev/full"), b"content")

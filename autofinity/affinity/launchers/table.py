@@ -29,6 +29,9 @@ from autofinity.affinity.ranks import Rank, memory_of
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 
+WORDS = "words before the program"
+"""Kind of text of a tool that reads no file."""
+
 LAUNCHERS: Mapping[str, LauncherForm] = {
     "taskset": commands.TASKSET,
     "numactl": commands.NUMACTL,
@@ -99,7 +102,7 @@ def all_in_markdown(ranks: Sequence[Rank], topology: Topology) -> str:
     """
     lines = ["| `--as` | for | text | checked | example |", "|---|---|---|---|---|"]
     for name, form in LAUNCHERS.items():
-        kind = f"`{form.file}`" if form.file else "words before the program"
+        kind = f"`{form.file}`" if form.file else WORDS
         example = _beginning(rank_texts(name, ranks, topology))
         lines.append(f"| `{name}` | {form.meaning} | {kind} | {form.checked} | {example} |")
     return "\n".join(lines) + "\n"
