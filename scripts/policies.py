@@ -13,14 +13,14 @@ Commands of autofinity do the same:
                                 ├► rules --paper ─► policies/M.paper.json
                                 └► evaluate --paper ──────────────────┘
 
-A machine's own policy is shipped where it does better than the one for any machine on programs
-that it has not seen, and no worse with thread counts that it has not seen either; elsewhere the
-file is removed. It is learned from all thread counts that were profiled on the machine, or from
-those of `--threads`. From one count none is shipped: how many sockets a hint takes depends on the
-count. The paper's is learned from one count, as in the paper: 8, or the lowest where 8 was not
-profiled. All are judged with all thread counts. The paper's policy is shipped whatever its
-results: it is the baseline of ours, and never a default. `make observations` makes the
-observations.
+A machine's own policy is shipped where it does better than the one for any machine on programs that
+it has not seen, and not worse with thread counts that it has not seen either, by more than those
+cases can show (WORTH); elsewhere the file is removed. It is learned from all thread counts that
+were profiled on the machine, or from those of `--threads`. From one count none is shipped: how many
+sockets a hint takes depends on the count. The paper's is learned from one count, as in the paper:
+8, or the lowest where 8 was not profiled. All are judged with all thread counts. The paper's policy
+is shipped whatever its results: it is the baseline of ours, and never a default. `make
+observations` makes the observations.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ BY_PAPER = (
 PAPERS_THREADS = 8
 """Moore & Childers, section 4: programs run with 8 threads."""
 WORTH = 0.002
-"""Least gain, as a share of the best hint, that a machine's own policy needs: a few dozen cases
-cannot show less, and a policy learned on one machine only carries over less well to other programs
-(the public kernels)."""
+"""Least difference, as a share of the best hint, between a machine's own policy and that for any
+machine: a few dozen cases cannot show less, and a policy learned on one machine only carries over
+less well to other programs (the public kernels)."""
 HEAD = (
     "| policy | machine | learned from | rules | judged with | interesting cases won "
     "| of the best hint | of the oracle | median regret | worst |\n"
@@ -116,7 +116,7 @@ def make(machine: str, threads: Sequence[int], root: Path, work: Path, anywhere:
     other = with_other_counts(machine, root, work) if better else None
     if other is not None:
         print(f"  own with thread counts that it was not learned from {told(other)}")
-    if other is not None and other.best_hint_ratio >= anywhere.best_hint_ratio:
+    if other is not None and other.best_hint_ratio > anywhere.best_hint_ratio - WORTH:
         keep(policy, judged, path, work)
     else:
         path.unlink(missing_ok=True)

@@ -125,7 +125,13 @@ class Policy:
 
     def _repr_html_(self) -> str:
         from autofinity.api.html import lines_html, table_html
-        from autofinity.policy.readable import condition_text, number, ratio_text, second_text
+        from autofinity.policy.readable import (
+            condition_text,
+            number,
+            ratio_text,
+            second_text,
+            trial_text,
+        )
         from autofinity.policy.sentences import sentence
 
         policy = self.inside
@@ -145,6 +151,8 @@ class Policy:
         if policy.second is not None:
             again = Policy(policy.second.policy)._repr_html_()
             said += lines_html([f"{second_text(policy.second)}:"]) + again
+        if policy.trial is not None:
+            said += lines_html([trial_text(policy.trial)])
         return said
 
 

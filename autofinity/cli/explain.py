@@ -69,7 +69,7 @@ def command(
     """
     from autofinity.policy.explain import explain, explanation_data, explanation_text
     from autofinity.policy.on_machine import on_machine
-    from autofinity.policy.readable import second_text
+    from autofinity.policy.readable import second_text, trial_text
 
     if not samples and names_run(policy):
         explain_run(policy, database_named(db), html, as_json=as_json)
@@ -86,6 +86,7 @@ def command(
     why = explain(read, start)
     second = read.second_after(why.decision.hint)
     again = explain(second.policy, second.values(start, probe)) if second and probe else None
+    trial = read.trial if read.trial and again and read.trial.takes_place(start, probe) else None
     if html is not None:
         _keep_page(html, policy, read, why, lacking, second, again)
     if as_json:
@@ -94,6 +95,7 @@ def command(
         document["second"] = (
             None if second is None or again is None else explanation_data(second.policy, again)
         )
+        document["tries"] = None if trial is None else str(trial.hint)
         say_json(document)
         return
     say(explanation_text(read, why), newline=False)
@@ -106,6 +108,8 @@ def command(
         else:
             text = explanation_text(second.policy, again)
             say("".join(f"  {line}\n" for line in text.splitlines()), newline=False)
+        if trial is not None:
+            say(f"not final: {trial_text(trial)}")
     elif probe:
         say("--second is ignored: this answer is final", err=True)
 

@@ -2,9 +2,9 @@
 time.
 
 Source: Moore & Childers, section 3. The sample is taken in the fixed starting affinity
-(distributed), and once more in the affinity of a second look, where the policy has one. The program
-then runs again in the chosen affinity, which here is a look-up, since every best match has been
-profiled.
+(distributed), and again in the affinities of a second look and of a trial, where the policy has
+them. The program then runs again in the chosen affinity, which here is a look-up, since every best
+match has been profiled.
 """
 
 from __future__ import annotations
@@ -18,21 +18,17 @@ from autofinity.evaluation.switched import SwitchedRuns
 from autofinity.evaluation.times import times_of
 from autofinity.learning.feature_columns import with_sums
 from autofinity.learning.hint_samples import windows
-from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.facts import FactsOf, no_facts
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision, RulePolicy
+from autofinity.policy.answers import answers
 from autofinity.policy.on_machine import on_machine
-from autofinity.policy.selector import decide
 from autofinity.store.observation_table import ObservationTable
 
 type Learn = Callable[[str], RulePolicy]
 """Name of the program left out → a policy that has not seen that program."""
-type Look = Callable[[Hint], Mapping[str, float]]
-"""Hint → sample in the affinity of that hint."""
-
-
 type InRun = Callable[[Workload, RulePolicy], float]
 """Seconds of the workload under the policy, which decides during the run; NaN where unknown."""
 
@@ -105,8 +101,14 @@ class OwnMatches:
         """Class of the hint's best match."""
         return self.match(self.threads, hint)
 
+    def answers(
+        self, policy: RulePolicy, seen: Callable[[Affinity], Mapping[str, float]]
+    ) -> tuple[Decision, ...]:
+        """All answers of the policy, from samples of each affinity."""
+        return answers(policy, lambda hint: seen(self(hint)), self.threads, self.match.cores)
+
     def last_word(self, policy: RulePolicy, said: Decision) -> Decision:
-        """The policy's answer in its meaning for this thread count on this machine."""
+        """An answer in its meaning for this thread count on this machine."""
         return replace(said, hint=policy.at(said.hint, self.threads, self.match.cores))
 
 
@@ -138,23 +140,7 @@ def _decided(
     samples: int,
 ) -> Decision:
     """The final answer of a policy, for as many threads as are placed on the judged machine."""
-    said = decided(
-        policy,
-        lambda hint: behaviour_seen(table, workload, own(hint), warmup, samples),
+    said = own.answers(
+        policy, lambda affinity: behaviour_seen(table, workload, affinity, warmup, samples)
     )
-    return own.last_word(policy, said)
-
-
-def decided(policy: RulePolicy, look: Look) -> Decision:
-    """The final answer of a policy, by its rules."""
-    return both_decided(policy, look)[1]
-
-
-def both_decided(policy: RulePolicy, look: Look) -> tuple[Decision, Decision]:
-    """The first and the final answer of a policy; equal where the policy takes no second look."""
-    start = look(DISTRIBUTED)
-    decision = decide(policy, start)
-    second = policy.second_after(decision.hint)
-    if second is None:
-        return decision, decision
-    return decision, decide(second.policy, second.values(start, look(second.sampled_in)))
+    return own.last_word(policy, said[-1])

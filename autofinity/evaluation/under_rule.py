@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autofinity.evaluation.across import MachineRuns
 from autofinity.evaluation.cases import Case, case_of
-from autofinity.evaluation.judge import OwnMatches, behaviour_seen, both_decided
+from autofinity.evaluation.judge import OwnMatches, behaviour_seen
 from autofinity.evaluation.times import Times, times_of
 from autofinity.learning.feature_columns import with_sums
 from autofinity.learning.hint_samples import WARMUP_PERIODS
@@ -59,12 +59,12 @@ def _fell(
     here = on_machine(policy, runs.facts_of(workload.threads))
     own = OwnMatches(runs.matches, times.placed(workload))
     try:
-        first, last = both_decided(
-            here, lambda hint: behaviour_seen(table, workload, own(hint), WARMUP_PERIODS, 0)
+        said = own.answers(
+            here, lambda affinity: behaviour_seen(table, workload, affinity, WARMUP_PERIODS, 0)
         )
-        if (None if first.rule is None else here.rules[first.rule]) != rule:
+        if (None if said[0].rule is None else here.rules[said[0].rule]) != rule:
             return None
-        case = case_of(workload, times, own, own.last_word(here, last))
+        case = case_of(workload, times, own, own.last_word(here, said[-1]))
     except LearningError:
         return None
-    return Fell(runs.name, last.hint, case)
+    return Fell(runs.name, said[-1].hint, case)

@@ -15,7 +15,7 @@ from autofinity.model.affinity import Hint
 from autofinity.model.memory import MOVED_BYTES_PER_S
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome, RunRequest
-from autofinity.runtime.follower import on_trial
+from autofinity.runtime.follower import guarded
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import SAMPLING_LOSS
 from autofinity.runtime.loop import run_loop
@@ -67,7 +67,7 @@ class _Turns:
             before.phase == after.phase
             and after.phase in ("placed", "left alone")
             and outcome is None
-            and not on_trial(after)
+            and not guarded(after)
             and not self.follow.busy
         )
 

@@ -39,6 +39,7 @@ from autofinity.learning.ripper import by_ripper
 from autofinity.learning.row_weights import row_weights
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
+from autofinity.learning.trial import with_trial
 from autofinity.model.affinity import DISTRIBUTED, HINTS
 from autofinity.model.errors import LearningError
 from autofinity.model.facts import FactsOf
@@ -126,6 +127,7 @@ def learn_policy(
         losses = _losses(ready, settings, hints_of)
         policy, told = with_second_look(policy, first, again, losses, settings)
         notes.append(told)
+        policy = with_trial(policy, again, losses, settings.trial)
     if matches is not None and settings.other_counts and len(ready.table):
         losses = _losses(ready, settings, hints_of)
         policy = with_other_counts(policy, ready.table, ready.metric, losses, matches)

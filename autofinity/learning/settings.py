@@ -98,6 +98,8 @@ class LearningSettings:
     probe: Probe = "slP"
     """Hint in whose affinity a second sample is taken before threads are moved, if that pays on
     held-out programs (labels of runs and regret-tree only)."""
+    trial: Probe = "sLP"
+    """Hint that is tried after a second look, where that pays (see `learning.trial`)."""
     other_counts: bool = True
     """Whether to learn the meaning of answers with thread counts that were not profiled (see
     `learning.other_counts`); the caller has to give the machine's best matches."""
@@ -116,6 +118,7 @@ class LearningSettings:
             "labels": LABELS,
             "selection": SELECTIONS,
             "probe": PROBES,
+            "trial": PROBES,
         }
         for field, allowed in choices.items():
             got = getattr(self, field)
@@ -170,6 +173,7 @@ PAPER = LearningSettings(
     weighting="none",
     learner="jrip",
     probe="none",
+    trial="none",
     other_counts=False,
 )
 """Moore & Childers, by section: one sample period (2), each row of the action table once (2.2,

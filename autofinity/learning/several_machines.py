@@ -29,6 +29,7 @@ from autofinity.learning.pipeline import (
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
+from autofinity.learning.trial import with_trial
 from autofinity.model.affinity import DISTRIBUTED, HINTS
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
@@ -126,5 +127,6 @@ def learn_from(
     if evidence.again is not None and len(evidence.again.workload):
         policy, told = with_second_look(policy, first, evidence.again, losses, settings)
         notes.append(told)
+        policy = with_trial(policy, evidence.again, losses, settings.trial)
     kept = {**provenance, "settings": settings.as_dict(), "notes": list(notes)}
     return LearnedPolicy(replace(policy, provenance=kept), table, report, tuple(notes))

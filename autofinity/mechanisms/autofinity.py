@@ -21,10 +21,10 @@ from autofinity.affinity.best_matches import all_cores
 from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting
 from autofinity.mechanisms.static import Static, hinted
 from autofinity.mechanisms.stretched import stretched
-from autofinity.model.affinity import DISTRIBUTED
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.policy.answers import last_answer
 from autofinity.policy.selector import decide
 from autofinity.ports import Action, Interval, Sensors
 from autofinity.runtime.decider import LivePolicy
@@ -89,14 +89,9 @@ def restarted(setting: Setting) -> Static:
     policy = policy_of(setting)
     if setting.sample is None:
         raise UsageError("autofinity-restart looks at an earlier run; expected one to be possible")
-    start = setting.sample(DISTRIBUTED)
-    hint = decide(policy, start).hint
-    second = policy.second_after(hint)
-    if second is not None:
-        probe = setting.sample(second.sampled_in)
-        hint = decide(second.policy, second.values(start, probe)).hint
-    meant = policy.at(hint, setting.placed, all_cores(setting.topology))
-    return hinted("autofinity-restart", setting, meant)
+    cores = all_cores(setting.topology)
+    hint = last_answer(policy, setting.sample, setting.placed, cores)
+    return hinted("autofinity-restart", setting, hint)
 
 
 def policy_of(setting: Setting) -> RulePolicy:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autofinity.model.affinity import Affinity, Hint
-from autofinity.model.ratios import START, Ratio
+from autofinity.model.ratios import SPEEDUP, START, Ratio
 
-POLICY_VERSION = 5
+POLICY_VERSION = 6
 """Features by version. 1: conditions on counters. 2: on ratios of counters, too. 3: a second look.
-4: other hints with other thread counts. 5: ratios over facts of the machine."""
+4: other hints with other thread counts. 5: ratios over facts of the machine. 6: a trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class RulePolicy:
     second: SecondLook | None = None
     """Second look, taken after some answers with a sample in another placement; None: every answer
     is final."""
+    trial: Trial | None = None
+    """Trial of one more hint after a second look; None: the answer of the second look is final."""
     other_counts: OtherCounts | None = None
     """Meaning of the final answer with other thread counts; None: the same with any count."""
 
@@ -90,7 +93,8 @@ class RulePolicy:
         """The hints that may be the final answer, each once."""
         looks = [self] if self.second is None else [self, self.second.policy]
         said = [hint for look in looks for hint in (*(r.hint for r in look.rules), look.default)]
-        return tuple(dict.fromkeys(said))
+        tried = () if self.trial is None else (self.trial.hint,)
+        return tuple(dict.fromkeys((*said, *tried)))
 
     def at(self, hint: Hint, threads: int, cores: Affinity) -> Hint:
         """Meaning of the final answer `hint` for `threads` threads on a machine with `cores`."""
@@ -119,6 +123,38 @@ class SecondLook:
     def values(start: Mapping[str, float], probe: Mapping[str, float]) -> dict[str, float]:
         """Input of `policy`: the first sample, and the sample in the second affinity."""
         return {**probe, **{START + counter: value for counter, value in start.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One more hint, tried where threads are about as fast in both looks: where neither spread nor
+    packed is much better, a placement between them may be.
+
+    The threads stay there if they are faster than in the affinity of the answer.
+    """
+
+    hint: Hint
+    above: float
+    upto: float
+    """The trial takes place where above < `SPEEDUP` of the second look <= upto."""
+    faster: float
+    """Speed above which the threads stay, relative to the affinity of the answer."""
+
+    def takes_place(self, start: Mapping[str, float], probe: Mapping[str, float]) -> bool:
+        """Whether the samples of the two looks call for the trial."""
+        speedup = SPEEDUP.of(SecondLook.values(start, probe))
+        return Condition(SPEEDUP.name, self.above, self.upto).holds(speedup)
+
+    def against(self, answer: Hint) -> SecondLook:
+        """The question of the trial, as a second look: the first sample is that in the affinity of
+        `answer`.
+        """
+        faster = Condition(SPEEDUP.name, self.faster, math.inf)
+        counters = looked_at(SPEEDUP.numerator)
+        cuts = {SPEEDUP.name: (self.faster,)}
+        rules = (Rule((faster,), self.hint),)
+        policy = RulePolicy(counters, cuts, rules, answer, ratios=(SPEEDUP,))
+        return SecondLook(self.hint, (answer,), policy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,10 +132,10 @@ CATALOGUE: Mapping[Ratio, str] = {
 SPEED_GAIN = "speed_gain"
 """The ratio that shows the immediate gain or loss of speed in a second look."""
 
+SPEEDUP = Ratio(SPEED_GAIN, ("instructions",), (f"{START}instructions",))
+
 GAINS: Mapping[Ratio, str] = {
-    Ratio(SPEED_GAIN, ("instructions",), (f"{START}instructions",)): (
-        "instructions per second in the second sample, relative to the first: the speedup"
-    ),
+    SPEEDUP: ("instructions per second in the second sample, relative to the first: the speedup"),
     Ratio("running_gain", ("cycles",), (f"{START}cycles",)): (
         "running time of threads in the second sample, relative to the first; below 1, threads "
         "wait for others that the placement slows"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import ExportError
-from autofinity.model.policy import Condition, RulePolicy, SecondLook
-from autofinity.model.ratios import START, Ratio
+from autofinity.model.policy import Condition, RulePolicy, SecondLook, Trial
+from autofinity.model.ratios import SPEEDUP, START, Ratio
 from autofinity.policy.readable import condition_text, literal
 
 
@@ -22,7 +22,8 @@ def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
 
     Functions `PREFIX_decide`, `PREFIX_rule`, `PREFIX_counters`; constants `PREFIX_counter_count`
     and `PREFIX_rule_count`. With a second look also `PREFIX_asks_second`, `PREFIX_second_in`,
-    `PREFIX_second` and `PREFIX_second_rule`, with answers for other thread counts `PREFIX_at`.
+    `PREFIX_second` and `PREFIX_second_rule`, with a trial `PREFIX_tries`, `PREFIX_trial_in` and
+    `PREFIX_trial`, with answers for other thread counts `PREFIX_at`.
     Raises `ExportError` for a prefix that is no C identifier.
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
@@ -48,6 +49,7 @@ def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
         hints=[str(hint) for hint in HINTS],
         first=_look(policy),
         second=None if policy.second is None else _second(policy.second),
+        trial=None if policy.trial is None else _trial(policy, policy.trial),
         other=policy.other_counts,
     )
 
@@ -57,6 +59,17 @@ def _second(second: SecondLook) -> dict[str, object]:
         **_look(second.policy),
         "sampled_in": str(second.sampled_in),
         "after": [str(hint) for hint in second.after],
+    }
+
+
+def _trial(policy: RulePolicy, trial: Trial) -> dict[str, str]:
+    speed = policy.counters.index(SPEEDUP.numerator[0])
+    return {
+        "hint": str(trial.hint),
+        "speed": f"[{speed}]",
+        "above": _double(trial.above),
+        "upto": _double(trial.upto),
+        "faster": _double(trial.faster),
     }
 
 

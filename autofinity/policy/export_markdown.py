@@ -14,6 +14,7 @@ from autofinity.policy.readable import (
     number,
     ratio_text,
     second_text,
+    trial_text,
 )
 
 
@@ -22,6 +23,8 @@ def markdown(policy: RulePolicy) -> str:
     text = _rules(policy)
     if policy.second is not None:
         text += f"\n{second_text(policy.second)}:\n\n{_rules(policy.second.policy)}"
+    if policy.trial is not None:
+        text += f"\n{trial_text(policy.trial)}\n"
     if policy.other_counts is not None:
         entries = "".join(f"* {instead_text(entry)}\n" for entry in policy.other_counts.instead)
         text += f"\n{cores_text(policy.other_counts)}:\n\n{entries}"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 
-from autofinity.model.policy import Condition, OtherCounts, RulePolicy
+from autofinity.model.policy import Condition, OtherCounts, RulePolicy, Trial
+from autofinity.model.ratios import SPEEDUP
 from autofinity.policy.readable import literal
 
 
 def python_module(policy: RulePolicy) -> str:
     """A module with COUNTERS, `rule(sample)` and `decide(sample)`.
 
-    With a second look the module has `second`, and with answers for other thread counts `at(hint,
-    threads)`.
+    With a second look the module has `second`, with a trial `tries` and `trial`, and with answers
+    for other thread counts `at(hint, threads)`.
     """
     second = policy.second
     looks = [policy] if second is None else [policy, second.policy]
@@ -20,7 +21,7 @@ def python_module(policy: RulePolicy) -> str:
     lines = [
         '"""Affinity policy learned by autofinity. No dependencies; see decide()."""',
         "",
-        *(["import math", ""] if any(look.ratios for look in looks) else []),
+        *(["import math", ""] if policy.trial or any(look.ratios for look in looks) else []),
         "COUNTERS = (" + "".join(f"{counter!a}, " for counter in policy.counters).strip() + ")",
         *_hints(policy, ""),
         "",
@@ -61,9 +62,35 @@ def python_module(policy: RulePolicy) -> str:
             "    s = values(probe) + values(sample)",
             *_rules(second.policy),
         ]
+    if policy.trial is not None:
+        lines += _trial(policy, policy.trial)
     if policy.other_counts is not None:
         lines += _other_counts(policy.other_counts)
     return "\n".join(lines) + "\n"
+
+
+def _trial(policy: RulePolicy, trial: Trial) -> list[str]:
+    speed = policy.counters.index(SPEEDUP.numerator[0])
+    return [
+        "",
+        "",
+        f'TRIAL_IN = "{trial.hint}"  # one more affinity, where the two are about as fast',
+        "",
+        "",
+        "def speedup(sample, probe):",
+        f"    before, after = values(sample)[{speed}], values(probe)[{speed}]",
+        "    return 1.0 * after / before if before > 0 else math.nan",
+        "",
+        "",
+        "def tries(sample, probe):",
+        '    """Whether to sample once more, in the affinity TRIAL_IN."""',
+        f"    return {literal(trial.above)} < speedup(sample, probe) <= {literal(trial.upto)}",
+        "",
+        "",
+        "def trial(answer, answered, tried):",
+        '    """The final answer, from samples in the affinities of `answer` and TRIAL_IN."""',
+        f"    return TRIAL_IN if speedup(answered, tried) > {literal(trial.faster)} else answer",
+    ]
 
 
 def _other_counts(other: OtherCounts) -> list[str]:

@@ -11,8 +11,8 @@ from autofinity.policy.readable import literal
 def sql_expression(policy: RulePolicy) -> str:
     """A CASE expression over columns named as the counters; NULL means not measured.
 
-    The expression gives the first answer only: a second look needs a sample that is not in the same
-    row, and answers for other thread counts need the number of threads.
+    The expression gives the first answer only: a second look and a trial need samples that are not
+    in the same row, and answers for other thread counts need the number of threads.
     """
 
     def quoted(counter: str) -> str:

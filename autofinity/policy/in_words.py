@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
 from autofinity.model.policy import Rule, RulePolicy
-from autofinity.policy.readable import condition_text, hint_text
+from autofinity.policy.readable import condition_text, hint_text, trial_sentences
 from autofinity.policy.sentences import sentence
 
 _IN_PLACE = "there, "
@@ -29,6 +29,10 @@ def policy_in_words(policy: RulePolicy) -> list[str]:
         lines += ["", *_answers(second.policy, again)]
         used |= {rule.hint for rule in second.policy.rules} | {second.policy.default}
         used.add(second.sampled_in)
+    trial = policy.trial
+    if trial is not None:
+        lines += ["", *trial_sentences(trial)]
+        used.add(trial.hint)
     lines += ["", "The hints:"]
     lines += [f"  {hint.shown}: {hint_text(hint)}" for hint in HINTS if hint in used]
     return lines

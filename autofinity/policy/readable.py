@@ -8,7 +8,14 @@ from collections.abc import Callable, Collection
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.facts import FACTS
-from autofinity.model.policy import Condition, Instead, OtherCounts, RulePolicy, SecondLook
+from autofinity.model.policy import (
+    Condition,
+    Instead,
+    OtherCounts,
+    RulePolicy,
+    SecondLook,
+    Trial,
+)
 from autofinity.model.ratios import Ratio
 from autofinity.policy.lacking import lacking_lines
 from autofinity.policy.sentences import sentence
@@ -33,6 +40,9 @@ def policy_text(policy: RulePolicy) -> str:
         lines.extend(f"  {line}" for line in _rules(policy.second.policy))
         again = policy.second.policy
         used |= {rule.hint for rule in again.rules} | {again.default, policy.second.sampled_in}
+    if policy.trial is not None:
+        lines.append(trial_text(policy.trial))
+        used.add(policy.trial.hint)
     if policy.other_counts is not None:
         lines.append(f"{cores_text(policy.other_counts)}:")
         lines.extend(f"  {instead_text(entry)}" for entry in policy.other_counts.instead)
@@ -77,6 +87,20 @@ def second_text(second: SecondLook) -> str:
     named = others if len(others) < len(second.after) else second.after
     after = "any hint but " * (named is others) + ", ".join(hint.shown for hint in named)
     return f"after {after}, look again in {second.sampled_in.shown}"
+
+
+def trial_text(trial: Trial) -> str:
+    """When a hint is tried, and when threads stay, in one line."""
+    return " ".join(trial_sentences(trial))
+
+
+def trial_sentences(trial: Trial) -> tuple[str, str]:
+    """When a hint is tried, and when threads stay."""
+    fast = f"{number(trial.above)} to {number(trial.upto)} times as fast"
+    return (
+        f"If threads are then {fast} as at the start, try {trial.hint.shown}.",
+        f"Threads stay if they are more than {number(trial.faster)} times as fast as before.",
+    )
 
 
 def cores_text(other: OtherCounts) -> str:

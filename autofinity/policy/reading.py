@@ -20,18 +20,20 @@ from autofinity.model.policy import (
     Rule,
     RulePolicy,
     SecondLook,
+    Trial,
     looked_at,
 )
-from autofinity.model.ratios import START, Ratio
+from autofinity.model.ratios import SPEEDUP, START, Ratio
 from autofinity.policy.fields import FieldReader, shown
 
 FORMAT = "autofinity-policy"
 LARGEST_FILE_BYTES = 16 * 1024 * 1024
 MOST_THREADS = 1 << 20
 _FIELDS = ("format", "version", "counters", "cut_points", "rules", "default", "provenance")
-_ADDED = ("ratios", "second", "other_counts")
+_SINCE = {"ratios": 2, "second": 3, "other_counts": 4, "trial": 6}
 _FIELDS_OF = {
-    version: (*_FIELDS, *_ADDED[: version - 1]) for version in range(1, POLICY_VERSION + 1)
+    version: (*_FIELDS, *(field for field, since in _SINCE.items() if since <= version))
+    for version in range(1, POLICY_VERSION + 1)
 }
 _FACTS_SINCE = 5
 _RATIO_FIELDS = ("name", "numerator", "denominator", "scale")
@@ -64,7 +66,8 @@ class PolicyReader(FieldReader):
             self._rules(top, "", counters),
             provenance=self.an_object(top["provenance"], "provenance", None),
             version=version,
-            second=self._second(top.get("second"), counters),
+            second=(second := self._second(top.get("second"), counters)),
+            trial=self._trial(top.get("trial"), counters, second),
             other_counts=self._other_counts(top.get("other_counts")),
         )
 
@@ -98,6 +101,23 @@ class PolicyReader(FieldReader):
             ),
             self._rules(look, "second.", values),
         )
+
+    def _trial(
+        self, value: object, counters: tuple[str, ...], second: SecondLook | None
+    ) -> Trial | None:
+        if value is None:
+            return None
+        trial = self.an_object(value, "trial", ("hint", "above", "upto", "faster"))
+        if second is None or not {*SPEEDUP.numerator} <= {*counters}:
+            self.wrong("trial", "expected none without a second look and the counter instructions")
+        above, upto, faster = (
+            self.a_number(trial[name], f"trial.{name}") for name in ("above", "upto", "faster")
+        )
+        if not 0 <= above < upto:
+            self.wrong("trial", f"got above {above} and upto {upto}, expected 0 <= above < upto")
+        if not faster > 0:
+            self.wrong("trial.faster", f"got {faster}, expected a number above 0")
+        return Trial(self._hint(trial["hint"], "trial.hint"), above, upto, faster)
 
     def _other_counts(self, value: object) -> OtherCounts | None:
         if value is None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from autofinity.model.errors import PolicyError
-from autofinity.model.policy import OtherCounts, RulePolicy, SecondLook
+from autofinity.model.policy import OtherCounts, RulePolicy, SecondLook, Trial
 from autofinity.policy.reading import FORMAT
 
 
@@ -21,9 +21,12 @@ def policy_document(policy: RulePolicy) -> dict[str, object]:
         "counters": list(policy.counters),
         **_rules_document(policy),
         "second": None if policy.second is None else _second_document(policy.second),
+        "trial": None if policy.trial is None else _trial_document(policy.trial),
         "other_counts": _other_counts_document(policy.other_counts),
         "provenance": _writable(policy.provenance, "provenance"),
     }
+    if policy.version < 6 and policy.trial is None:
+        del document["trial"]
     if policy.version < 4 and policy.other_counts is None:
         del document["other_counts"]
     if policy.version < 3 and policy.second is None:
@@ -38,6 +41,15 @@ def _second_document(second: SecondLook) -> dict[str, object]:
         "sampled_in": str(second.sampled_in),
         "after": [str(hint) for hint in second.after],
         **_rules_document(second.policy),
+    }
+
+
+def _trial_document(trial: Trial) -> dict[str, object]:
+    return {
+        "hint": str(trial.hint),
+        "above": trial.above,
+        "upto": trial.upto,
+        "faster": trial.faster,
     }
 
 

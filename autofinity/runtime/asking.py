@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from autofinity.model.counters import Behaviour
 from autofinity.model.facts import FactsOf, no_facts
-from autofinity.model.policy import Decision, RulePolicy, SecondLook
+from autofinity.model.policy import Decision, RulePolicy, SecondLook, Trial
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.on_machine import on_machine
 from autofinity.policy.selector import values_of
@@ -81,22 +81,36 @@ class Asking:
         """
         second = self.here(threads).second
         assert second is not None
+        return self.compared(second, starts, probes)
+
+    def trial(self, answer: Answer) -> Trial | None:
+        """The trial that the samples of both looks call for; None: the answer is final."""
+        trial = self.policy.trial
+        if trial is None or answer.probe is None or not answer.of_one_phase:
+            return None
+        start, probe = self._asked(answer.start), self._asked(answer.probe)
+        return trial if trial.takes_place(start, probe) else None
+
+    def compared(
+        self, question: SecondLook, starts: Sequence[Look], probes: Sequence[Look]
+    ) -> Answer:
+        """Answer to a question about looks in two affinities, at least one in each."""
         same = warmed(paired(starts, probes))
         if same:
-            answer = self._compared(second, same)
+            answer = self._over(question, same)
         else:
-            answer = self._answer(second, mean_of(starts), mean_of(probes))
+            answer = self._answer(question, mean_of(starts), mean_of(probes))
             answer = replace(answer, of_one_phase=False)
         if answer.stands:
             return answer
         near = warmed(nearby(starts, probes))
         if near:
-            other = self._compared(second, near, _SWAY * most_apart(near))
+            other = self._over(question, near, _SWAY * most_apart(near))
             if other.stands:
                 return other
         return answer
 
-    def _compared(
+    def _over(
         self, second: SecondLook, pairs: Sequence[tuple[Look, Look]], uncertain: float = 0.0
     ) -> Answer:
         """Answer from pairs of looks, whose values are `uncertain` by that much beside their

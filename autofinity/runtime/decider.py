@@ -35,7 +35,7 @@ from autofinity.runtime.asking import Asking, Decide
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.continuous import look_cost_ns
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose, unmeasured, without_policy
-from autofinity.runtime.follower import Follower, on_trial, wants_outcome
+from autofinity.runtime.follower import Follower, guarded, wants_outcome
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.looking import LookCosts
 from autofinity.runtime.phases import PHASE_COUNTERS
@@ -107,7 +107,7 @@ class LivePolicy:
         if state.phase == "watching":
             # The longer the threads stay incomplete, the rarer the looks.
             return min(max(settings.look_ns, state.waited_ns // 20), settings.follow_ns)
-        if state.phase == "placed" and on_trial(state):
+        if state.phase == "placed" and guarded(state):
             return min(max(settings.look_ns, settings.sample_ns // 4), settings.follow_ns)
         if state.phase == "placed" and wants_outcome(state):
             return min(max(settings.look_ns, settings.sample_ns), settings.follow_ns)

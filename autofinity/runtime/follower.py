@@ -129,7 +129,7 @@ class Follower:
         return state, self._placer.let_go(alive)
 
 
-def on_trial(state: LiveState) -> bool:
+def guarded(state: LiveState) -> bool:
     """Whether the guard still judges the placement, which needs known progress."""
     judged = state.guard.before and state.guard.verdict == "undecided"
     return bool(judged) and state.decision is not None and state.hint != DISTRIBUTED

@@ -19,6 +19,7 @@ from autofinity.runtime.looks import Look, look_of
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.seats import SharedSoFar
 from autofinity.runtime.steady import Onset
+from autofinity.runtime.trying import Trying
 from autofinity.runtime.workers import Workers
 
 _NS_PER_MS = 1_000_000
@@ -146,6 +147,8 @@ class LiveState:
     """Sample of the same program in the chosen affinity, when that is another affinity."""
     again: bool = False
     """Whether the second look of the policy is under way, or was taken."""
+    trying: Trying | None = None
+    """The trial that is under way."""
     probe: Behaviour | None = None
     """The sample of the second look."""
     probed_in: Affinity | None = None

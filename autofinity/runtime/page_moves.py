@@ -1,4 +1,4 @@
-"""Pages that move to other nodes in batches, and back again after a trial."""
+"""Pages that move to other nodes in batches, and back again, as far as a mark."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class PageMoves:
         return self._left is not None
 
     @property
-    def revocable(self) -> bool:
-        """Whether pages were moved that may still go back."""
-        return bool(self._came_from)
+    def mark(self) -> int:
+        """Number of moves so far that may still be undone, for `back`."""
+        return len(self._came_from)
 
     def begin(self, belongs: Mapping[int, tuple[int, ...]]) -> None:
         """Begin to move the pages of each of these nodes to other nodes, in turns."""
@@ -65,12 +65,13 @@ class PageMoves:
         """Stop; pages that were not moved yet stay."""
         self._left = None
 
-    def back(self) -> None:
-        """Move all remembered pages back to where they came from; the others stay."""
+    def back(self, mark: int = 0) -> None:
+        """Move the remembered pages back to where they were at the mark; the others stay."""
         self.stop()
-        for pages, node in reversed(self._came_from):  # those that moved twice end where they were
+        while len(self._came_from) > mark:  # those that moved twice end where they were
+            pages, node = self._came_from.pop()
             self._process.apply((MovePages(pages, (node,) * len(pages)),))
-        self.final()
+            self._remembered -= len(pages)
 
     def final(self) -> None:
         """Make the moves final: moved pages stay where they are."""

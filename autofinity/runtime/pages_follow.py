@@ -11,9 +11,9 @@ have cost an estimated equal time: then a wrong decision at most doubles the los
 The cost of remote reads is that of the sampled misses of the last-level cache, each
 `REMOTE_READ_NS` longer; where misses are not counted, a tenth of the time.
 
-A second look in a packed affinity would show remote reads, not that affinity. So pages that can be
-moved quickly move along for a second look, and go back where the answer is another affinity. Pages
-that followed threads on trial go back, too, if the guard undoes the placement.
+A second look in a packed affinity, or a trial, would show remote reads, not that affinity. So pages
+that can be moved quickly move along, and go back as far as the affinity that is the answer. Pages
+that followed threads whose placement the guard undoes go back, too.
 
 They move along with the threads, before caches settle. When they came later, and only where the
 program was not far slower, programs that stream from memory gained 1 to 3 % of a minute. But looks
@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from autofinity.model.memory import FAR_READS, MOVED_BYTES_PER_S, REMOTE_READ_NS
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval, Outcome, ShowsMemory
-from autofinity.runtime.follower import on_trial
+from autofinity.runtime.follower import guarded
 from autofinity.runtime.left_behind import LeftBehind, left_behind
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import SHARE
@@ -57,6 +57,16 @@ class _Placed:
     over: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """Pages have followed the threads to these seats."""
+
+    seats: object
+    homes_before: dict[int, int]
+    mark: int
+    """Mark of the moves before these."""
+
+
 class PagesFollow:
     """Sees every turn of a loop over `process`, and reports in single lines."""
 
@@ -77,9 +87,8 @@ class PagesFollow:
         """Node on which each thread touched its pages, by number."""
         self._placed: _Placed | None = None
         self._moves = PageMoves(process)
-        self._moved_to: object = None
-        """Seats of the threads that pages have followed."""
-        self._homes_before: dict[int, int] = {}
+        self._trail: list[_Followed] = []
+        """Where pages have followed threads, while they may go back."""
 
     def saw(
         self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None
@@ -91,10 +100,10 @@ class PagesFollow:
             self._begin_ns = interval.start_ns
         self._note_homes(before, interval)
         seats = after.placed, after.seats
-        if self._moves.revocable and seats != self._moved_to:
-            self._left_again(before)
         if after.phase == "settling" and after.again and outcome is not None:
             self._come_along(after)
+        elif self._trail and seats != self._trail[-1].seats:
+            self._left_again(before, seats)
         if after.phase != "placed" or not after.cpus:
             self._placed = None
             self._moves.stop()
@@ -104,8 +113,8 @@ class PagesFollow:
             self._placed = _Placed((*seats, after.cpus), interval.end_ns)
             self._moves.stop()
             return
-        if not on_trial(after) and not self._moves.under_way:
-            self._moves.final()
+        if not guarded(after) and not self._moves.under_way:
+            self._stay()
         now = self._nodes_of(after.placed, interval.cpus)
         if now is None or self._placed.over:
             return
@@ -169,34 +178,40 @@ class PagesFollow:
         homes = [self._homes[number] for number in state.placed]
         return left_behind(memory, homes, now)
 
-    def _left_again(self, before: LiveState) -> None:
-        """Handle threads that left the seats that pages followed: after a trial the pages go
-        back.
+    def _left_again(self, before: LiveState, seats: object) -> None:
+        """Handle threads that left the seats that pages followed: pages go back, as far as the
+        threads do.
         """
-        if before.phase == "placed" and not on_trial(before):
-            self._moves.final()
-            return
-        self._moves.back()
-        self._homes = dict(self._homes_before)
+        if before.phase == "placed" and not guarded(before):
+            self._stay()
+        while self._trail and self._trail[-1].seats != seats:
+            followed = self._trail.pop()
+            self._moves.back(followed.mark)
+            self._homes = dict(followed.homes_before)
+
+    def _stay(self) -> None:
+        """Pages do not go back any more."""
+        self._moves.final()
+        self._trail.clear()
 
     def _come_along(self, state: LiveState) -> None:
-        """Move pages along to a second look, where that takes little time."""
+        """Move pages along to a second look or a trial, where that takes little time."""
         pus = self._topology.by_os_index
         now = [pus[cpu].node for cpu in state.seats]
         if len(now) != len(state.placed) or not self._homes.keys() >= set(state.placed):
             return
         found = self._look(state, now)
-        if found is None or not 0 < found.bytes_to_move <= COME_ALONG_BYTES:
+        if found is None or found.bytes_to_move > COME_ALONG_BYTES:
             return
         self._follow(state, found)
         while self._moves.under_way:
             self._moves.go_on(_BATCHES_A_LOOK)
-        self._homes.update(zip(state.placed, now, strict=True))
+        if found.belongs:
+            self._homes.update(zip(state.placed, now, strict=True))
 
     def _follow(self, state: LiveState, found: LeftBehind) -> None:
-        if not self._moves.revocable:  # else pages go back to where they were before both moves
-            self._homes_before = dict(self._homes)
-        self._moved_to = state.placed, state.seats
+        seats = state.placed, state.seats
+        self._trail.append(_Followed(seats, dict(self._homes), self._moves.mark))
         self._moves.begin(found.belongs)
 
     def _move_some(self, state: LiveState, now: Sequence[int]) -> None:

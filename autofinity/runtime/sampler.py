@@ -4,8 +4,9 @@ second look, in that hint's placement.
     settling ─► sampling ─┬─ the answer's margin is within the noise: one more look
         ▲                 ├─ threads were not all at work: the look does not count
         │                 ├─ a second look: packed, until both saw the same phase ──┐
-        └─────────────────┴─ the other place again, where they did not ◄────────────┘
-                          └─► placed
+        ├─────────────────┴─ the other place again, where they did not ◄────────────┤
+        └─ a trial of one more hint, where both were about as fast ◄────────────────┤
+                                                                         placed ◄───┘
 
 Repetition is bounded: by the time that a sample may take, by the number of moves for it, and by the
 cost that all looks of the run may have (`looking`).
@@ -16,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from autofinity.affinity.best_matches import all_cores
-from autofinity.model.affinity import DISTRIBUTED
+from autofinity.affinity.best_matches import BestMatches, all_cores
+from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision
 from autofinity.model.topology import Topology
@@ -29,6 +30,7 @@ from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
+from autofinity.runtime.trying import Trying
 from autofinity.runtime.undecided import UNDECIDED
 
 _FEWEST = 4  # looks where threads start: the guard needs as many rates
@@ -54,6 +56,7 @@ def afresh(state: LiveState) -> LiveState:
         probes=(),
         probe=None,
         probed_in=None,
+        trying=None,
         visits=0,
     )
 
@@ -101,6 +104,8 @@ class Sampler:
         if not look.all_at_work:
             return self._idle(state, look)
         state = replace(state, visit_ns=state.visit_ns + look.elapsed_ns)
+        if state.trying is not None:
+            return self._trial(state, state.trying.saw(look))
         if state.again:
             return self._second(replace(state, probes=(*state.probes, look)))
         guard = state.guard.saw_before(rate, Phase.of(look.behaviour), look.elapsed_ns)
@@ -113,8 +118,7 @@ class Sampler:
         In continuous mode a near tie keeps the former answer. A hint that was slower in this run is
         not tried again.
         """
-        cores = all_cores(self._topology, self._placer.available())
-        hint = self._asking.policy.at(decision.hint, state.workers.room, cores)
+        hint = self._meant(decision.hint, state.workers.room)
         standing = state.standing
         if hint in state.refuted:
             state = state.noting(f"{hint.shown} was tried and taken back: not tried again")
@@ -130,7 +134,11 @@ class Sampler:
         seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
         if state.affinity is not None:
             state = replace(state, watch=Watch(reference=seen.get(state.affinity)))
-        return replace(state, starts=(), probes=()), actions
+        return replace(state, starts=(), probes=(), trying=None), actions
+
+    def _meant(self, hint: Hint, threads: int) -> Hint:
+        cores = all_cores(self._topology, self._placer.available())
+        return self._asking.policy.at(hint, threads, cores)
 
     def _idle(self, state: LiveState, look: Look) -> _Turn:
         """Handle a look that does not count. A program without any look that counts is left to the
@@ -192,7 +200,43 @@ class Sampler:
         return self._placer.place(replace(state, again=not state.again), there, "settling")
 
     def _final_probe(self, state: LiveState, answer: Answer) -> _Turn:
-        return self._finally(_probed(state) if state.again else state, answer)
+        state = _probed(state) if state.again else state
+        return self._try(state, answer) or self._finally(state, answer)
+
+    def _try(self, state: LiveState, answer: Answer) -> _Turn | None:
+        """Begin the trial that the policy has for this answer; None where it has none, where looks
+        have cost enough, or where the trial would show nothing new.
+        """
+        trial = self._asking.trial(answer)
+        if trial is None or trial.hint in state.refuted or not self._may_return(state):
+            return None
+        hint, tried = (self._meant(each, state.room) for each in (answer.decision.hint, trial.hint))
+        match = BestMatches(self._topology.restricted(state.available))
+        looks = {state.sampled_in: state.starts, state.probed_in: state.probes}
+        if match(state.room, tried) in looks:
+            return None
+        # An answer in whose affinity no sample was taken is as fast as the faster of the two.
+        faster = state.starts if answer.slower else state.probes
+        reference = looks.get(match(state.room, hint), faster)
+        state, actions = self._placer.place(state, tried, "settling")
+        return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions
+
+    def _trial(self, state: LiveState, trying: Trying) -> _Turn:
+        """The trial of a hint has been looked at once more."""
+        state = replace(state, trying=trying)
+        if len(trying.looks) < _FEWEST_AGAIN:
+            return state, ()
+        said = self._asking.compared(trying.question, trying.reference, trying.looks)
+        over = state.visit_ns >= self._settings.sample_ns or self._exhausted(state)
+        if said.stands and (not said.slower or len(trying.looks) >= _FEWEST):
+            over = True
+        if not over:
+            return state, ()
+        if not said.stands or said.decision.hint != trying.tried:
+            state = state.noting(f"{trying.tried.shown} was tried, and is no faster")
+            return self._finally(state, trying.answer)
+        state = state.noting(f"{trying.tried.shown} was tried, and is faster: threads stay")
+        return self._finally(state, replace(trying.answer, decision=said.decision))
 
     def _finally(self, state: LiveState, answer: Answer) -> _Turn:
         if not answer.stands:

@@ -108,6 +108,8 @@ def variants(known: Machines) -> dict[str, tuple[Machines, Machines, LearningSet
         "without facts of the machine": (no_facts, no_facts, OURS),
         "without events of other cores' caches": (known, known, replace(OURS, cross_core=())),
         "without both": (no_facts, no_facts, replace(OURS, cross_core=())),
+        "without a trial": (known, known, replace(OURS, trial="none")),
+        "with a trial of SlP": (known, known, replace(OURS, trial="SlP")),
         "without a second look": (known, known, replace(OURS, probe="none")),
     }
 

@@ -26,8 +26,8 @@ from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
 from autofinity.model.policy import RulePolicy
 from autofinity.own_code import digest_of_code, digest_of_core
+from autofinity.policy.answers import last_answer
 from autofinity.policy.on_machine import on_machine
-from autofinity.policy.selector import decide
 from autofinity.ports import Sensors
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.profiling.placements import bound
@@ -260,13 +260,7 @@ class OnMachine:
             values: Mapping[str, float] = hints[str(hint)]["seen"]
             return values
 
-        start = seen(DISTRIBUTED)
-        hint = decide(self.policy, start).hint
-        second = self.policy.second_after(hint)
-        if second is not None:
-            probe = seen(second.sampled_in)
-            hint = decide(second.policy, second.values(start, probe)).hint
-        return str(self.policy.at(hint, THREADS, all_cores(self.machine.topology)))
+        return str(last_answer(self.policy, seen, THREADS, all_cores(self.machine.topology)))
 
     def _within(
         self,

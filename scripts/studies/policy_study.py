@@ -55,6 +55,7 @@ OURS = LearningSettings()
 SETTINGS: Mapping[str, LearningSettings] = {
     "**default**": OURS,
     "one look only": replace(OURS, probe="none"),
+    "no trial": replace(OURS, trial="none"),
     "the second look in sLP": replace(OURS, probe="sLP"),
     "all ratios": replace(OURS, features="ratios"),
     "rates, not ratios": replace(OURS, features="rates"),

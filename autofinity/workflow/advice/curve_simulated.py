@@ -16,13 +16,13 @@ from pathlib import Path
 from autofinity._core.trace import is_sampled
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
-from autofinity.evaluation.judge import decided
 from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
 from autofinity.model.errors import CapabilityError, SuiteError, UsageError
 from autofinity.model.facts import LINE_BYTES
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.policy.answers import last_answer
 from autofinity.policy.on_machine import on_machine
 from autofinity.reporter import SILENT, Reporter
 from autofinity.sim.crew import Crew
@@ -147,8 +147,11 @@ class _Replayed:
             return DISTRIBUTED
         topology = self._spec.topology
         here = on_machine(policy, facts_of_machine(self._spec)(self._cpus))
-        said = decided(here, lambda hint: self._behaviour(self._in(hint)))
-        return here.at(said.hint, self._cpus, all_cores(topology))
+
+        def look(hint: Hint) -> Mapping[str, float]:
+            return self._behaviour(self._in(hint))
+
+        return last_answer(here, look, self._cpus, all_cores(topology))
 
     def point(self, told: int, policy: RulePolicy | None, hint: Hint | None = None) -> Point:
         """In the best match of `hint`, by default the policy's, and of the best hint beside it."""

@@ -106,7 +106,7 @@ def _answers(fell: Sequence[Fell], second: SecondLook | None) -> dict[str, list[
     """Answers of a second look, with the cases of each."""
     if second is None:
         return {}
-    words = second.policy.last_words
+    words = dict.fromkeys((*second.policy.last_words, *(one.answer for one in fell)))
     return {str(word): [one for one in fell if one.answer == word] for word in words}
 
 

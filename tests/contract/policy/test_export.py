@@ -10,6 +10,7 @@ import struct
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,13 +23,14 @@ from autofinity.model.policy import (
     Rule,
     RulePolicy,
     SecondLook,
+    Trial,
     looked_at,
 )
 from autofinity.model.ratios import Ratio
 from autofinity.policy import files
 from autofinity.policy.export import FORMATS, exported
 from autofinity.policy.firing import fired, hint_at
-from autofinity.policy.selector import values_of
+from autofinity.policy.selector import decide, values_of
 
 INF = math.inf
 STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -121,6 +123,66 @@ def with_second(seed: int) -> RulePolicy:
     instead = (Instead(HINTS[6], 13, 18, HINTS[3]), Instead(HINTS[6], 19, 30, HINTS[2]))
     counts = OtherCounts(CORES, (*instead, Instead(HINTS[4], 1, 1, HINTS[0])))
     return replace(first, second=second, other_counts=counts)
+
+
+def with_trial() -> RulePolicy:
+    """Asks for instructions, the last of three counters, in two looks and a trial."""
+    counters = ("x", "y", "instructions")
+    again = RulePolicy(looked_at(counters), {}, (), HINTS[7])
+    second = SecondLook(HINTS[6], HINTS, again)
+    return RulePolicy(
+        counters, {}, (), HINTS[0], second=second, trial=Trial(HINTS[4], 0.85, 1.4, 1.01)
+    )
+
+
+SPEEDS = (0.0, -1.0, 0.5, 0.85, 1.0, math.nextafter(0.85, 1.0), 1.01, 1.4, 1.5, math.nan, INF)
+TRIALS = [(before, after) for before in SPEEDS for after in SPEEDS]
+
+
+def tried(before: float, after: float) -> tuple[bool, Hint]:
+    """Whether the samples call for the trial, and the answer where they are those of the trial."""
+    trial = with_trial().trial
+    assert trial is not None
+    samples = {"instructions": before}, {"instructions": after}
+    question = trial.against(HINTS[7])
+    takes_place = trial.takes_place(*samples)
+    return takes_place, decide(question.policy, question.values(*samples)).hint
+
+
+TRIAL_DRIVER = r"""
+#include <stdio.h>
+#include "policy.h"
+int main(void) {
+    double both[2][autofinity_counter_count];
+    while (fread(both, 1, sizeof both, stdin) == sizeof both)
+        printf("%d %d\n", autofinity_tries(both[0], both[1]),
+               (int)autofinity_trial(AUTOFINITY_slp, both[0], both[1]));
+    printf("in %d\n", (int)autofinity_trial_in());
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("dialect", list(DIALECTS))
+def test_the_trial_of_the_header_is_that_of_the_policy(tmp_path: Path, dialect: str) -> None:
+    (tmp_path / "policy.h").write_text(exported(with_trial(), "c"))
+    program = compiled(tmp_path, dialect, TRIAL_DRIVER)
+    data = b"".join(struct.pack("6d", 1, 2, before, 3, 4, after) for before, after in TRIALS)
+    out = subprocess.run([str(program)], input=data, capture_output=True, check=True)
+    *got, where = out.stdout.decode().splitlines()
+    assert got == [f"{place:d} {HINTS.index(hint)}" for place, hint in (tried(*t) for t in TRIALS)]
+    assert where == "in 4"
+
+
+def test_the_trial_of_the_python_module_is_that_of_the_policy() -> None:
+    module: dict[str, Any] = {}
+    exec(exported(with_trial(), "python"), module)
+    assert module["TRIAL_IN"] == "sLP"
+    for before, after in TRIALS:
+        samples = (1, 2, before), (3, 4, after)
+        said = module["tries"](*samples), module["trial"]("slp", *samples)
+        place, hint = tried(before, after)
+        assert said == (place, str(hint))
 
 
 POLICIES = [

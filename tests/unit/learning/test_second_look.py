@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autofinity.evaluation.judge import decided
 from autofinity.learning.pipeline import discretiser_of, learn_policy
 from autofinity.learning.second_look import Seen, with_second_look
 from autofinity.learning.settings import LearningSettings
@@ -15,13 +14,15 @@ from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
 from autofinity.model.policy import RulePolicy
 from autofinity.policy import files
+from autofinity.policy.answers import answers
 from autofinity.policy.selector import decide
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import table_of
 
 APART, BESIDE, TOGETHER = map(Affinity.parse, ("{1}{1}{1}", "{1,1,1}", "{2,1}"))
 SLP, sLP, slP = HINTS[0], Hint.parse("sLP"), Hint.parse("slP")
-SETTINGS = LearningSettings()
+CORES = Affinity.parse("{4,4}{4,4}")
+SETTINGS = LearningSettings(trial="none")
 
 
 def hints_of(affinity: Affinity) -> Sequence[Hint]:
@@ -70,7 +71,8 @@ def answer(policy: RulePolicy, table: ObservationTable, program: str) -> Hint:
     """The last answer of the policy for a program."""
     of_program = {seen.affinity: seen for seen in table.of_program(program).observations()}
     where = {SLP: APART, sLP: BESIDE, slP: TOGETHER}
-    return decided(policy, lambda hint: of_program[where[hint]].behaviour.values).hint
+    said = answers(policy, lambda hint: of_program[where[hint]].behaviour.values, 3, CORES)
+    return said[-1].hint
 
 
 def test_what_only_sharing_shows_is_asked_where_caches_are_shared() -> None:
@@ -79,9 +81,9 @@ def test_what_only_sharing_shows_is_asked_where_caches_are_shared() -> None:
     assert policy.second is not None
     assert policy.second.sampled_in == slP
     assert policy.second.after == HINTS
-    answers = [answer(policy, table, f"p{number:02}") for number in range(24)]
+    given = [answer(policy, table, f"p{number:02}") for number in range(24)]
     best = [SLP if n % 3 == 0 else sLP if n % 2 == 0 else slP for n in range(24)]
-    assert answers == best
+    assert given == best
     assert files.loads(files.dumps(policy).encode()) == policy
 
 
@@ -91,7 +93,8 @@ def test_a_program_that_is_moved_by_mistake_is_sent_back() -> None:
     start = {"llc_requests": 100.0, "llc_misses": 55.0, "instructions": 1e6, "cycles": 1e6}
     slower = {**start, "instructions": 0.7e6}
     assert decide(policy, start).hint != DISTRIBUTED
-    assert decided(policy, {SLP: start, slP: slower}.__getitem__).hint == DISTRIBUTED
+    said = answers(policy, {SLP: start, slP: slower}.__getitem__, 3, CORES)
+    assert said[-1].hint == DISTRIBUTED
 
 
 def test_a_second_look_that_tells_nothing_new_is_not_taken() -> None:

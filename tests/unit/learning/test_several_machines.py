@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from autofinity.evaluation.judge import decided
 from autofinity.learning.feature_columns import with_facts
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import Evidence, evidence_of, joined, learn_from
@@ -13,6 +12,7 @@ from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.facts import FACTS
 from autofinity.model.observation import Observation
+from autofinity.policy.answers import last_answer
 from autofinity.policy.on_machine import on_machine
 from autofinity.policy.selector import decide
 from autofinity.store.observations import table_of
@@ -113,7 +113,8 @@ def test_every_answer_is_checked_by_a_second_look_staying_too() -> None:
     start = {"llc_requests": 1e9, "instructions": 1e9, "cycles": 1e9}
     for gain, hint in ((1 / 0.7, PACKED), (1 / 1.5, SPREAD)):
         packed = {**start, "instructions": gain * 1e9}
-        assert decided(policy, {SPREAD: start, PACKED: packed}.__getitem__).hint == hint
+        seen = {SPREAD: start, PACKED: packed}
+        assert last_answer(policy, seen.__getitem__, 2, Affinity.parse("{2}{2}")) == hint
 
 
 def test_of_nothing_a_default_alone_is_learned_and_said_so() -> None:

@@ -25,6 +25,7 @@ from autofinity.model.policy import (
     Rule,
     RulePolicy,
     SecondLook,
+    Trial,
     looked_at,
 )
 from autofinity.model.ratios import Ratio
@@ -32,7 +33,9 @@ from autofinity.policy import files
 from autofinity.policy.reading import MOST_THREADS
 
 ROOT = Path(__file__).resolve().parents[3]
-NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
+NAMES = st.just("instructions") | st.text(
+    st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6
+)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -82,7 +85,17 @@ def two_looks(draw: st.DrawFn) -> RulePolicy:
         ratios=tuple(Ratio(f"gain {i}", (name,), values) for i, name in enumerate(values[:2])),
     )
     second = SecondLook(draw(st.sampled_from(HINTS)), tuple(draw(hints)), again)
-    return replace(first, second=second, other_counts=draw(st.none() | other_counts()))
+    first = replace(first, second=second, other_counts=draw(st.none() | other_counts()))
+    return replace(first, trial=draw(trials())) if "instructions" in first.counters else first
+
+
+def trials() -> st.SearchStrategy[Trial | None]:
+    ascending = st.tuples(st.floats(0, 1), st.floats(1, 1e9, exclude_min=True))
+    faster = st.floats(1e-9, 1e9)
+    made = st.builds(
+        lambda hint, of, than: Trial(hint, *of, than), st.sampled_from(HINTS), ascending, faster
+    )
+    return st.none() | made
 
 
 @st.composite
@@ -110,11 +123,12 @@ def ratio(**other: object) -> dict[str, object]:
     return {"name": "r", "numerator": ["x"], "denominator": ["y"], "scale": 1.0, **other}
 
 
-ADDED = ("ratios", "second", "other_counts")
+ADDED = ("ratios", "second", "other_counts", "trial")
 
 
 @pytest.mark.parametrize(
-    ("version", "lacks"), [(1, ADDED), (2, ADDED[1:]), (3, ADDED[2:]), (4, ())]
+    ("version", "lacks"),
+    [(1, ADDED), (2, ADDED[1:]), (3, ADDED[2:]), (4, ADDED[3:]), (5, ADDED[3:])],
 )
 def test_a_policy_of_an_earlier_version_is_read_and_written_as_it_was(
     version: int, lacks: tuple[str, ...]
@@ -124,7 +138,8 @@ def test_a_policy_of_an_earlier_version_is_read_and_written_as_it_was(
     for field in lacks:
         del document[field]
     old = files.loads(json.dumps(document).encode())
-    assert (old.ratios, old.inputs, old.second, old.other_counts) == ((), ("x", "y"), None, None)
+    assert (old.ratios, old.inputs) == ((), ("x", "y"))
+    assert (old.second, old.trial, old.other_counts) == (None, None, None)
     assert json.loads(files.dumps(old)) == document
 
 
@@ -139,6 +154,18 @@ def a_second_look(**other: object) -> dict[str, object]:
         "default": "sLP",
         **other,
     }
+
+
+def a_trial(**other: object) -> dict[str, object]:
+    return {"hint": "sLP", "above": 0.8, "upto": 1.5, "faster": 1.01, **other}
+
+
+def trying(document: dict[str, Any], **other: object) -> None:
+    """Add a second look and a trial over the counter that a trial asks for."""
+    text = json.dumps(document).replace('"x"', '"instructions"')
+    document.update(json.loads(text))
+    second = json.loads(json.dumps(a_second_look()).replace('x"', 'instructions"'))
+    document.update(second=second, trial=a_trial(**other))
 
 
 def with_24(cores: str = "{6,6}{6,6}", **other: object) -> dict[str, object]:
@@ -214,6 +241,14 @@ DAMAGE: list[tuple[Callable[[Any], Any], str]] = [
     (lambda d: d.update(other_counts=with_24(threads=[1, 10**9])), r"instead\[0\]\.threads"),
     (lambda d: d.update(other_counts=with_24(threads=24)), r"instead\[0\]\.threads"),
     (lambda d: d.update(other_counts=with_24(better="up")), r"instead\[0\]\.better"),
+    (lambda d: d.update(trial=a_trial()), "trial: expected none without a second look"),
+    (lambda d: d.update(second=a_second_look(), trial=a_trial()), "the counter instructions"),
+    (lambda d: trying(d, hint="up"), r"trial\.hint"),
+    (lambda d: trying(d, above=-1.0), "trial: got above -1.0 and upto 1.5"),
+    (lambda d: trying(d, upto=0.8), "trial: got above 0.8 and upto 0.8"),
+    (lambda d: trying(d, faster=0), r"trial\.faster"),
+    (lambda d: trying(d, more=1), "unknown field 'more'"),
+    (lambda d: d.pop("trial"), "lacks 'trial'"),
     (lambda d: d.update(version="1"), "version"),
     (lambda d: d.pop("ratios"), "ratios"),
     (lambda d: d.update(version=1), "ratios"),
@@ -225,7 +260,10 @@ DAMAGE: list[tuple[Callable[[Any], Any], str]] = [
     (lambda d: d.update(ratios=[ratio(fact="weather")]), "'weather', expected one of packed_l"),
     (lambda d: d.update(ratios=[ratio(fact=1)]), r"ratios\[0\]\.fact"),
     (
-        lambda d: d.update(version=4, ratios=[ratio(fact="packed_lines_pkc")]),
+        lambda d: (
+            d.update(version=4, ratios=[ratio(fact="packed_lines_pkc")]),
+            d.pop("trial"),
+        ),
         "unknown field 'fact'",
     ),
     (lambda d: d.update(version=True), "version"),
@@ -324,6 +362,8 @@ def test_the_schema_names_the_fields_that_are_read_and_written() -> None:
     assert {*schema["required"]} | later == set(document)
     second = schema["properties"]["second"]
     assert set(second["required"]) == set(second["properties"]) == set(a_second_look())
+    trial = schema["properties"]["trial"]
+    assert set(trial["required"]) == set(trial["properties"]) == set(a_trial())
     counts = schema["properties"]["other_counts"]
     assert set(counts["required"]) == set(counts["properties"]) == set(with_24())
     entry = counts["properties"]["instead"]["items"]

@@ -5,16 +5,31 @@ from __future__ import annotations
 import math
 
 from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
-from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook
+from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, Trial
 from autofinity.policy.in_words import policy_in_words
 
 RULE = Rule((Condition("ipc", -math.inf, 0.25),), PACKED, 1.0, 0.0)
 FASTER = Rule((Condition("speed_gain", 1.1, math.inf),), PACKED, 1.0, 0.0)
 
 
-def policy(*rules: Rule, second: SecondLook | None = None) -> RulePolicy:
+def policy(
+    *rules: Rule, second: SecondLook | None = None, trial: Trial | None = None
+) -> RulePolicy:
     cuts = {condition.counter: (0.25,) for rule in rules for condition in rule.conditions}
-    return RulePolicy(tuple(cuts), cuts, rules, DISTRIBUTED, second=second)
+    return RulePolicy(tuple(cuts), cuts, rules, DISTRIBUTED, second=second, trial=trial)
+
+
+def test_a_trial_says_when_it_is_made_and_when_threads_stay() -> None:
+    look = SecondLook(Hint.parse("slP"), HINTS, policy(FASTER))
+    lines = policy_in_words(
+        policy(RULE, second=look, trial=Trial(Hint.parse("sLP"), 0.8, 1.5, 1.01))
+    )
+    at = lines.index(
+        "If threads are then 0.8 to 1.5 times as fast as at the start, try "
+        "few-sockets-own-caches (sLP)."
+    )
+    assert lines[at + 1] == "Threads stay if they are more than 1.01 times as fast as before."
+    assert lines[-1].startswith("  few-sockets") or any("(sLP):" in line for line in lines[at:])
 
 
 def test_every_rule_is_a_line_in_order_and_the_default_the_last() -> None:

@@ -186,6 +186,18 @@ def test_pages_go_back_where_they_came_from_when_the_answer_is_another_one() -> 
     assert program.told == ["left behind is 0% of its memory (3.9 MiB)"]
 
 
+def test_pages_go_back_as_far_as_the_threads_do_after_a_trial() -> None:
+    for answer, on_node_1 in (((0, 1), 0), ((0, 2), 500), ((2, 3), 1000)):
+        program = looked_at_packed((500, 500))
+        tried = replace(program.placed(2, 3), phase="settling", again=True)
+        program.look(tried, (0, 1), 0.1, Outcome(2, 0))
+        assert set(program.nodes.values()) == {1}
+        program.look(program.placed(*answer), (2, 3), 0.1, Outcome(2, 0))
+        assert list(program.nodes.values()).count(1) == on_node_1
+        program.look(program.state, answer)
+        assert program.told == ["left behind is 0% of its memory (3.9 MiB)"]
+
+
 def test_pages_go_back_when_a_trial_is_taken_back() -> None:
     program = looked_at_packed((500, 500))
     decided = Decision(PACKED, None, math.inf, None)

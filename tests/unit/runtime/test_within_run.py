@@ -10,9 +10,17 @@ import pytest
 from made_up_machine import machine
 from told_looks import at_phase
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
 from autofinity.model.counters import CounterSample
-from autofinity.model.policy import Condition, Decision, Rule, RulePolicy, SecondLook, looked_at
+from autofinity.model.policy import (
+    Condition,
+    Decision,
+    Rule,
+    RulePolicy,
+    SecondLook,
+    Trial,
+    looked_at,
+)
 from autofinity.model.ratios import GAINS, SPEED_GAIN
 from autofinity.model.topology import OsIndex
 from autofinity.policy.selector import decide
@@ -48,6 +56,10 @@ TWO_LOOKS = replace(
     second=SecondLook(PACKED, (PACKED,), FASTER),
 )
 """And only where that made it faster."""
+
+BETWEEN = Hint.parse("sLP")
+THREE_LOOKS = replace(TWO_LOOKS, trial=Trial(BETWEEN, 0.8, 1.5, 1.01))
+"""And a hint between the two, where both were about as fast."""
 
 type Rates = Callable[[float, bool], Mapping[str, float]]
 """By seconds since the start, and whether the threads are packed: rates per thread."""
@@ -213,6 +225,43 @@ def test_a_second_look_at_another_phase_does_not_count_and_the_first_is_taken_ag
     start, probe = state.asked
     assert probe is not None
     assert probe["instructions"] / start["instructions"] == pytest.approx(1.2, rel=0.01)
+
+
+def trying(packed: float, apart: float) -> tuple[Program, LiveState]:
+    """A program whose threads are so much faster packed, and on own caches of one socket."""
+
+    def rates(second: float, is_packed: bool) -> Mapping[str, float]:
+        del second
+        masks = program.applied[-1][2] if program.applied else ()
+        caches = {cpu // 4 for mask in masks for cpu in mask}
+        speed = packed if is_packed else apart if caches == {0, 1} else 1.0
+        return {"llc_requests": 4e7 * speed, "instructions": 1e9 * speed}
+
+    program = Program(rates)
+    return program, run(program, THREE_LOOKS)
+
+
+@pytest.mark.parametrize(
+    ("packed", "apart", "hint"),
+    [(1.2, 1.4, BETWEEN), (1.2, 1.1, PACKED), (0.9, 1.2, BETWEEN), (0.9, 1.005, DISTRIBUTED)],
+)
+def test_a_hint_between_is_tried_where_both_looks_are_about_as_fast(
+    packed: float, apart: float, hint: Hint
+) -> None:
+    program, state = trying(packed, apart)
+    assert state.hint == hint
+    assert program.moves[:3] == [False, True, False]
+    assert any(note.startswith(f"{BETWEEN.shown} was tried") for note in state.notes)
+    assert state.asked is not None and state.asked[1] is not None
+    assert state.asked[1]["instructions"] / state.asked[0]["instructions"] == pytest.approx(packed)
+
+
+@pytest.mark.parametrize("packed", [0.5, 3.0])
+def test_no_hint_is_tried_where_one_look_was_much_faster(packed: float) -> None:
+    program, state = trying(packed, 9.0)
+    assert state.hint == (PACKED if packed > 1 else DISTRIBUTED)
+    assert not any("was tried" in note for note in state.notes)
+    assert len(program.applied) == 3
 
 
 def test_phases_that_never_meet_are_given_up_and_that_is_said() -> None:

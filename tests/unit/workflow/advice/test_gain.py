@@ -139,11 +139,13 @@ def test_of_a_policy_for_any_machine_all_cases_that_it_is_judged_by_count_under_
 
 def test_each_answer_of_a_second_look_is_told_with_how_many_programs_went_that_way() -> None:
     found = of_any_machine(SAMPLES[-1])
-    second = named_policy("any-machine").second
-    assert second is not None
+    policy = named_policy("any-machine")
+    second, trial = policy.second, policy.trial
+    assert second is not None and trial is not None
     answers = found.facts["answers"]
     assert isinstance(answers, list)
-    assert [each["hint"] for each in answers] == [str(hint) for hint in second.policy.last_words]
+    words = (*second.policy.last_words, trial.hint)
+    assert [each["hint"] for each in answers] == [str(hint) for hint in words]
     assert sum(each["cases"] for each in answers) == found.facts["cases"]
     for each in answers:
         hint = Hint.from_letters(each["hint"]).shown

@@ -1,0 +1,91 @@
+"""A trial of a hint between packed and spread is learned where it gains more than it costs."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autofinity.learning.discretiser import Discretiser
+from autofinity.learning.second_look import Seen
+from autofinity.learning.trial import COST, _best_stretch, with_trial
+from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Affinity, Hint
+from autofinity.model.counters import Behaviour
+from autofinity.model.observation import Observation
+from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
+from autofinity.model.ratios import SPEED_GAIN, SPEEDUP
+from autofinity.store.observations import table_of
+
+BETWEEN = Hint.parse("sLP")
+AGAIN = RulePolicy(
+    looked_at(("instructions",)),
+    {SPEED_GAIN: (1.0,)},
+    (Rule((Condition(SPEED_GAIN, 1.0, math.inf),), PACKED),),
+    DISTRIBUTED,
+    ratios=(SPEEDUP,),
+)
+POLICY = RulePolicy(
+    ("instructions",), {}, (), DISTRIBUTED, second=SecondLook(Hint.parse("slP"), HINTS, AGAIN)
+)
+
+
+def seen(speedups: list[float]) -> Seen:
+    """One sample of each workload, with this speedup in the second look."""
+    rows = [
+        Observation(
+            *(f"p{n:02}", "small", 2, Affinity.parse("{2}"), 0, 0.5),
+            *(Behaviour({SPEED_GAIN: speedup}), 1.0, 1.0, "box", "sim", 1, "1"),
+        )
+        for n, speedup in enumerate(speedups)
+    ]
+    return Seen(table_of(rows), np.arange(len(speedups)), Discretiser())
+
+
+def losses(speedups: list[float], between: list[float]) -> np.ndarray:
+    """Logarithms of the loss of each hint, if `between` is the speed of the hint between."""
+    table = np.full((len(speedups), len(HINTS)), 9.0)
+    table[:, HINTS.index(DISTRIBUTED)] = 0.0
+    table[:, HINTS.index(PACKED)] = -np.log(speedups)
+    table[:, HINTS.index(BETWEEN)] = -np.log(between)
+    return table - table.min(axis=1, keepdims=True)
+
+
+SPEEDUPS = [0.2, 0.5, 0.9, 1.0, 1.2, 2.0, 5.0]
+GAINS_BETWEEN = [0.4, 0.7, 1.1, 1.1, 1.3, 1.5, 2.0]
+
+
+def test_the_trial_is_where_both_are_about_as_fast() -> None:
+    policy = with_trial(POLICY, seen(SPEEDUPS), losses(SPEEDUPS, GAINS_BETWEEN), "sLP")
+    assert policy.trial is not None
+    assert policy.trial.hint == BETWEEN
+    assert 0.5 < policy.trial.above < 0.9
+    assert 1.2 < policy.trial.upto < 2.0
+    assert policy.trial.faster > 1
+
+
+def test_a_trial_that_gains_less_than_it_costs_is_not_learned() -> None:
+    nearly = [max(1.0, s) * math.exp(COST / 2) for s in SPEEDUPS]
+    assert with_trial(POLICY, seen(SPEEDUPS), losses(SPEEDUPS, nearly), "sLP").trial is None
+
+
+@pytest.mark.parametrize("hint", ["none", "slP"])
+def test_no_trial_is_learned_unless_asked_for_or_in_the_affinity_of_the_second_look(
+    hint: str,
+) -> None:
+    made = losses(SPEEDUPS, GAINS_BETWEEN)
+    assert with_trial(POLICY, seen(SPEEDUPS), made, hint) == POLICY  # type: ignore[arg-type]
+
+
+def test_workloads_that_were_not_profiled_in_the_hint_teach_nothing() -> None:
+    made = losses(SPEEDUPS, GAINS_BETWEEN)
+    made[:, HINTS.index(BETWEEN)] = np.nan
+    assert with_trial(POLICY, seen(SPEEDUPS), made, "sLP").trial is None
+
+
+@given(st.lists(st.integers(-9, 9), max_size=12))
+def test_the_best_stretch_is_that_of_all_stretches(gains: list[int]) -> None:
+    first, last = _best_stretch(np.array(gains, float))
+    sums = [sum(gains[i:j]) for i in range(len(gains)) for j in range(i, len(gains) + 1)]
+    assert sum(gains[first:last]) == max([0, *sums])
+    assert (first == last) == (max([0, *sums]) == 0)

@@ -1,0 +1,73 @@
+"""The answers of a policy: of the first rules, of a second look, and of a trial."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Affinity, Hint
+from autofinity.model.policy import (
+    Condition,
+    Instead,
+    OtherCounts,
+    Rule,
+    RulePolicy,
+    SecondLook,
+    Trial,
+    looked_at,
+)
+from autofinity.model.ratios import SPEED_GAIN, SPEEDUP
+from autofinity.policy.answers import answers, last_answer
+
+CORES = Affinity.parse("{4,4}{4,4}")
+BETWEEN = Hint.parse("sLP")
+AGAIN = RulePolicy(
+    looked_at(("instructions",)),
+    {SPEED_GAIN: (1.0,)},
+    (Rule((Condition(SPEED_GAIN, 1.0, math.inf),), PACKED),),
+    DISTRIBUTED,
+    ratios=(SPEEDUP,),
+)
+POLICY = RulePolicy(
+    *(("instructions",), {}, (), DISTRIBUTED),
+    second=SecondLook(PACKED, HINTS, AGAIN),
+    trial=Trial(BETWEEN, 0.8, 1.5, 1.01),
+)
+
+
+def seen(speeds: Mapping[Hint, float]) -> dict[Hint, dict[str, float]]:
+    return {hint: {"instructions": speed} for hint, speed in speeds.items()}
+
+
+@pytest.mark.parametrize(
+    ("packed", "between", "hint", "looks"),
+    [
+        (1.2, 1.3, BETWEEN, 3),
+        (1.2, 1.205, PACKED, 3),
+        (0.9, 1.2, BETWEEN, 3),
+        (0.9, 1.005, DISTRIBUTED, 3),
+        (0.8, 1.2, DISTRIBUTED, 2),
+        (1.6, 1.8, PACKED, 2),
+        (math.nan, 1.2, DISTRIBUTED, 2),
+    ],
+)
+def test_a_hint_is_tried_where_both_looks_are_about_as_fast_and_kept_where_it_is_faster(
+    packed: float, between: float, hint: Hint, looks: int
+) -> None:
+    samples = seen({DISTRIBUTED: 1.0, PACKED: packed, BETWEEN: between})
+    assert len(answers(POLICY, samples.__getitem__, 8, CORES)) == looks
+    assert last_answer(POLICY, samples.__getitem__, 8, CORES) == hint
+
+
+def test_no_trial_is_made_without_a_second_look() -> None:
+    final = replace(POLICY, second=SecondLook(PACKED, (PACKED,), AGAIN))
+    assert len(answers(final, seen({DISTRIBUTED: 1.0}).__getitem__, 8, CORES)) == 1
+
+
+def test_a_trial_is_compared_with_what_the_answer_means_for_this_many_threads() -> None:
+    other = Hint.parse("SlP")
+    policy = replace(POLICY, other_counts=OtherCounts(CORES, (Instead(PACKED, 4, 4, other),)))
+    samples = seen({DISTRIBUTED: 1.0, PACKED: 1.2, BETWEEN: 1.3, other: 1.4})
+    assert last_answer(policy, samples.__getitem__, 4, CORES) == other
+    assert last_answer(policy, samples.__getitem__, 8, CORES) == BETWEEN
