@@ -55,7 +55,8 @@ def run_in(
     seed: int = 0,
     room: int = 0,
 ) -> InRun:
-    """Run once.
+    """Run once: a first sample, and a second look; a trial is left out, as it is from the profiled
+    runs that switch (`switched`).
 
     With `room` the threads share that many cores, fewer than there are threads. Raises
     `PlacementError` when the machine has too few PUs, and the errors of the machine.

@@ -31,7 +31,10 @@ class SwitchedRuns:
         self._match = match
 
     def __call__(self, workload: Workload, policy: RulePolicy) -> float:
-        """Sample, switch, and where the policy takes a second look, sample and switch again."""
+        """Sample, switch, and where the policy takes a second look, sample and switch again.
+
+        A trial is left out: no profiled run switches that often.
+        """
         if workload not in self._times.roi_s:
             return math.nan
         threads = self._times.placed(workload)

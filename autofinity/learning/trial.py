@@ -20,7 +20,7 @@ from autofinity.learning.second_look import Seen
 from autofinity.learning.settings import Probe
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.policy import RulePolicy, Trial
-from autofinity.model.ratios import SPEED_GAIN
+from autofinity.model.ratios import SPEED_GAIN, SPEEDUP
 
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
@@ -30,12 +30,15 @@ COST = 0.003
 
 
 def with_trial(policy: RulePolicy, seen: Seen, losses: Floats, hint: Probe) -> RulePolicy:
-    """`policy` with a trial of `hint`, if it has a second look and a trial gains anything.
+    """`policy` with a trial of `hint`, if it has a second look, counts instructions, and a trial
+    gains anything.
 
     `seen` are the samples of the second look, `losses` those of `hint_losses.hint_losses`. Samples
     without a known loss or speedup are left out.
     """
     if policy.second is None or hint in ("none", str(policy.second.sampled_in)):
+        return policy
+    if not set(SPEEDUP.numerator) <= set(policy.counters):
         return policy
     tried = Hint.from_letters(hint)
     speedups = seen.features.counters[SPEED_GAIN]

@@ -1,6 +1,7 @@
 """A trial of a hint between packed and spread is learned where it gains more than it costs."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,6 +76,12 @@ def test_no_trial_is_learned_unless_asked_for_or_in_the_affinity_of_the_second_l
 ) -> None:
     made = losses(SPEEDUPS, GAINS_BETWEEN)
     assert with_trial(POLICY, seen(SPEEDUPS), made, hint) == POLICY  # type: ignore[arg-type]
+
+
+def test_a_policy_that_counts_no_instructions_has_no_trial() -> None:
+    blind = replace(POLICY, counters=("cycles",))
+    made = losses(SPEEDUPS, GAINS_BETWEEN)
+    assert with_trial(blind, seen(SPEEDUPS), made, "sLP") == blind
 
 
 def test_workloads_that_were_not_profiled_in_the_hint_teach_nothing() -> None:
