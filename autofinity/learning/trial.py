@@ -59,7 +59,7 @@ def _between(low: float, high: float) -> float:
 
 
 def _gains(rules: RulePolicy, seen: Seen, losses: Floats, hint: Hint) -> Floats:
-    """What a trial gains of each sample's time, beside its cost; NaN where that is not known.
+    """Share of each sample's time that a trial gains, less its cost; NaN where that is not known.
 
     A trial in the affinity of the answer does not take place.
     """
