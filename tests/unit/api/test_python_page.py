@@ -26,7 +26,7 @@ def test_every_example_gives_what_the_page_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 9
     runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF)
     names: dict[str, object] = {}
     said: list[str] = []

@@ -1,0 +1,23 @@
+"""From an estimator of scikit-learn's kind to a policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from autofinity.api.policies import Policy
+
+if TYPE_CHECKING:
+    from autofinity.learning.rule_list_classifier import RuleListClassifier
+
+
+def policy_of(model: RuleListClassifier) -> Policy:
+    """The policy with the rules of a fitted estimator (`RegretClassifier`, `RipperClassifier` …),
+    to save, explain, export or run.
+
+    The estimator was fitted with `X` and `y` of `training_data`, or the like: labels are letters of
+    hints, and columns have the names of ratios and counters. The policy takes no second look.
+    Raises `AutofinityError` for other labels and for columns without names.
+    """
+    from autofinity.learning.rule_list_policy import policy_of_rules
+
+    return Policy(policy_of_rules(model))
