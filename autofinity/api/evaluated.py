@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from autofinity.api.learned import settings
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.policies import Policy, file_of
+from autofinity.api.wanted import counts_of, wanted_of
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -83,14 +84,14 @@ class Evaluation:
 def evaluate(
     machine: Machine | str,
     *,
-    threads: Sequence[int] = (),
-    train_threads: Sequence[int] = (),
+    threads: Sequence[int] | int = (),
+    train_threads: Sequence[int] | int = (),
     policy: Policy | Path | str | None = None,
     observations: Path | str | None = None,
-    programs: Sequence[str] = (),
-    sizes: Sequence[str] = ("small",),
-    suite: Path | None = None,
-    work: Path | None = None,
+    programs: Sequence[str] | str = (),
+    sizes: Sequence[str] | str = ("small",),
+    suite: Path | str | None = None,
+    work: Path | str | None = None,
     jobs: int = 1,
     paper: bool = False,
     reporter: Reporter = SILENT,
@@ -105,25 +106,24 @@ def evaluate(
     """
     from autofinity.workflow.evaluate import evaluate as evaluated
     from autofinity.workflow.observations import shipped_observations
-    from autofinity.workflow.wanted import wanted_on
 
     name = name_of(machine)
     given = None if observations is None else Path(observations)
-    wanted = wanted_on(
-        name,
-        programs=tuple(programs),
-        sizes=tuple(sizes),
-        threads=tuple(threads),
-        jobs=jobs,
+    wanted = wanted_of(
+        machine,
+        programs=programs,
+        sizes=sizes,
+        threads=threads,
         suite=suite,
         work=work,
+        jobs=jobs,
     )
     with tempfile.TemporaryDirectory() as folder:
         return Evaluation(
             evaluated(
                 wanted,
                 settings(paper),
-                train_threads=tuple(train_threads),
+                train_threads=counts_of(train_threads),
                 policy=None if policy is None else file_of(policy, Path(folder)),
                 observations=given or (shipped_observations(name) if suite is None else None),
                 reporter=reporter,

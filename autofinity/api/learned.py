@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.policies import Policy
+from autofinity.api.wanted import wanted_of
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 def train(
     machine: Machine | str,
     *,
-    threads: Sequence[int] = (8,),
-    programs: Sequence[str] = (),
-    sizes: Sequence[str] = ("small",),
-    suite: Path | None = None,
-    work: Path | None = None,
+    threads: Sequence[int] | int = (8,),
+    programs: Sequence[str] | str = (),
+    sizes: Sequence[str] | str = ("small",),
+    suite: Path | str | None = None,
+    work: Path | str | None = None,
     jobs: int = 1,
     paper: bool = False,
     reporter: Reporter = SILENT,
@@ -34,16 +35,15 @@ def train(
     `AutofinityError`.
     """
     from autofinity.workflow.train import train as trained
-    from autofinity.workflow.wanted import wanted_on
 
-    wanted = wanted_on(
-        name_of(machine),
-        programs=tuple(programs),
-        sizes=tuple(sizes),
-        threads=tuple(threads),
-        jobs=jobs,
+    wanted = wanted_of(
+        machine,
+        programs=programs,
+        sizes=sizes,
+        threads=threads,
         suite=suite,
         work=work,
+        jobs=jobs,
     )
     learned = trained(wanted, settings(paper), reporter)
     return Policy(learned.policy, learned.notes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autofinity.api.hints import as_hint
-from autofinity.api.machines import Machine, as_machine
+from autofinity.api.machines import WIDTH, Machine, as_machine
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
@@ -47,12 +47,20 @@ class MappedThreads:
         frame = pd.DataFrame(rows, columns=["algorithm", "cost", "time_s", "reason"])
         return frame.set_index("algorithm")
 
+    def __str__(self) -> str:
+        from autofinity.report.picture import draw
+
+        cpus = [OsIndex(cpu) for cpu in self.cpus]
+        return f"{self._said()}\n{draw(self.machine.topology, WIDTH, cpus).plain.rstrip()}"
+
+    def _said(self) -> str:
+        return f"{self.algorithm}: {len(self.cpus)} threads at a cost of {self.cost:g}"
+
     def _repr_html_(self) -> str:
         from autofinity.report.machine_drawing import OnMachine, machine_svg
 
         cpus = [OsIndex(cpu) for cpu in self.cpus]
-        said = f"{self.algorithm}: {len(cpus)} threads at a cost of {self.cost:g}"
-        drawing = machine_svg(self.machine.topology, OnMachine.seated(cpus), lines=[said])
+        drawing = machine_svg(self.machine.topology, OnMachine.seated(cpus), lines=[self._said()])
         table: str = self.algorithms.to_html(float_format="{:.4g}".format)
         return drawing + table
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofinity.api.machines import Machine, name_of
+from autofinity.api.wanted import wanted_of
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ def observations(source: Machine | Path | str, threads: int | None = None) -> pd
 def profile(
     machine: Machine | str,
     *,
-    threads: Sequence[int] = (8,),
-    programs: Sequence[str] = (),
-    sizes: Sequence[str] = ("small",),
-    suite: Path | None = None,
-    work: Path | None = None,
+    threads: Sequence[int] | int = (8,),
+    programs: Sequence[str] | str = (),
+    sizes: Sequence[str] | str = ("small",),
+    suite: Path | str | None = None,
+    work: Path | str | None = None,
     jobs: int = 1,
     reporter: Reporter = SILENT,
 ) -> pd.DataFrame:
@@ -52,15 +53,14 @@ def profile(
     minutes to hours. Raises `AutofinityError`.
     """
     from autofinity.workflow.profile import gather
-    from autofinity.workflow.wanted import wanted_on
 
-    wanted = wanted_on(
-        name_of(machine),
-        programs=tuple(programs),
-        sizes=tuple(sizes),
-        threads=tuple(threads),
-        jobs=jobs,
+    wanted = wanted_of(
+        machine,
+        programs=programs,
+        sizes=sizes,
+        threads=threads,
         suite=suite,
         work=work,
+        jobs=jobs,
     )
     return gather(wanted, reporter).to_pandas()

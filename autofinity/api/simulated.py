@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from autofinity.api.policies import Policy
 from autofinity.api.traces import Trace, folder_of
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import UsageError
-from autofinity.model.topology import OsIndex
+from autofinity.model.topology import OsIndex, Topology
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,9 @@ DEFAULT_PERIOD_US = 500.0
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """Result of a replay of the region of interest."""
+    """Result of a replay of the region of interest. Notebooks show the threads on the machine, and
+    the counts.
+    """
 
     machine: str
     roi_s: float
@@ -37,8 +40,9 @@ class Simulation:
     """Instructions per elapsed clock and thread."""
     cpus: tuple[int, ...]
     """The kernel's number of each placed thread's CPU, in thread order."""
+    topology: Topology = field(repr=False)
     inside: SimResult = field(repr=False)
-    """Internal type, which may change."""
+    """Internal types, which may change."""
 
     @property
     def counts(self) -> pd.Series[int]:
@@ -75,10 +79,34 @@ class Simulation:
         frame.insert(1, "end_s", self.inside.times_ns[:, 1] / 1e9)
         return frame
 
+    def __str__(self) -> str:
+        error = f" (standard error {100 * self.error:.1f} %)" if self.error else ""
+        return (
+            f"{self.machine}: {len(self.cpus)} threads, {1e3 * self.roi_s:.4g} ms{error}, "
+            f"{self.ipc:.3g} instructions per clock and thread"
+        )
+
+    def _repr_html_(self) -> str:
+        from autofinity.api.html import table_html
+        from autofinity.report.machine_drawing import OnMachine, machine_svg
+        from autofinity.sim.events import EVENTS
+
+        seated = OnMachine.seated([OsIndex(cpu) for cpu in self.cpus])
+        counts = self.counts
+        instructions = max(int(counts["instructions"]), 1)
+        rows = [
+            (str(event), f"{count:,}", f"{1e3 * count / instructions:.4g}", EVENTS[str(event)])
+            for event, count in counts.items()
+            if count
+        ]
+        table = table_html(("event", "count", "per 1,000 instructions", "meaning"), rows)
+        folded = f"<details><summary>counts of the region</summary>{table}</details>"
+        return machine_svg(self.topology, seated, lines=[str(self)]) + folded
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyRun:
-    """A replay whose threads a policy moved."""
+    """A replay whose threads a policy moved. Notebooks show what it did, in order."""
 
     machine: str
     roi_s: float
@@ -89,6 +117,20 @@ class PolicyRun:
     decided_at_s: float
     """Simulated seconds from the start of the region to the decision; NaN where the program ended
     first."""
+
+    def __str__(self) -> str:
+        done = " → ".join(hint.shown for hint in self.hints)
+        decided = (
+            "the program ended before the decision"
+            if math.isnan(self.decided_at_s)
+            else f"decided after {1e3 * self.decided_at_s:.4g} ms"
+        )
+        return f"{self.machine}: {1e3 * self.roi_s:.4g} ms; {done}; {decided}"
+
+    def _repr_html_(self) -> str:
+        from autofinity.api.html import lines_html
+
+        return lines_html(str(self).split("; "))
 
 
 def simulate(
@@ -139,6 +181,7 @@ def simulate(
         found.error,
         found.ipc,
         tuple(map(int, found.cpus)),
+        spec.topology,
         found,
     )
 

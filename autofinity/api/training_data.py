@@ -46,8 +46,8 @@ class TrainingData:
 
     @property
     def fit_params(self) -> dict[str, Any]:
-        """What `fit` takes beside `X` and `y`: `sample_weight` and `losses`, also for the `params`
-        of `cross_val_predict`.
+        """Arguments of `fit` beside `X` and `y`: `sample_weight` and `losses`; also for the
+        `params` of `cross_val_predict`.
         """
         return {"sample_weight": self.sample_weight, "losses": self.losses}
 
@@ -102,12 +102,12 @@ def training_data(
     """Rows to learn from, of observations (`observations`, `profile`) or of an action table
     (`action_table`), or of a file of either.
 
-    Of observations, a row is one run of a program in the spread placement, where runs start: its
+    With observations, a row is one run of a program in the spread placement, where runs start: its
     values, and what each hint brought the program over whole runs; programs whose time does not
     depend on the placement are left out. `features` are ratios and counters, by default all that a
     policy of the machine may use; `machine` is that of the affinities, by default the one that
-    observations name. Of an action table, a row is a behaviour, and a value any one inside its bin;
-    features and machine are the table's.
+    observations name. With an action table, a row is a behaviour, and a value any one inside its
+    bin; features and machine are the table's.
 
     Raises `AutofinityError` for other tables, for observations of several machines, and where
     nothing varies.

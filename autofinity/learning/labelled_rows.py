@@ -1,7 +1,7 @@
 """Rows to learn hints from, as estimators take them: values, labels, losses, weights, programs.
 
 Two sources: observations (a row per sample, with its program), and an action table (a row per
-behaviour, whose programs are no longer told apart).
+behaviour, which several programs may have).
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return "\n".join(map(str, self.rules_))
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the parameters, and the rules once there are any."""
+        """HTML for notebooks: the parameters, and the rules once there are any."""
         said = f"<pre>{html.escape(repr(self))}</pre>"
         if not hasattr(self, "rules_"):
             return said
@@ -255,7 +255,7 @@ def stakes(rows: Rows) -> Floats:
 
 
 def seed_of(random_state: Any) -> int:
-    """The seed of a native or foreign learner: a whole number itself, else one that is drawn."""
+    """The seed of a native or foreign learner: a whole number itself, else a random one."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))

@@ -194,7 +194,43 @@ def test_programs_are_captured_profiled_and_compared(tmp_path: Path) -> None:
     assert list(beside.summary.index) == ["os", "packed", "autofinity", "oracle"]
     assert beside.summary.time_vs_os["os"] == 1 and (beside.cases.time > 0).all()
     assert len(beside.failed) == 0
-    assert "packed" in beside._repr_html_()
+    shown = beside._repr_html_()
+    assert shown.count("packed") == 2 and "without a result" not in shown  # a bar, a row
+    assert [line.split()[0] for line in str(beside).splitlines()[1:]] == list(beside.summary.index)
+    again: Any = {"programs": "prodcons", "work": str(tmp_path)}
+    assert len(af.profile(OPTERON, threads=2, sizes="tiny", **again)) == len(seen)
+
+
+def test_a_trace_and_its_replays_are_shown(tmp_path: Path) -> None:
+    if why := skip_reason(load_suite(SUITE).programs["prodcons"], Compilers.find(os.environ)):
+        pytest.skip(f"prodcons cannot be captured: {why}")
+    (trace,) = af.capture_traces("prodcons", tmp_path, threads=2, size="tiny", suite=str(SUITE))
+    shown = trace._repr_html_()
+    assert str(trace).startswith("prodcons (tiny, 2 threads): ") and "thread 1" in shown
+    assert f"{max(s.roi_accesses for s in trace.inside.streams):,}" in shown
+    replay = af.simulate(trace, OPTERON, hint="packed")
+    drawn = replay._repr_html_()
+    assert f"CPU {replay.cpus[1]}: " in drawn and "; thread 1" in drawn and ">socket 3<" in drawn
+    assert f'<td style="text-align:left">{replay.counts["data_cache_accesses"]:,}</td>' in drawn
+    assert f"{1e3 * replay.roi_s:.4g} ms" in str(replay)
+    moved = af.simulate_policy(trace, OPTERON, af.load_policy("any-machine"))
+    assert all(hint.shown in moved._repr_html_() for hint in moved.hints)
+    early = af.PolicyRun(OPTERON, 1e-3, moved.hints[:1], float("nan"))
+    assert "ended before the decision" in str(early)
+
+
+def test_a_mapping_is_drawn_and_said() -> None:
+    mapped = af.map_threads([[0, 9], [9, 0]], OPTERON)
+    assert str(mapped).startswith("refined: 2 threads at a cost of ")
+    assert f"CPU {mapped.cpus[1]}: " in mapped._repr_html_() and "eagermap" in mapped._repr_html_()
+
+
+def test_names_of_programs_and_mechanisms_are_no_markup() -> None:
+    from autofinity.api.html import bars_html
+
+    shown = bars_html(HOSTILE, {HOSTILE: 1.0, "half": 0.5, "none": float("nan")})
+    assert "<script" not in shown and shown.count("&lt;script") == 2
+    assert "width:240px" in shown and "width:120px" in shown and "unknown" in shown
 
 
 def test_a_policy_is_learned_of_a_table(tmp_path: Path) -> None:
