@@ -25,6 +25,7 @@ _FACE = {
     "api.observed": ("observations", "profile"),
     "api.placed": ("PlacedThreads", "get_affinity"),
     "api.policies": ("Policy", "load_policy", "policies"),
+    "api.shared": ("Sharing", "detect_sharing"),
     "api.simulated": ("PolicyRun", "Simulation", "simulate", "simulate_policy"),
     "api.traces": ("Trace", "capture_traces", "load_trace"),
     "api.training_data": ("TrainingData", "action_table", "training_data"),

@@ -21,6 +21,8 @@ from autofinity.api.placed import get_affinity as get_affinity
 from autofinity.api.policies import Policy as Policy
 from autofinity.api.policies import load_policy as load_policy
 from autofinity.api.policies import policies as policies
+from autofinity.api.shared import Sharing as Sharing
+from autofinity.api.shared import detect_sharing as detect_sharing
 from autofinity.api.simulated import PolicyRun as PolicyRun
 from autofinity.api.simulated import Simulation as Simulation
 from autofinity.api.simulated import simulate as simulate

@@ -215,6 +215,13 @@ def test_a_trace_and_its_replays_are_shown(tmp_path: Path) -> None:
     assert f"{1e3 * replay.roi_s:.4g} ms" in str(replay)
     moved = af.simulate_policy(trace, OPTERON, af.load_policy("any-machine"))
     assert all(hint.shown in moved._repr_html_() for hint in moved.hints)
+    shared = af.detect_sharing(trace, OPTERON, detector="tlb")
+    assert shared.matrix.shape == (2, 2) and (shared.matrix == shared.matrix.T).all()
+    assert str(shared).startswith(f"{trace.path.name} on {OPTERON}, with tlb\n")
+    assert shared._repr_html_().count("<rect") == 5
+    assert len(set(af.map_threads(shared, OPTERON).cpus)) == 2
+    with pytest.raises(af.AutofinityError, match="unknown detector 'guess'"):
+        af.detect_sharing(trace, OPTERON, detector="guess")
     early = af.PolicyRun(OPTERON, 1e-3, moved.hints[:1], float("nan"))
     assert "ended before the decision" in str(early)
 
