@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autofinity.evaluation.comparison import MechanismCase
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Compared:
     """Every run, and each mechanism compared with the operating system. Notebooks show the
     comparison.
@@ -66,6 +66,10 @@ class Compared:
         from autofinity.report.comparison_table import as_json
 
         return as_json(self.inside, summarise(self.inside))
+
+    def __repr__(self) -> str:
+        names = dict.fromkeys(case.mechanism for case in self.inside)
+        return f"Compared({len(self.inside)} runs of {', '.join(names)})"
 
     def __str__(self) -> str:
         return str(self._shown().to_string(float_format="{:.3f}".format))

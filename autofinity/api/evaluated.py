@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autofinity.workflow.evaluate import Evaluated
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Evaluation:
     """Cases, each a program with a thread count, and the verdict. Notebooks show both."""
 
@@ -68,6 +68,11 @@ class Evaluation:
         found = self.inside.verdict.restart
         counts = {"cases": found.cases, "interesting": found.interesting, "wins": found.wins}
         return {**counts, **figures(found)}
+
+    def __repr__(self) -> str:
+        found = self.inside.verdict.restart
+        won = f"{found.wins} of {found.interesting} interesting ones won"
+        return f"Evaluation({found.cases} cases; {won})"
 
     def __str__(self) -> str:
         from autofinity.report.evaluation_table import sentences

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from autofinity.api.explained import Explanation
 from autofinity.api.machines import Machine, name_of
+from autofinity.foreign_text import one_line
 from autofinity.model.affinity import Hint
 from autofinity.model.policy import RulePolicy
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Policy:
     """An ordered list of rules, of which the first that holds decides, and a default.
 
@@ -117,6 +118,11 @@ class Policy:
         from autofinity.policy.export import exported
 
         return exported(self.inside, form)
+
+    def __repr__(self) -> str:
+        counters = ", ".join(map(one_line, self.counters)) or "no counters"
+        rules = len(self.inside.rules)
+        return f"Policy({rules} rules over {counters}; else {self.default.shown})"
 
     def __str__(self) -> str:
         from autofinity.policy.readable import policy_text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 _OF_ACTION_TABLES = {"best", "weight"}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TrainingData:
     """n rows to learn hints from; `model.fit(data.X, data.y, **data.fit_params)`. Notebooks show
     how many rows have each hint, and what it would cost.
     """
 
-    X: pd.DataFrame = field(repr=False)
+    X: pd.DataFrame
     """Values, n × features: ratios and counters (per thread and second) by their names, NaN where
     nothing was measured."""
-    y: npt.NDArray[np.str_] = field(repr=False)
+    y: npt.NDArray[np.str_]
     """Letters of the hint that loses least (n); the first of equal ones in the order of `HINTS`."""
-    losses: pd.DataFrame = field(repr=False)
+    losses: pd.DataFrame
     """Loss of each hint, n × 8, a column for each hint by its letters: the logarithm of its time
     over that of the best hint; 0 is the best, up to 1 % slower is 0, too."""
-    sample_weight: npt.NDArray[np.float64] = field(repr=False)
+    sample_weight: npt.NDArray[np.float64]
     """Weight of each row (n): the rows of a program with an input and a thread count weigh 1
     together; a row of an action table weighs as many of these as are behind it."""
-    groups: npt.NDArray[np.str_] | None = field(repr=False)
+    groups: npt.NDArray[np.str_] | None
     """Program of each row (n), for `GroupKFold` and `LeaveOneGroupOut`; None where rows come from
     an action table, which joins programs."""
-    bins: Mapping[str, tuple[float, ...]] = field(repr=False)
+    bins: Mapping[str, tuple[float, ...]]
     """Edges between the bins of each feature, for the `bins` of an estimator."""
 
     @property
@@ -68,6 +68,9 @@ class TrainingData:
         lost = self.losses.to_numpy()[np.arange(len(given)), self.losses.columns.get_indexer(given)]
         index = None if self.groups is None else pd.Index(self.groups, name="program")
         return pd.Series(np.expm1(lost), index=index, name="regret")
+
+    def __repr__(self) -> str:
+        return f"TrainingData({self})"
 
     def __str__(self) -> str:
         rows, features = self.X.shape
