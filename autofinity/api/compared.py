@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 class Compared:
     """Every run, and each mechanism compared with the operating system. Notebooks show the
     comparison.
+
+    * `inside`: internal type, which may change.
     """
 
     inside: Sequence[MechanismCase]
-    """Internal type, which may change."""
 
     @property
     def cases(self) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autofinity.api.policies import Policy
+from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
     from autofinity.learning.rule_list_classifier import RuleListClassifier
@@ -16,8 +17,12 @@ def policy_of(model: RuleListClassifier) -> Policy:
 
     The estimator was fitted with `X` and `y` of `training_data`, or the like: labels are letters of
     hints, and columns have the names of ratios and counters. The policy takes no second look.
-    Raises `AutofinityError` for other labels and for columns without names.
+    Raises `AutofinityError` for other labels, for columns without names and for anything that is
+    no estimator of ours, and scikit-learn's `NotFittedError`.
     """
+    from autofinity.learning.rule_list_classifier import RuleListClassifier
     from autofinity.learning.rule_list_policy import policy_of_rules
 
+    if not isinstance(model, RuleListClassifier):
+        raise UsageError(f"got {type(model).__name__}; expected a fitted estimator of ours")
     return Policy(policy_of_rules(model))

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation:
-    """Cases, each a program with a thread count, and the verdict. Notebooks show both."""
+    """Cases, each a program with a thread count, and the verdict. Notebooks show both.
+
+    * `inside`: internal type, which may change.
+    """
 
     inside: Evaluated
-    """Internal type, which may change."""
 
     @property
     def cases(self) -> pd.DataFrame:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 class Explanation:
     """A decision, and its margins. Notebooks show both; `str` gives the explanation in
     sentences.
+
+    * `policy`, `why`: internal types, which may change.
     """
 
     policy: RulePolicy
     why: Why
-    """Internal types, which may change."""
 
     @property
     def hint(self) -> Hint:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofinity.api.machines import Machine, name_of
+from autofinity.api.observed import observed_in
 from autofinity.api.policies import Policy
 from autofinity.api.wanted import wanted_of
 from autofinity.reporter import SILENT, Reporter
@@ -50,20 +51,22 @@ def train(
 
 
 def learn(
-    observed: pd.DataFrame, *, machine: Machine | str | None = None, paper: bool = False
+    observed: pd.DataFrame | Machine | Path | str,
+    *,
+    machine: Machine | str | None = None,
+    paper: bool = False,
 ) -> Policy:
-    """The policy of observations (a table of `observations` or `profile`, or rows of one).
+    """The policy of observations (a table of `observations` or `profile`, rows of one, or what
+    `observations` takes).
 
     `machine` is the machine of their affinities, by default the one that they name. With `paper`,
     the method is that of Moore & Childers. Takes seconds to minutes. Raises `AutofinityError` for a
     table with other columns, of several machines, or from which nothing can be learned.
     """
-    from autofinity.store.observation_table import ObservationTable
     from autofinity.workflow.train import rules_of
 
-    seen = ObservationTable.from_pandas(observed)
     name = None if machine is None else name_of(machine)
-    return Policy(*rules_of(seen, settings(paper), machine=name))
+    return Policy(*rules_of(observed_in(observed), settings(paper), machine=name))
 
 
 def settings(paper: bool) -> LearningSettings:

@@ -15,12 +15,13 @@ WIDTH = 80
 class Machine:
     """A machine: sockets, NUMA nodes, last-level caches, cores, CPUs. Notebooks show a picture of
     it.
+
+    * `name`: name that `machine` was called with.
+    * `topology`: all details; an internal type, which may change.
     """
 
     name: str
-    """Name that `machine` was called with."""
     topology: Topology = field(repr=False)
-    """All details; an internal type, which may change."""
 
     @property
     def sockets(self) -> int:

@@ -24,17 +24,21 @@ if TYPE_CHECKING:
 class MappedThreads:
     """A CPU for each thread. Notebooks show the mapping on the machine, and the costs of other
     mappers.
+
+    * `machine`: the machine of the CPUs.
+    * `algorithm`: name of the mapper.
+    * `cpus`: the kernel's number of each thread's CPU, in thread order.
+    * `cost`: sharing times distance over all pairs of threads: 0 on one CPU, 1 in a core, 2 in an
+      L2, 4 in a last-level cache, 10 in a node, and the SLIT between nodes. NaN where that is
+      unknown.
+    * `inside`: internal type, which may change.
     """
 
     machine: Machine = field(repr=False)
     algorithm: str
     cpus: tuple[int, ...]
-    """The kernel's number of each thread's CPU, in thread order."""
     cost: float
-    """Sharing times distance over all pairs of threads: 0 on one CPU, 1 in a core, 2 in an L2, 4 in
-    a last-level cache, 10 in a node, and the SLIT between nodes. NaN where that is unknown."""
     inside: MappedBeside = field(repr=False)
-    """Internal type, which may change."""
 
     @property
     def algorithms(self) -> pd.DataFrame:

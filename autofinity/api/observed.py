@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.wanted import wanted_of
+from autofinity.model.errors import UsageError
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from autofinity.store.observation_table import ObservationTable
 
 
 def observations(source: Machine | Path | str, threads: int | None = None) -> pd.DataFrame:
@@ -26,12 +29,32 @@ def observations(source: Machine | Path | str, threads: int | None = None) -> pd
 
     Raises `AutofinityError` where there are none.
     """
+    return observed_in(source, threads).to_pandas()
+
+
+def observed_in(
+    source: pd.DataFrame | Machine | Path | str, threads: int | None = None
+) -> ObservationTable:
+    """The observations in a table of `observations`, or those of what `observations` takes.
+
+    Raises `AutofinityError` where there are none, and for anything else.
+    """
+    import pandas as pd
+
+    from autofinity.store.observation_table import ObservationTable
     from autofinity.workflow.observations import observations_of, shipped_observations
 
+    if isinstance(source, pd.DataFrame):
+        return ObservationTable.from_pandas(source)
+    if not isinstance(source, Machine | Path | str):
+        raise UsageError(
+            f"got {type(source).__name__}; expected a table of observations, a machine, or a file "
+            "or folder of `profile`"
+        )
     name = str(source) if isinstance(source, Path) else name_of(source)
     shipped = shipped_observations(name) if not isinstance(source, Path) else None
     own = isinstance(source, Path) or (shipped is None and Path(name).exists())
-    return observations_of(name, threads, Path(name) if own else None).to_pandas()
+    return observations_of(name, threads, Path(name) if own else None)
 
 
 def profile(

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 class Sharing:
     """Amount that each thread shares with each other. Notebooks show a heat map; `map_threads`
     takes it as it is.
+
+    * `name`: program, machine and detector.
+    * `inside`: internal type, which may change.
     """
 
     name: str
-    """Program, machine and detector."""
     inside: Detected = field(repr=False)
-    """Internal type, which may change."""
 
     @property
     def matrix(self) -> npt.NDArray[np.float64]:

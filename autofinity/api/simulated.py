@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import Machine, name_of
-from autofinity.api.policies import Policy
+from autofinity.api.policies import Policy, as_policy
 from autofinity.api.traces import Trace, folder_of
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import UsageError
@@ -29,20 +29,22 @@ DEFAULT_PERIOD_US = 500.0
 class Simulation:
     """Result of a replay of the region of interest. Notebooks show the threads on the machine, and
     the counts.
+
+    * `machine`: name of the simulated machine.
+    * `roi_s`: simulated seconds of the region.
+    * `error`: relative standard error of the time; 0 where the whole run was replayed.
+    * `ipc`: instructions per elapsed clock and thread.
+    * `cpus`: the kernel's number of each placed thread's CPU, in thread order.
+    * `topology`, `inside`: internal types, which may change.
     """
 
     machine: str
     roi_s: float
-    """Simulated seconds of the region."""
     error: float
-    """Relative standard error of the time; 0 where the whole run was replayed."""
     ipc: float
-    """Instructions per elapsed clock and thread."""
     cpus: tuple[int, ...]
-    """The kernel's number of each placed thread's CPU, in thread order."""
     topology: Topology = field(repr=False)
     inside: SimResult = field(repr=False)
-    """Internal types, which may change."""
 
     @property
     def counts(self) -> pd.Series[int]:
@@ -106,17 +108,20 @@ class Simulation:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRun:
-    """A replay whose threads a policy moved. Notebooks show what it did, in order."""
+    """A replay whose threads a policy moved. Notebooks show what it did, in order.
+
+    * `machine`: name of the simulated machine.
+    * `roi_s`: simulated seconds of the region of interest, samples and moves included.
+    * `hints`: placements of the threads, in order; the last is the answer, unless the program ended
+      first.
+    * `decided_at_s`: simulated seconds from the start of the region to the decision; NaN where the
+      program ended first.
+    """
 
     machine: str
     roi_s: float
-    """Simulated seconds of the region of interest, samples and moves included."""
     hints: tuple[Hint, ...]
-    """Placements of the threads, in order; the last is the answer, unless the program ended
-    first."""
     decided_at_s: float
-    """Simulated seconds from the start of the region to the decision; NaN where the program ended
-    first."""
 
     def __str__(self) -> str:
         done = " → ".join(hint.shown for hint in self.hints)
@@ -189,7 +194,7 @@ def simulate(
 def simulate_policy(
     trace: Trace | Path | str,
     machine: Machine | str,
-    policy: Policy,
+    policy: Policy | Path | str,
     *,
     threads: int | None = None,
     period_us: float = DEFAULT_PERIOD_US,
@@ -197,7 +202,8 @@ def simulate_policy(
 ) -> PolicyRun:
     """Replay a trace whose threads start spread, are sampled, and are moved by the policy.
 
-    Arguments are those of `simulate`. Raises `AutofinityError` for a missing trace or machine.
+    The policy may be a name or a file, as for `load_policy`; other arguments are those of
+    `simulate`. Raises `AutofinityError` for a missing trace, machine or policy.
     """
     from autofinity.workflow import simulate as replays
     from autofinity.workflow.backends import simulated_spec
@@ -205,7 +211,7 @@ def simulate_policy(
     found = replays.simulate_policy(
         simulated_spec(name_of(machine)),
         folder_of(trace),
-        policy.inside,
+        as_policy(policy).inside,
         threads=threads,
         period_us=period_us,
         seed=seed,

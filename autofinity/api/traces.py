@@ -16,21 +16,24 @@ _MOST_BARS = 32
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A captured program, without its events. Notebooks show the accesses of its threads."""
+    """A captured program, without its events. Notebooks show the accesses of its threads.
+
+    * `path`: folder of the trace.
+    * `program`: name of the program.
+    * `input`: name of the size of its input.
+    * `threads`: number of threads that it was run with.
+    * `accesses`: number of loads and stores of all threads.
+    * `sampled`: whether windows of a long run are recorded, not the whole run.
+    * `inside`: internal type, which may change.
+    """
 
     path: Path
-    """Folder of the trace."""
     program: str
     input: str
-    """Name of the size of the program's input."""
     threads: int
-    """Number of threads that the program was run with."""
     accesses: int
-    """Loads and stores of all threads."""
     sampled: bool
-    """Whether windows of a long run are recorded, not the whole run."""
     inside: TraceMeta = field(repr=False)
-    """Internal type, which may change."""
 
     def __str__(self) -> str:
         kept = "windows of the run" if self.sampled else "the whole run"

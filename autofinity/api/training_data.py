@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autofinity.api.machines import Machine, name_of
+from autofinity.api.observed import observed_in
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from autofinity.learning.labelled_rows import LabelledRows
-    from autofinity.store.observation_table import ObservationTable
 
 _OF_ACTION_TABLES = {"best", "weight"}
 
@@ -25,24 +25,26 @@ _OF_ACTION_TABLES = {"best", "weight"}
 class TrainingData:
     """n rows to learn hints from; `model.fit(data.X, data.y, **data.fit_params)`. Notebooks show
     how many rows have each hint, and what it would cost.
+
+    * `X`: values, n × features: ratios and counters (per thread and second) by their names, NaN
+      where nothing was measured.
+    * `y`: letters of the hint that loses least (n); the first of equal ones in the order of
+      `HINTS`.
+    * `losses`: loss of each hint, n × 8, a column for each hint by its letters: the logarithm of
+      its time over that of the best hint; 0 is the best, and what is up to 1 % slower.
+    * `sample_weight`: weight of each row (n): the rows of a program with an input and a thread
+      count weigh 1 together; a row of an action table weighs as much as the samples behind it.
+    * `groups`: program of each row (n), for `GroupKFold` and `LeaveOneGroupOut`; None where rows
+      come from an action table, which joins programs.
+    * `bins`: edges between the bins of each feature, for the `bins` of an estimator.
     """
 
     X: pd.DataFrame
-    """Values, n × features: ratios and counters (per thread and second) by their names, NaN where
-    nothing was measured."""
     y: npt.NDArray[np.str_]
-    """Letters of the hint that loses least (n); the first of equal ones in the order of `HINTS`."""
     losses: pd.DataFrame
-    """Loss of each hint, n × 8, a column for each hint by its letters: the logarithm of its time
-    over that of the best hint; 0 is the best, up to 1 % slower is 0, too."""
     sample_weight: npt.NDArray[np.float64]
-    """Weight of each row (n): the rows of a program with an input and a thread count weigh 1
-    together; a row of an action table weighs as many of these as are behind it."""
     groups: npt.NDArray[np.str_] | None
-    """Program of each row (n), for `GroupKFold` and `LeaveOneGroupOut`; None where rows come from
-    an action table, which joins programs."""
     bins: Mapping[str, tuple[float, ...]]
-    """Edges between the bins of each feature, for the `bins` of an estimator."""
 
     @property
     def fit_params(self) -> dict[str, Any]:
@@ -97,13 +99,13 @@ class TrainingData:
 
 
 def training_data(
-    source: pd.DataFrame | Path | str,
+    source: pd.DataFrame | Machine | Path | str,
     *,
     machine: Machine | str | None = None,
     features: Sequence[str] | None = None,
 ) -> TrainingData:
-    """Rows to learn from, of observations (`observations`, `profile`) or of an action table
-    (`action_table`), or of a file of either.
+    """Rows to learn from, of observations (a table of `observations` or `profile`, or what
+    `observations` takes) or of an action table (`action_table`, or a file of one).
 
     With observations, a row is one run of a program in the spread placement, where runs start: its
     values, and what each hint brought the program over whole runs; programs whose time does not
@@ -121,7 +123,7 @@ def training_data(
 
     table = _action_table_in(source)
     if table is None:
-        seen, name = _observed(source), None if machine is None else name_of(machine)
+        seen, name = observed_in(source), None if machine is None else name_of(machine)
         rows = labelled_rows(seen, LearningSettings(), machine=name, features=features)
         return _training_data(rows)
     if machine is not None or features is not None:
@@ -130,13 +132,14 @@ def training_data(
 
 
 def action_table(
-    observed: pd.DataFrame | Path | str,
+    observed: pd.DataFrame | Machine | Path | str,
     *,
     machine: Machine | str | None = None,
     paper: bool = False,
 ) -> pd.DataFrame:
-    """The action table of observations (a table of `observations` or `profile`, or a file of them),
-    from which `learn` learns its rules, with features chosen and cut as `learn` does.
+    """The action table of observations (a table of `observations` or `profile`, or what
+    `observations` takes), from which `learn` learns its rules, with features chosen and cut as
+    `learn` does.
 
     One row for each behaviour in an affinity: an interval `bin:FEATURE` for each feature,
     `affinity` as text, the performance under each hint relative to the best in `consequence:HINT`
@@ -148,10 +151,10 @@ def action_table(
     from autofinity.workflow.learning_steps import action_table_of
 
     name = None if machine is None else name_of(machine)
-    return action_table_of(_observed(observed), settings(paper), machine=name).table
+    return action_table_of(observed_in(observed), settings(paper), machine=name).table
 
 
-def _action_table_in(source: pd.DataFrame | Path | str) -> pd.DataFrame | None:
+def _action_table_in(source: pd.DataFrame | Machine | Path | str) -> pd.DataFrame | None:
     """The action table that this is, or that the file holds; None where it is none."""
     import pandas as pd
 
@@ -159,18 +162,9 @@ def _action_table_in(source: pd.DataFrame | Path | str) -> pd.DataFrame | None:
 
     if isinstance(source, pd.DataFrame):
         return source if set(source.columns) >= _OF_ACTION_TABLES else None
-    return table_file.load(source)[0] if table_file.is_table(source) else None
-
-
-def _observed(source: pd.DataFrame | Path | str) -> ObservationTable:
-    import pandas as pd
-
-    from autofinity.store.observation_table import ObservationTable
-    from autofinity.store.observations import read
-
-    if isinstance(source, pd.DataFrame):
-        return ObservationTable.from_pandas(source)
-    return read(source)
+    if isinstance(source, Path | str) and table_file.is_table(source):
+        return table_file.load(source)[0]
+    return None
 
 
 def _training_data(rows: LabelledRows) -> TrainingData:

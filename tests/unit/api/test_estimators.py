@@ -99,6 +99,7 @@ def test_an_action_table_is_that_of_the_command(tmp_path: Path) -> None:
     command("table", str(source), "-o", str(tmp_path / "table.parquet"))
     kept, _ = table_file.load(tmp_path / "table.parquet")
     pd.testing.assert_frame_equal(af.action_table(source), kept)
+    pd.testing.assert_frame_equal(af.action_table(af.machine(OPTERON)), kept)
     pd.testing.assert_frame_equal(af.action_table(af.observations(OPTERON)), kept)
     assert af.training_data(kept).groups is None
 
@@ -228,6 +229,10 @@ def test_what_estimators_show_is_no_markup() -> None:
         lambda data: af.action_table("no-such-file"),
         lambda data: data.regret(["packed"]),
         lambda data: data.regret(["scatter"] * len(data.y)),
+        lambda data: af.training_data([1]),
+        lambda data: af.action_table(None),
+        lambda data: af.learn({}),
+        lambda data: af.policy_of("any-machine"),
         lambda data: af.policy_of(af.RegretClassifier().fit(data.X.to_numpy(), data.y)),
         lambda data: af.policy_of(af.RegretClassifier().fit(data.X, data.X["ipc"] > 1)),
     ],

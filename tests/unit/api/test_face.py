@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import os
 import pkgutil
@@ -76,6 +77,9 @@ def test_every_name_says_what_it_is_and_functions_their_types(name: str) -> None
         assert all(kinds)
         assert "AutofinityError" in (value.__doc__ or "") or name in ("machines", "policies")
         return
+    if dataclasses.is_dataclass(value) and value.__module__.startswith("autofinity.api"):
+        for each in dataclasses.fields(value):
+            assert f"`{each.name}`" in (value.__doc__ or ""), "`help` does not show fields"
     for member, one in inspect.getmembers_static(value):
         if isinstance(one, property) and value.__module__.startswith("autofinity.api"):
             assert inspect.getdoc(one), f"{name}.{member}"
@@ -213,7 +217,7 @@ def test_a_trace_and_its_replays_are_shown(tmp_path: Path) -> None:
     assert f"CPU {replay.cpus[1]}: " in drawn and "; thread 1" in drawn and ">socket 3<" in drawn
     assert f'<td style="text-align:left">{replay.counts["data_cache_accesses"]:,}</td>' in drawn
     assert f"{1e3 * replay.roi_s:.4g} ms" in str(replay)
-    moved = af.simulate_policy(trace, OPTERON, af.load_policy("any-machine"))
+    moved = af.simulate_policy(trace, OPTERON, "any-machine")
     assert all(hint.shown in moved._repr_html_() for hint in moved.hints)
     shared = af.detect_sharing(trace, OPTERON, detector="tlb")
     assert shared.matrix.shape == (2, 2) and (shared.matrix == shared.matrix.T).all()
@@ -245,6 +249,7 @@ def test_a_policy_is_learned_of_a_table(tmp_path: Path) -> None:
     few = seen[seen["program"].isin(["stencil", "prodcons", "lu", "cg"])]
     policy = af.learn(few)
     assert policy.made_of["machine"] == OPTERON
-    assert policy.notes
+    assert policy.notes and policy.notes[0] in policy._repr_html_()
+    assert repr(policy).startswith(f"Policy({len(policy.rules)} rules over ")
     with pytest.raises(af.AutofinityError, match="lacks the column"):
         af.learn(few.drop(columns="roi_s"))
