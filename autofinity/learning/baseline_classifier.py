@@ -21,7 +21,7 @@ class BaselineClassifier(RuleListClassifier):
     After `fit`:
 
     * `classes_`: the labels, ascending.
-    * `rules_`: a single `ClassRule`, which always fires.
+    * `rules_`: a single rule, which always fires.
     """
 
     bins: Bins = None

@@ -20,7 +20,8 @@ class JRipClassifier(RuleListClassifier):
 
     The parameters are:
 
-    * `bins`: number of bins of each column, or their edges; None: values as they are (see `fit`).
+    * `bins`: number of bins that each column is cut into, of equal share of the weight; or their
+      edges, in the order of the columns or by their names; None: values as they are.
     * `random_state`: random seed for the folds to grow and to prune on.
 
     All columns hold numbers. Values may be NaN: missing, and every condition on it fails. With
@@ -28,8 +29,8 @@ class JRipClassifier(RuleListClassifier):
     raises `ValueError` where Java or WEKA cannot be used. After `fit`:
 
     * `classes_`: the labels, ascending.
-    * `rules_`: `ClassRule`s in order, the default last: `conditions`, `label`, and the weights
-      `covered` and `wrong`.
+    * `rules_`: the rules in order, the default last, each with its `conditions`, `label`, and the
+      weights `covered` and `wrong`.
     """
 
     def __init__(

@@ -24,8 +24,9 @@ class RegretClassifier(RuleListClassifier):
     The parameters are:
 
     * `most_rules`: largest number of rules without the default; at least 1.
-    * `bins`: number of bins of each column, or their edges, which conditions may have; None:
-      between all neighbouring values (see `fit`).
+    * `bins`: number of bins that each column is cut into, of equal share of the weight; or their
+      edges, in the order of the columns or by their names; None: edges between all neighbouring
+      values.
     * `preferred`: labels that a rule gives unless another one loses less by more than noise
       (`regret_tree.WORTH`).
 
@@ -33,8 +34,8 @@ class RegretClassifier(RuleListClassifier):
     than `y` loses 1. After `fit`:
 
     * `classes_`: the labels, ascending.
-    * `rules_`: `ClassRule`s in order, the default last: `conditions`, `label`, and the weights
-      `covered` and `wrong`.
+    * `rules_`: the rules in order, the default last, each with its `conditions`, `label`, and the
+      weights `covered` and `wrong`.
     """
 
     def __init__(

@@ -26,7 +26,8 @@ class RipperClassifier(RuleListClassifier):
     * `nominal_features`: indices of the columns whose numbers (of bins, if there are bins) are
       names; a condition on one is "equal to", on the others "at most" or "above". None: there are
       no such columns.
-    * `bins`: number of bins of each column, or their edges; None: values as they are (see `fit`).
+    * `bins`: number of bins that each column is cut into, of equal share of the weight; or their
+      edges, in the order of the columns or by their names; None: values as they are.
     * `random_state`: random seed for the rows to grow and to prune on.
 
     Values may be NaN: missing, and every condition on it fails. Sample weights count rows: 2 is the
@@ -34,8 +35,8 @@ class RipperClassifier(RuleListClassifier):
     loses. After `fit`:
 
     * `classes_`: the labels, ascending.
-    * `rules_`: `ClassRule`s in order, the default last: `conditions`, `label`, and the weights
-      `covered` and `wrong`.
+    * `rules_`: the rules in order, the default last, each with its `conditions`, `label`, and the
+      weights `covered` and `wrong`.
     """
 
     def __init__(
