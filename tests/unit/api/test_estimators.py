@@ -104,6 +104,13 @@ def test_an_action_table_is_that_of_the_command(tmp_path: Path) -> None:
     assert af.training_data(kept).groups is None
 
 
+def test_features_of_an_action_table_are_those_that_learning_chooses_facts_included() -> None:
+    seen = af.observations("altix-450")
+    policy = af.learn(seen)
+    assert policy.facts, "this machine's rules need a fact, or the test shows nothing"
+    assert af.training_data(af.action_table(seen)).bins == policy.inside.cut_points
+
+
 def test_a_row_is_a_run_of_a_program_with_what_each_hint_brought_it(
     seen: pd.DataFrame, data: af.TrainingData
 ) -> None:
