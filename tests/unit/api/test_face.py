@@ -95,6 +95,11 @@ def test_a_machine_and_threads_on_it_are_drawn() -> None:
     assert "node 0 LLC 0  0 1 2 3 4 5" in str(placed)
 
 
+def test_a_hint_is_shown_as_the_words_that_give_it_back() -> None:
+    assert [eval(repr(hint), {"Hint": af.Hint}) for hint in af.HINTS] == list(af.HINTS)
+    assert "hint=Hint.parse('packed')" in repr(af.get_affinity(OPTERON, 8, "packed"))
+
+
 def test_a_policy_shows_its_rules_as_a_table_and_a_decision_its_margins() -> None:
     policy = af.load_policy(OPTERON)
     shown = policy._repr_html_()
