@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autofinity.api.wanted import names_of, path_of
+from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 from autofinity.reporter import SILENT, Reporter
 from autofinity.trace.meta import TraceMeta, read_meta
@@ -37,10 +38,8 @@ class Trace:
 
     def __str__(self) -> str:
         kept = "windows of the run" if self.sampled else "the whole run"
-        return (
-            f"{self.program} ({self.input}, {self.threads} threads): {self.accesses:,} loads and "
-            f"stores, {kept}"
-        )
+        named = one_line(f"{self.program} ({self.input}, {self.threads} threads)")
+        return f"{named}: {self.accesses:,} loads and stores, {kept}"
 
     def _repr_html_(self) -> str:
         from autofinity.api.html import bars_html, lines_html

@@ -217,6 +217,8 @@ def test_a_trace_and_its_replays_are_shown(tmp_path: Path) -> None:
     shown = trace._repr_html_()
     assert str(trace).startswith("prodcons (tiny, 2 threads): ") and "thread 1" in shown
     assert f"{max(s.roi_accesses for s in trace.inside.streams):,}" in shown
+    foreign = dataclasses.replace(trace, program=f"\x1b[2J{HOSTILE}\nnext")
+    assert str(foreign).isprintable() and "<script" not in foreign._repr_html_()
     replay = af.simulate(trace, OPTERON, hint="packed")
     drawn = replay._repr_html_()
     assert f"CPU {replay.cpus[1]}: " in drawn and "; thread 1" in drawn and ">socket 3<" in drawn
