@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -201,14 +202,8 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Cut points of each column; subclasses that need bins give some for `bins` of None."""
         if self.bins is None:
             return [None] * self.n_features_in_
-        if isinstance(self.bins, int):
-            if self.bins < 1:
-                raise ValueError(f"{self.bins} bins, expected at least 1")
-            known = [~np.isnan(column) for column in values.T]
-            return [
-                equal_share(column[there], weights[there], self.bins)
-                for column, there in zip(values.T, known, strict=True)
-            ]
+        if isinstance(self.bins, int | np.integer):
+            return _equal_shares(values, weights, int(self.bins))
         edges = self.bins
         if isinstance(edges, Mapping):
             missing = [name for name in self._names() if name not in edges]
@@ -217,7 +212,10 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             edges = [edges[name] for name in self._names()]
         if len(edges) != self.n_features_in_:
             raise ValueError(f"bins of {len(edges)} columns, expected {self.n_features_in_}")
-        return [tuple(map(float, cuts)) for cuts in edges]
+        cuts = [tuple(map(float, each)) for each in edges]
+        if any(not low < high for each in cuts for low, high in pairwise(each)):
+            raise ValueError("bins have edges that do not ascend")
+        return cuts
 
     def _positions(self, values: Floats) -> Floats:
         """Numbers of bins where there are bins, else values; NaN stays."""
@@ -237,6 +235,16 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan"
         )
         return first_to_fire(self._rules, self._positions(values))
+
+
+def _equal_shares(values: Floats, weights: Floats, bins: int) -> list[tuple[float, ...]]:
+    if bins < 1:
+        raise ValueError(f"{bins} bins, expected at least 1")
+    known = ~np.isnan(values.T)
+    return [
+        equal_share(column[there], weights[there], bins)
+        for column, there in zip(values.T, known, strict=True)
+    ]
 
 
 def stakes(rows: Rows) -> Floats:

@@ -255,6 +255,7 @@ def test_bins_that_cannot_be_are_said(data: af.TrainingData) -> None:
         (0, "0 bins, expected at least 1"),
         ([(1.0,)], "bins of 1 columns, expected"),
         ({"ipc": (1.0,)}, "bins have no edges of"),
+        (dict.fromkeys(data.X, (2.0, 1.0)), "edges that do not ascend"),
     ):
         with pytest.raises(ValueError, match=says):
             af.RipperClassifier(bins=bins).fit(data.X, data.y)  # type: ignore[arg-type]
