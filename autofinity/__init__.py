@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 _FACE = {
     "api.compared": ("Compared", "compare"),
+    "api.estimated": ("policy_of",),
     "api.evaluated": ("Evaluation", "evaluate"),
     "api.explained": ("Explanation",),
     "api.hints": ("HINTS", "Affinity", "Hint"),
@@ -24,8 +25,14 @@ _FACE = {
     "api.observed": ("observations", "profile"),
     "api.placed": ("PlacedThreads", "get_affinity"),
     "api.policies": ("Policy", "load_policy", "policies"),
+    "api.shared": ("Sharing", "detect_sharing"),
     "api.simulated": ("PolicyRun", "Simulation", "simulate", "simulate_policy"),
     "api.traces": ("Trace", "capture_traces", "load_trace"),
+    "api.training_data": ("TrainingData", "action_table", "training_data"),
+    "learning.baseline_classifier": ("BaselineClassifier",),
+    "learning.jrip_classifier": ("JRipClassifier",),
+    "learning.regret_classifier": ("RegretClassifier",),
+    "learning.ripper_classifier": ("RipperClassifier",),
     "model.errors": ("AutofinityError",),
     "reporter": ("Reporter",),
 }

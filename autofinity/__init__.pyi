@@ -1,5 +1,6 @@
 from autofinity.api.compared import Compared as Compared
 from autofinity.api.compared import compare as compare
+from autofinity.api.estimated import policy_of as policy_of
 from autofinity.api.evaluated import Evaluation as Evaluation
 from autofinity.api.evaluated import evaluate as evaluate
 from autofinity.api.explained import Explanation as Explanation
@@ -20,6 +21,8 @@ from autofinity.api.placed import get_affinity as get_affinity
 from autofinity.api.policies import Policy as Policy
 from autofinity.api.policies import load_policy as load_policy
 from autofinity.api.policies import policies as policies
+from autofinity.api.shared import Sharing as Sharing
+from autofinity.api.shared import detect_sharing as detect_sharing
 from autofinity.api.simulated import PolicyRun as PolicyRun
 from autofinity.api.simulated import Simulation as Simulation
 from autofinity.api.simulated import simulate as simulate
@@ -27,6 +30,13 @@ from autofinity.api.simulated import simulate_policy as simulate_policy
 from autofinity.api.traces import Trace as Trace
 from autofinity.api.traces import capture_traces as capture_traces
 from autofinity.api.traces import load_trace as load_trace
+from autofinity.api.training_data import TrainingData as TrainingData
+from autofinity.api.training_data import action_table as action_table
+from autofinity.api.training_data import training_data as training_data
+from autofinity.learning.baseline_classifier import BaselineClassifier as BaselineClassifier
+from autofinity.learning.jrip_classifier import JRipClassifier as JRipClassifier
+from autofinity.learning.regret_classifier import RegretClassifier as RegretClassifier
+from autofinity.learning.ripper_classifier import RipperClassifier as RipperClassifier
 from autofinity.model.errors import AutofinityError as AutofinityError
 from autofinity.reporter import Reporter as Reporter
 

@@ -36,6 +36,9 @@ class Reporter(Protocol):
 class _Nobody:
     """Reports nothing."""
 
+    def __repr__(self) -> str:
+        return "SILENT"  # what `help` shows as the default of functions
+
     def step(self, label: str = "") -> None:
         """Report nothing."""
 

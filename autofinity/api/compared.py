@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autofinity.api.machines import Machine, name_of
+from autofinity.api.machines import Machine
 from autofinity.api.policies import Policy, file_of
+from autofinity.api.wanted import names_of, wanted_of
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -18,14 +19,15 @@ if TYPE_CHECKING:
     from autofinity.evaluation.comparison import MechanismCase
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Compared:
     """Every run, and each mechanism compared with the operating system. Notebooks show the
     comparison.
+
+    * `inside`: internal type, which may change.
     """
 
     inside: Sequence[MechanismCase]
-    """Internal type, which may change."""
 
     @property
     def cases(self) -> pd.DataFrame:
@@ -66,25 +68,40 @@ class Compared:
 
         return as_json(self.inside, summarise(self.inside))
 
+    def __repr__(self) -> str:
+        names = dict.fromkeys(case.mechanism for case in self.inside)
+        return f"Compared({len(self.inside)} runs of {', '.join(names)})"
+
+    def __str__(self) -> str:
+        return str(self._shown().to_string(float_format="{:.3f}".format))
+
+    def _shown(self) -> pd.DataFrame:
+        return self.summary.reindex(columns=["programs", "time_vs_os", "of_oracle", "overhead"])
+
     def _repr_html_(self) -> str:
-        columns = ["programs", "time_vs_os", "of_oracle", "overhead"]
-        table: str = self.summary.reindex(columns=columns).to_html(float_format="{:.3f}".format)
-        return table
+        from autofinity.api.html import bars_html, lines_html
+
+        summary = self._shown()
+        times = {str(name): float(time) for name, time in summary["time_vs_os"].items()}
+        bars = bars_html("time over the operating system's: shorter is faster", times)
+        table: str = summary.to_html(float_format="{:.3f}".format)
+        failed = len(self.failed)
+        return bars + table + (lines_html([f"runs without a result: {failed}"]) if failed else "")
 
 
 def compare(
     machine: Machine | str,
     *,
     threads: int = 8,
-    mechanisms: Sequence[str] = (),
-    programs: Sequence[str] = (),
+    mechanisms: Sequence[str] | str = (),
+    programs: Sequence[str] | str = (),
     size: str = "small",
     seeds: int = 1,
     repeats: int = 1,
     paper_s: float = 60.0,
     policy: Policy | Path | str | None = None,
-    suite: Path | None = None,
-    work: Path | None = None,
+    suite: Path | str | None = None,
+    work: Path | str | None = None,
     jobs: int = 1,
     reporter: Reporter = SILENT,
 ) -> Compared:
@@ -98,18 +115,17 @@ def compare(
     """
     from autofinity.mechanisms.registry import pick
     from autofinity.workflow.compare import Asked, compared
-    from autofinity.workflow.wanted import wanted_on
 
-    wanted = wanted_on(
-        name_of(machine),
-        programs=tuple(programs),
-        sizes=(size,),
-        threads=(threads,),
-        jobs=jobs,
+    wanted = wanted_of(
+        machine,
+        programs=programs,
+        sizes=size,
+        threads=threads,
         suite=suite,
         work=work,
+        jobs=jobs,
     )
     with tempfile.TemporaryDirectory() as folder:
         named = None if policy is None else file_of(policy, Path(folder))
         asked = Asked(wanted, seeds, repeats, paper_s, policy=named)
-        return Compared(compared(asked, pick(tuple(mechanisms)), reporter))
+        return Compared(compared(asked, pick(names_of(mechanisms)), reporter))

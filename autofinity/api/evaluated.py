@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from autofinity.api.learned import settings
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.policies import Policy, file_of
+from autofinity.api.wanted import counts_of, wanted_of
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     from autofinity.workflow.evaluate import Evaluated
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Evaluation:
-    """Cases, each a program with a thread count, and the verdict. Notebooks show both."""
+    """Cases, each a program with a thread count, and the verdict. Notebooks show both.
+
+    * `inside`: internal type, which may change.
+    """
 
     inside: Evaluated
-    """Internal type, which may change."""
 
     @property
     def cases(self) -> pd.DataFrame:
@@ -68,6 +71,11 @@ class Evaluation:
         counts = {"cases": found.cases, "interesting": found.interesting, "wins": found.wins}
         return {**counts, **figures(found)}
 
+    def __repr__(self) -> str:
+        found = self.inside.verdict.restart
+        won = f"{found.wins} of {found.interesting} interesting ones won"
+        return f"Evaluation({found.cases} cases; {won})"
+
     def __str__(self) -> str:
         from autofinity.report.evaluation_table import sentences
 
@@ -83,14 +91,14 @@ class Evaluation:
 def evaluate(
     machine: Machine | str,
     *,
-    threads: Sequence[int] = (),
-    train_threads: Sequence[int] = (),
+    threads: Sequence[int] | int = (),
+    train_threads: Sequence[int] | int = (),
     policy: Policy | Path | str | None = None,
     observations: Path | str | None = None,
-    programs: Sequence[str] = (),
-    sizes: Sequence[str] = ("small",),
-    suite: Path | None = None,
-    work: Path | None = None,
+    programs: Sequence[str] | str = (),
+    sizes: Sequence[str] | str = ("small",),
+    suite: Path | str | None = None,
+    work: Path | str | None = None,
     jobs: int = 1,
     paper: bool = False,
     reporter: Reporter = SILENT,
@@ -105,25 +113,24 @@ def evaluate(
     """
     from autofinity.workflow.evaluate import evaluate as evaluated
     from autofinity.workflow.observations import shipped_observations
-    from autofinity.workflow.wanted import wanted_on
 
     name = name_of(machine)
     given = None if observations is None else Path(observations)
-    wanted = wanted_on(
-        name,
-        programs=tuple(programs),
-        sizes=tuple(sizes),
-        threads=tuple(threads),
-        jobs=jobs,
+    wanted = wanted_of(
+        machine,
+        programs=programs,
+        sizes=sizes,
+        threads=threads,
         suite=suite,
         work=work,
+        jobs=jobs,
     )
     with tempfile.TemporaryDirectory() as folder:
         return Evaluation(
             evaluated(
                 wanted,
                 settings(paper),
-                train_threads=tuple(train_threads),
+                train_threads=counts_of(train_threads),
                 policy=None if policy is None else file_of(policy, Path(folder)),
                 observations=given or (shipped_observations(name) if suite is None else None),
                 reporter=reporter,

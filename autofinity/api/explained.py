@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from autofinity.policy.explain import Explanation as Why
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """A decision, and its margins. Notebooks show both; `str` gives the explanation in
     sentences.
+
+    * `policy`, `why`: internal types, which may change.
     """
 
     policy: RulePolicy
     why: Why
-    """Internal types, which may change."""
 
     @property
     def hint(self) -> Hint:
@@ -84,6 +85,10 @@ class Explanation:
             ],
             columns=["counter", "value", "edge", "upwards", "relative", "hint", "name"],
         )
+
+    def __repr__(self) -> str:
+        by = "the default" if self.rule is None else f"rule {self.rule + 1}"
+        return f"Explanation({self.hint.shown} by {by})"
 
     def __str__(self) -> str:
         from autofinity.policy.explain import explanation_text

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofinity.api.machines import Machine, name_of
+from autofinity.api.observed import observed_in
 from autofinity.api.policies import Policy
+from autofinity.api.wanted import wanted_of
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -19,11 +21,11 @@ if TYPE_CHECKING:
 def train(
     machine: Machine | str,
     *,
-    threads: Sequence[int] = (8,),
-    programs: Sequence[str] = (),
-    sizes: Sequence[str] = ("small",),
-    suite: Path | None = None,
-    work: Path | None = None,
+    threads: Sequence[int] | int = (8,),
+    programs: Sequence[str] | str = (),
+    sizes: Sequence[str] | str = ("small",),
+    suite: Path | str | None = None,
+    work: Path | str | None = None,
     jobs: int = 1,
     paper: bool = False,
     reporter: Reporter = SILENT,
@@ -34,36 +36,37 @@ def train(
     `AutofinityError`.
     """
     from autofinity.workflow.train import train as trained
-    from autofinity.workflow.wanted import wanted_on
 
-    wanted = wanted_on(
-        name_of(machine),
-        programs=tuple(programs),
-        sizes=tuple(sizes),
-        threads=tuple(threads),
-        jobs=jobs,
+    wanted = wanted_of(
+        machine,
+        programs=programs,
+        sizes=sizes,
+        threads=threads,
         suite=suite,
         work=work,
+        jobs=jobs,
     )
     learned = trained(wanted, settings(paper), reporter)
     return Policy(learned.policy, learned.notes)
 
 
 def learn(
-    observed: pd.DataFrame, *, machine: Machine | str | None = None, paper: bool = False
+    observed: pd.DataFrame | Machine | Path | str,
+    *,
+    machine: Machine | str | None = None,
+    paper: bool = False,
 ) -> Policy:
-    """The policy of observations (a table of `observations` or `profile`, or rows of one).
+    """The policy of observations (a table of `observations` or `profile`, rows of one, or what
+    `observations` takes).
 
     `machine` is the machine of their affinities, by default the one that they name. With `paper`,
     the method is that of Moore & Childers. Takes seconds to minutes. Raises `AutofinityError` for a
     table with other columns, of several machines, or from which nothing can be learned.
     """
-    from autofinity.store.observation_table import ObservationTable
     from autofinity.workflow.train import rules_of
 
-    seen = ObservationTable.from_pandas(observed)
     name = None if machine is None else name_of(machine)
-    return Policy(*rules_of(seen, settings(paper), machine=name))
+    return Policy(*rules_of(observed_in(observed), settings(paper), machine=name))
 
 
 def settings(paper: bool) -> LearningSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from autofinity.model.topology import Topology
 
@@ -14,12 +15,13 @@ WIDTH = 80
 class Machine:
     """A machine: sockets, NUMA nodes, last-level caches, cores, CPUs. Notebooks show a picture of
     it.
+
+    * `name`: name that `machine` was called with.
+    * `topology`: all details; an internal type, which may change.
     """
 
     name: str
-    """Name that `machine` was called with."""
     topology: Topology = field(repr=False)
-    """All details; an internal type, which may change."""
 
     @property
     def sockets(self) -> int:
@@ -71,7 +73,7 @@ def machines() -> tuple[str, ...]:
     return preset_names()
 
 
-def machine(name: str = "host") -> Machine:
+def machine(name: Path | str = "host") -> Machine:
     """The machine called `name`: `host` (the present machine), one of `machines()`, a machine file
     (`.toml`), an hwloc XML file, or `synthetic:` and a description such as `pack:2 numa:1 l3:1
     core:4 pu:1`.
@@ -80,7 +82,7 @@ def machine(name: str = "host") -> Machine:
     """
     from autofinity.workflow.backends import machine_topology
 
-    return Machine(name, machine_topology(name))
+    return Machine(str(name), machine_topology(str(name)))
 
 
 def as_machine(one: Machine | str) -> Machine:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autofinity.api.hints import as_hint
-from autofinity.api.machines import Machine, as_machine
+from autofinity.api.machines import WIDTH, Machine, as_machine
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
@@ -24,17 +24,21 @@ if TYPE_CHECKING:
 class MappedThreads:
     """A CPU for each thread. Notebooks show the mapping on the machine, and the costs of other
     mappers.
+
+    * `machine`: the machine of the CPUs.
+    * `algorithm`: name of the mapper.
+    * `cpus`: the kernel's number of each thread's CPU, in thread order.
+    * `cost`: sharing times distance over all pairs of threads: 0 on one CPU, 1 in a core, 2 in an
+      L2, 4 in a last-level cache, 10 in a node, and the SLIT between nodes. NaN where that is
+      unknown.
+    * `inside`: internal type, which may change.
     """
 
     machine: Machine = field(repr=False)
     algorithm: str
     cpus: tuple[int, ...]
-    """The kernel's number of each thread's CPU, in thread order."""
     cost: float
-    """Sharing times distance over all pairs of threads: 0 on one CPU, 1 in a core, 2 in an L2, 4 in
-    a last-level cache, 10 in a node, and the SLIT between nodes. NaN where that is unknown."""
     inside: MappedBeside = field(repr=False)
-    """Internal type, which may change."""
 
     @property
     def algorithms(self) -> pd.DataFrame:
@@ -47,12 +51,20 @@ class MappedThreads:
         frame = pd.DataFrame(rows, columns=["algorithm", "cost", "time_s", "reason"])
         return frame.set_index("algorithm")
 
+    def __str__(self) -> str:
+        from autofinity.report.picture import draw
+
+        cpus = [OsIndex(cpu) for cpu in self.cpus]
+        return f"{self._said()}\n{draw(self.machine.topology, WIDTH, cpus).plain.rstrip()}"
+
+    def _said(self) -> str:
+        return f"{self.algorithm}: {len(self.cpus)} threads at a cost of {self.cost:g}"
+
     def _repr_html_(self) -> str:
         from autofinity.report.machine_drawing import OnMachine, machine_svg
 
         cpus = [OsIndex(cpu) for cpu in self.cpus]
-        said = f"{self.algorithm}: {len(cpus)} threads at a cost of {self.cost:g}"
-        drawing = machine_svg(self.machine.topology, OnMachine.seated(cpus), lines=[said])
+        drawing = machine_svg(self.machine.topology, OnMachine.seated(cpus), lines=[self._said()])
         table: str = self.algorithms.to_html(float_format="{:.4g}".format)
         return drawing + table
 

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofinity.api.machines import Machine, name_of
+from autofinity.api.wanted import wanted_of
+from autofinity.model.errors import UsageError
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from autofinity.store.observation_table import ObservationTable
 
 
 def observations(source: Machine | Path | str, threads: int | None = None) -> pd.DataFrame:
@@ -25,22 +29,42 @@ def observations(source: Machine | Path | str, threads: int | None = None) -> pd
 
     Raises `AutofinityError` where there are none.
     """
+    return observed_in(source, threads).to_pandas()
+
+
+def observed_in(
+    source: pd.DataFrame | Machine | Path | str, threads: int | None = None
+) -> ObservationTable:
+    """The observations in a table of `observations`, or those of what `observations` takes.
+
+    Raises `AutofinityError` where there are none, and for anything else.
+    """
+    import pandas as pd
+
+    from autofinity.store.observation_table import ObservationTable
     from autofinity.workflow.observations import observations_of, shipped_observations
 
+    if isinstance(source, pd.DataFrame):
+        return ObservationTable.from_pandas(source)
+    if not isinstance(source, Machine | Path | str):
+        raise UsageError(
+            f"got {type(source).__name__}; expected a table of observations, a machine, or a file "
+            "or folder of `profile`"
+        )
     name = str(source) if isinstance(source, Path) else name_of(source)
     shipped = shipped_observations(name) if not isinstance(source, Path) else None
     own = isinstance(source, Path) or (shipped is None and Path(name).exists())
-    return observations_of(name, threads, Path(name) if own else None).to_pandas()
+    return observations_of(name, threads, Path(name) if own else None)
 
 
 def profile(
     machine: Machine | str,
     *,
-    threads: Sequence[int] = (8,),
-    programs: Sequence[str] = (),
-    sizes: Sequence[str] = ("small",),
-    suite: Path | None = None,
-    work: Path | None = None,
+    threads: Sequence[int] | int = (8,),
+    programs: Sequence[str] | str = (),
+    sizes: Sequence[str] | str = ("small",),
+    suite: Path | str | None = None,
+    work: Path | str | None = None,
     jobs: int = 1,
     reporter: Reporter = SILENT,
 ) -> pd.DataFrame:
@@ -52,15 +76,14 @@ def profile(
     minutes to hours. Raises `AutofinityError`.
     """
     from autofinity.workflow.profile import gather
-    from autofinity.workflow.wanted import wanted_on
 
-    wanted = wanted_on(
-        name_of(machine),
-        programs=tuple(programs),
-        sizes=tuple(sizes),
-        threads=tuple(threads),
-        jobs=jobs,
+    wanted = wanted_of(
+        machine,
+        programs=programs,
+        sizes=sizes,
+        threads=threads,
         suite=suite,
         work=work,
+        jobs=jobs,
     )
     return gather(wanted, reporter).to_pandas()

@@ -13,14 +13,18 @@ from autofinity.model.topology import OsIndex
 
 @dataclass(frozen=True, slots=True)
 class PlacedThreads:
-    """Threads on the CPUs that match a hint best. Notebooks show them on the machine."""
+    """Threads on the CPUs that match a hint best. Notebooks show them on the machine.
+
+    * `machine`: the machine of the CPUs.
+    * `hint`: the hint that was matched.
+    * `affinity`: threads in each LLC of each socket, up to isomorphism: `str` gives `{6,2}`.
+    * `cpus`: the kernel's number of each thread's CPU, in thread order.
+    """
 
     machine: Machine = field(repr=False)
     hint: Hint
     affinity: Affinity
-    """Threads in each LLC of each socket, up to isomorphism: `str` gives `{6,2}`."""
     cpus: tuple[int, ...]
-    """The kernel's number of each thread's CPU, in thread order."""
 
     def command(self, tool: str) -> str:
         """Words before a program on a command line that put its threads on these CPUs; of some

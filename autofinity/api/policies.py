@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from autofinity.api.explained import Explanation
 from autofinity.api.machines import Machine, name_of
+from autofinity.foreign_text import one_line
 from autofinity.model.affinity import Hint
 from autofinity.model.policy import RulePolicy
 
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Policy:
     """An ordered list of rules, of which the first that holds decides, and a default.
 
     Notebooks show the rules as a table; `str` gives the output of `autofinity show`.
+
+    * `inside`: internal type, which may change.
+    * `notes`: notes on the learning, a sentence each, where the policy was learned here.
     """
 
     inside: RulePolicy
-    """Internal type, which may change."""
     notes: tuple[str, ...] = ()
-    """Notes on the learning, where the policy was learned here."""
 
     @property
     def counters(self) -> tuple[str, ...]:
@@ -118,6 +120,11 @@ class Policy:
 
         return exported(self.inside, form)
 
+    def __repr__(self) -> str:
+        counters = ", ".join(map(one_line, self.counters)) or "no counters"
+        rules = len(self.inside.rules)
+        return f"Policy({rules} rules over {counters}; else {self.default.shown})"
+
     def __str__(self) -> str:
         from autofinity.policy.readable import policy_text
 
@@ -153,7 +160,7 @@ class Policy:
             said += lines_html([f"{second_text(policy.second)}:"]) + again
         if policy.trial is not None:
             said += lines_html([trial_text(policy.trial)])
-        return said
+        return said + (lines_html(self.notes) if self.notes else "")
 
 
 def policies() -> tuple[str, ...]:
@@ -168,6 +175,11 @@ def load_policy(name: Path | str) -> Policy:
     from autofinity.workflow.policies import named_policy
 
     return Policy(named_policy(name))
+
+
+def as_policy(policy: Policy | Path | str) -> Policy:
+    """The given policy, or the one of this name or in this file."""
+    return policy if isinstance(policy, Policy) else load_policy(policy)
 
 
 def file_of(policy: Policy | Path | str, folder: Path) -> str:

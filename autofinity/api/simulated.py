@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import Machine, name_of
-from autofinity.api.policies import Policy
+from autofinity.api.policies import Policy, as_policy
 from autofinity.api.traces import Trace, folder_of
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import UsageError
-from autofinity.model.topology import OsIndex
+from autofinity.model.topology import OsIndex, Topology
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,19 +27,24 @@ DEFAULT_PERIOD_US = 500.0
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """Result of a replay of the region of interest."""
+    """Result of a replay of the region of interest. Notebooks show the threads on the machine, and
+    the counts.
+
+    * `machine`: name of the simulated machine.
+    * `roi_s`: simulated seconds of the region.
+    * `error`: relative standard error of the time; 0 where the whole run was replayed.
+    * `ipc`: instructions per elapsed clock and thread.
+    * `cpus`: the kernel's number of each placed thread's CPU, in thread order.
+    * `topology`, `inside`: internal types, which may change.
+    """
 
     machine: str
     roi_s: float
-    """Simulated seconds of the region."""
     error: float
-    """Relative standard error of the time; 0 where the whole run was replayed."""
     ipc: float
-    """Instructions per elapsed clock and thread."""
     cpus: tuple[int, ...]
-    """The kernel's number of each placed thread's CPU, in thread order."""
+    topology: Topology = field(repr=False)
     inside: SimResult = field(repr=False)
-    """Internal type, which may change."""
 
     @property
     def counts(self) -> pd.Series[int]:
@@ -75,20 +81,61 @@ class Simulation:
         frame.insert(1, "end_s", self.inside.times_ns[:, 1] / 1e9)
         return frame
 
+    def __str__(self) -> str:
+        error = f" (standard error {100 * self.error:.1f} %)" if self.error else ""
+        return (
+            f"{self.machine}: {len(self.cpus)} threads, {1e3 * self.roi_s:.4g} ms{error}, "
+            f"{self.ipc:.3g} instructions per clock and thread"
+        )
+
+    def _repr_html_(self) -> str:
+        from autofinity.api.html import table_html
+        from autofinity.report.machine_drawing import OnMachine, machine_svg
+        from autofinity.sim.events import EVENTS
+
+        seated = OnMachine.seated([OsIndex(cpu) for cpu in self.cpus])
+        counts = self.counts
+        instructions = max(int(counts["instructions"]), 1)
+        rows = [
+            (str(event), f"{count:,}", f"{1e3 * count / instructions:.4g}", EVENTS[str(event)])
+            for event, count in counts.items()
+            if count
+        ]
+        table = table_html(("event", "count", "per 1,000 instructions", "meaning"), rows)
+        folded = f"<details><summary>counts of the region</summary>{table}</details>"
+        return machine_svg(self.topology, seated, lines=[str(self)]) + folded
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyRun:
-    """A replay whose threads a policy moved."""
+    """A replay whose threads a policy moved. Notebooks show what it did, in order.
+
+    * `machine`: name of the simulated machine.
+    * `roi_s`: simulated seconds of the region of interest, samples and moves included.
+    * `hints`: placements of the threads, in order; the last is the answer, unless the program ended
+      first.
+    * `decided_at_s`: simulated seconds from the start of the region to the decision; NaN where the
+      program ended first.
+    """
 
     machine: str
     roi_s: float
-    """Simulated seconds of the region of interest, samples and moves included."""
     hints: tuple[Hint, ...]
-    """Placements of the threads, in order; the last is the answer, unless the program ended
-    first."""
     decided_at_s: float
-    """Simulated seconds from the start of the region to the decision; NaN where the program ended
-    first."""
+
+    def __str__(self) -> str:
+        done = " → ".join(hint.shown for hint in self.hints)
+        decided = (
+            "the program ended before the decision"
+            if math.isnan(self.decided_at_s)
+            else f"decided after {1e3 * self.decided_at_s:.4g} ms"
+        )
+        return f"{self.machine}: {1e3 * self.roi_s:.4g} ms; {done}; {decided}"
+
+    def _repr_html_(self) -> str:
+        from autofinity.api.html import lines_html
+
+        return lines_html(str(self).split("; "))
 
 
 def simulate(
@@ -139,6 +186,7 @@ def simulate(
         found.error,
         found.ipc,
         tuple(map(int, found.cpus)),
+        spec.topology,
         found,
     )
 
@@ -146,7 +194,7 @@ def simulate(
 def simulate_policy(
     trace: Trace | Path | str,
     machine: Machine | str,
-    policy: Policy,
+    policy: Policy | Path | str,
     *,
     threads: int | None = None,
     period_us: float = DEFAULT_PERIOD_US,
@@ -154,7 +202,8 @@ def simulate_policy(
 ) -> PolicyRun:
     """Replay a trace whose threads start spread, are sampled, and are moved by the policy.
 
-    Arguments are those of `simulate`. Raises `AutofinityError` for a missing trace or machine.
+    The policy may be a name or a file, as for `load_policy`; other arguments are those of
+    `simulate`. Raises `AutofinityError` for a missing trace, machine or policy.
     """
     from autofinity.workflow import simulate as replays
     from autofinity.workflow.backends import simulated_spec
@@ -162,7 +211,7 @@ def simulate_policy(
     found = replays.simulate_policy(
         simulated_spec(name_of(machine)),
         folder_of(trace),
-        policy.inside,
+        as_policy(policy).inside,
         threads=threads,
         period_us=period_us,
         seed=seed,

@@ -6,28 +6,52 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autofinity.api.wanted import names_of, path_of
+from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 from autofinity.reporter import SILENT, Reporter
 from autofinity.trace.meta import TraceMeta, read_meta
 
+_MOST_BARS = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A captured program, without its events."""
+    """A captured program, without its events. Notebooks show the accesses of its threads.
+
+    * `path`: folder of the trace.
+    * `program`: name of the program.
+    * `input`: name of the size of its input.
+    * `threads`: number of threads that it was run with.
+    * `accesses`: number of loads and stores of all threads.
+    * `sampled`: whether windows of a long run are recorded, not the whole run.
+    * `inside`: internal type, which may change.
+    """
 
     path: Path
-    """Folder of the trace."""
     program: str
     input: str
-    """Name of the size of the program's input."""
     threads: int
-    """Number of threads that the program was run with."""
     accesses: int
-    """Loads and stores of all threads."""
     sampled: bool
-    """Whether windows of a long run are recorded, not the whole run."""
     inside: TraceMeta = field(repr=False)
-    """Internal type, which may change."""
+
+    def __str__(self) -> str:
+        kept = "windows of the run" if self.sampled else "the whole run"
+        named = one_line(f"{self.program} ({self.input}, {self.threads} threads)")
+        return f"{named}: {self.accesses:,} loads and stores, {kept}"
+
+    def _repr_html_(self) -> str:
+        from autofinity.api.html import bars_html, lines_html
+
+        workers = self.inside.workers()[:_MOST_BARS]
+        streams = self.inside.streams
+        accesses = {f"thread {i}": streams[at].roi_accesses for i, at in enumerate(workers)}
+        lines = [str(self), f"in {self.path}"]
+        if self.threads > _MOST_BARS:
+            lines.append(f"the first {_MOST_BARS} threads:")
+        bars = bars_html("loads and stores in the region of interest", accesses, "{:,}")
+        return lines_html(lines) + bars
 
 
 def load_trace(folder: Path | str) -> Trace:
@@ -39,12 +63,12 @@ def load_trace(folder: Path | str) -> Trace:
 
 
 def capture_traces(
-    programs: Sequence[str],
+    programs: Sequence[str] | str,
     folder: Path | str,
     *,
     threads: int = 8,
     size: str = "small",
-    suite: Path | None = None,
+    suite: Path | str | None = None,
     reporter: Reporter = SILENT,
 ) -> list[Trace]:
     """Compile programs of a suite for capture and run them. Each gives a trace, stored in `folder`;
@@ -61,8 +85,8 @@ def capture_traces(
     if threads < 1:
         raise UsageError(f"{threads} threads; expected at least 1")
     found = captured(
-        load_suite(suite or shipped("training", "suite.toml")),
-        tuple(programs),
+        load_suite(path_of(suite) or shipped("training", "suite.toml")),
+        names_of(programs),
         threads,
         size,
         Path(folder),

@@ -1,6 +1,4 @@
-"""A policy judged on programs that it has not seen, with the default settings, for figures and
-notebooks.
-"""
+"""A policy judged on programs that it has not seen, with the default settings, for figures."""
 
 from __future__ import annotations
 

@@ -9,13 +9,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from autofinity.learning.baseline_classifier import BaselineClassifier
     from autofinity.learning.discretiser import Discretiser
+    from autofinity.learning.jrip_classifier import JRipClassifier
     from autofinity.learning.regret_classifier import RegretClassifier
     from autofinity.learning.ripper_classifier import RipperClassifier
 
-__all__ = ["Discretiser", "RegretClassifier", "RipperClassifier"]
+__all__ = [
+    "BaselineClassifier",
+    "Discretiser",
+    "JRipClassifier",
+    "RegretClassifier",
+    "RipperClassifier",
+]
 _HOMES = {
+    "BaselineClassifier": "baseline_classifier",
     "Discretiser": "discretiser",
+    "JRipClassifier": "jrip_classifier",
     "RegretClassifier": "regret_classifier",
     "RipperClassifier": "ripper_classifier",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.learning.feature_columns import measured
+from autofinity.learning.value_rules import Test
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import Condition, Rule, RulePolicy
@@ -46,6 +48,24 @@ def arrays_of(
         raise LearningError("an empty action table was given, expected at least one row")
     table = np.asarray(rows, dtype=np.int64).reshape(len(label), -1)
     return table, label, np.asarray(weights, dtype=np.float64)
+
+
+def ranges_of(tests: Sequence[Test], counts: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Tests of numbers of bins, merged: counter number → first and last bin that pass.
+
+    `counts` has the number of bins of each counter.
+    """
+    ranges: dict[int, tuple[int, int]] = {}
+    for test in tests:
+        first, last = ranges.get(test.feature, (0, counts[test.feature] - 1))
+        if test.relation == "=":
+            first, last = max(first, int(test.value)), min(last, int(test.value))
+        elif test.relation == "<=":
+            last = min(last, math.floor(test.value))
+        else:
+            first = max(first, math.floor(test.value) + 1)
+        ranges[test.feature] = (first, last)
+    return ranges
 
 
 def policy_of(

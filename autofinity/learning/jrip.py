@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from autofinity.learning import weka
-from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of, policy_over
+from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of, ranges_of
 from autofinity.learning.settings import BinType
-from autofinity.model.affinity import HINTS
+from autofinity.learning.value_rules import Test, ValueRule
 from autofinity.model.policy import RulePolicy
+
+type Floats = npt.NDArray[np.float64]
+type Ints = npt.NDArray[np.int64]
 
 _FEWEST_ROWS = 3  # JRip splits the rows into three folds
 
@@ -39,24 +43,30 @@ def by_jrip(
     table, or when WEKA cannot be used.
     """
     table, label, weight = arrays_of(rows, labels, weights)
-    if len(label) < _FEWEST_ROWS or bool((label == label[0]).all()):
-        most = int(np.argmax(np.bincount(label, weights=weight)))
-        return policy_over(cut_points, (), HINTS[most])
     counts = [len(cuts) + 1 for cuts in cut_points.values()]
     names = [count if bin_type == "nominal" else None for count in counts]
-    found, _ = weka.jrip(table.astype(np.float64), names, label, weight, seed)
-    rules = [BinRule(_ranges(rule.tests, counts), rule.prediction) for rule in found]
+    found = jrip_rules(table.astype(np.float64), names, label, weight, seed)
+    rules = [BinRule(ranges_of(rule.tests, counts), rule.label) for rule in found]
     return policy_of(rules, cut_points, table, label, weight)
 
 
-def _ranges(tests: Sequence[weka.Test], counts: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """All tests of a rule, merged: attribute → first and last bin that pass."""
-    ranges: dict[int, tuple[int, int]] = {}
-    for test in tests:
-        first, last = ranges.get(test.attribute, (0, counts[test.attribute] - 1))
-        if test.relation in ("=", ">="):
-            first = max(first, int(np.ceil(test.value)))
-        if test.relation in ("=", "<="):
-            last = min(last, int(np.floor(test.value)))
-        ranges[test.attribute] = (first, last)
-    return ranges
+def jrip_rules(
+    values: Floats, names: Sequence[int | None], labels: Ints, weights: Floats, seed: int
+) -> list[ValueRule]:
+    """JRip's rules in its order, the default last, without weights; arguments are those of
+    `weka.jrip`.
+
+    Rows with a single label, or one or two of them, give the default only, and need no Java. Raises
+    `LearningError` when WEKA cannot be used.
+    """
+    if len(labels) < _FEWEST_ROWS or bool((labels == labels[0]).all()):
+        return [ValueRule((), (), int(np.argmax(np.bincount(labels, weights=weights))))]
+    found, _ = weka.jrip(values, names, labels, weights, seed)
+    return [ValueRule(tuple(map(_test, rule.tests)), (), rule.prediction) for rule in found]
+
+
+def _test(test: weka.Test) -> Test:
+    """The same test in our words: "at least" is "above" the next smaller number."""
+    if test.relation == ">=":
+        return Test(test.attribute, ">", float(np.nextafter(test.value, -np.inf)))
+    return Test(test.attribute, "=" if test.relation == "=" else "<=", test.value)

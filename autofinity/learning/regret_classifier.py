@@ -3,128 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_array,
-    check_is_fitted,
-    validate_data,
-)
 
 from autofinity.learning.bin_rules import BinRule
-from autofinity.learning.discretise import bin_of, equal_frequency
-from autofinity.learning.regret_tree import Leaf, Losses, grow, labels_of, rules_of
+from autofinity.learning.class_rules import Cuts
+from autofinity.learning.discretise import equal_frequency
+from autofinity.learning.regret_tree import Losses, grow, rules_of
+from autofinity.learning.rule_list_classifier import Bins, Rows, RuleListClassifier
+from autofinity.learning.value_rules import Test, ValueRule
 
-type Ints = npt.NDArray[np.int64]
+type Floats = npt.NDArray[np.float64]
 
 
-class RegretClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RegretClassifier(RuleListClassifier):
     """Rules of a small tree with the least loss (`learning.regret_tree`).
 
     The parameters are:
 
     * `most_rules`: largest number of rules without the default; at least 1.
-    * `cut_points`: for each column the edges that conditions may have, ascending. None: between all
-      neighbouring values.
-    * `preferred`: labels (indices into `classes_`) that a rule gives unless another one loses less
-      by more than noise (`regret_tree.WORTH`).
+    * `bins`: number of bins that each column is cut into, of equal share of the weight; or their
+      edges, in the order of the columns or by their names; None: edges between all neighbouring
+      values.
+    * `preferred`: labels that a rule gives unless another one loses less by more than noise
+      (`regret_tree.WORTH`).
 
-    Values may be NaN: missing, and every condition on it fails. After `fit`:
+    Values may be NaN: missing, and every condition on it fails. Without `losses` every label other
+    than `y` loses 1. After `fit`:
 
     * `classes_`: the labels, ascending.
-    * `rules_`: `BinRule`s in order, the default last; their labels are indices into `classes_`,
-      their ranges of bins between `cut_points_`.
+    * `rules_`: the rules in order, the default last, each with its `conditions`, `label`, and the
+      weights `covered` and `wrong`.
     """
 
-    classes_: npt.NDArray[Any]
-    cut_points_: list[tuple[float, ...]]
-    rules_: list[BinRule]
-
     def __init__(
-        self,
-        *,
-        most_rules: int = 8,
-        cut_points: Sequence[Sequence[float]] | None = None,
-        preferred: Sequence[int] = (),
+        self, *, most_rules: int = 8, bins: Bins = None, preferred: Sequence[Any] = ()
     ) -> None:
         self.most_rules = most_rules
-        self.cut_points = cut_points
+        self.bins = bins
         self.preferred = preferred
 
-    def fit(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None = None,
-        losses: npt.ArrayLike | None = None,
-    ) -> Self:
-        """Learn from `X` (n × features) and labels `y` (n), weighted (n; default 1 each).
-
-        `losses` (n × labels) is the loss of each label in each row; `y` are then indices of its
-        columns, all of which are classes. Without `losses` every label other than `y` loses 1.
-        Raises `ValueError` for input that scikit-learn refuses, and where shapes or parameters are
-        wrong.
-        """
-        values, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(labels)
-        weights = _check_sample_weight(
-            sample_weight, values, dtype=np.float64, ensure_non_negative=True
-        )
+    def _learn(self, rows: Rows) -> list[ValueRule]:
         if self.most_rules < 1:
             raise ValueError(f"most_rules is {self.most_rules}, expected at least 1")
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        loss = 1.0 - np.eye(len(self.classes_))[codes]
-        if losses is not None:
-            loss = check_array(losses, dtype=np.float64)
-            self.classes_ = np.arange(loss.shape[1])
-            if len(loss) != len(values) or not np.isin(labels, self.classes_).all():
-                raise ValueError(
-                    f"losses are {loss.shape[0]} × {loss.shape[1]}, expected {len(values)} rows "
-                    f"and a column for each label, which are {np.unique(labels)}"
-                )
-        seen = weights > 0
-        self.cut_points_ = self._cut_points(values[seen])
-        counts = tuple(len(cuts) + 1 for cuts in self.cut_points_)
-        unknown = [label for label in self.preferred if not 0 <= label < len(self.classes_)]
+        unknown = [label for label in self.preferred if label not in self.classes_]
         if unknown:
-            raise ValueError(
-                f"preferred: {unknown}, expected indices of {len(self.classes_)} labels"
-            )
-        weighted = loss[seen] * weights[seen, None]
-        data = Losses(self._bins(values[seen]), weighted, counts, tuple(self.preferred))
-        self._leaves: list[Leaf] = grow(data, range(len(counts)), self.most_rules + 1)
-        self.rules_ = rules_of(self._leaves)
-        return self
-
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The label of the first rule that fires, by row. Raises `NotFittedError`, `ValueError`."""
-        check_is_fitted(self)
-        values = validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan"
+            raise ValueError(f"preferred: {unknown}, expected some of {self.classes_.tolist()}")
+        loss = 1.0 - np.eye(rows.classes)[rows.labels] if rows.losses is None else rows.losses
+        data = Losses(
+            np.where(np.isnan(rows.values), -1, rows.values).astype(np.int64),
+            loss * rows.weights[:, None],
+            tuple(len(cuts or ()) + 1 for cuts in self.cut_points_),
+            tuple(np.searchsorted(self.classes_, list(self.preferred)).tolist()),
         )
-        labels: npt.NDArray[Any] = self.classes_[labels_of(self._leaves, self._bins(values))]
-        return labels
+        leaves = grow(data, range(len(data.bin_counts)), self.most_rules + 1)
+        return [_tests(rule, data.bin_counts) for rule in rules_of(leaves)]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    def _cuts(self, values: Floats, weights: Floats) -> Cuts:
+        if self.bins is not None:
+            return super()._cuts(values, weights)
+        known = [column[~np.isnan(column)] for column in values.T]
+        return [equal_frequency(np.unique(column), len(column)) for column in known]
 
-    def _cut_points(self, values: npt.NDArray[np.float64]) -> list[tuple[float, ...]]:
-        if self.cut_points is None:
-            known = [column[~np.isnan(column)] for column in values.T]
-            return [equal_frequency(np.unique(column), len(column)) for column in known]
-        if len(self.cut_points) != self.n_features_in_:
-            raise ValueError(
-                f"cut points of {len(self.cut_points)} columns, expected {self.n_features_in_}"
-            )
-        return [tuple(map(float, cuts)) for cuts in self.cut_points]
 
-    def _bins(self, values: npt.NDArray[np.float64]) -> Ints:
-        bins = zip(values.T, self.cut_points_, strict=True)
-        return np.column_stack([bin_of(column, cuts) for column, cuts in bins])
+def _tests(rule: BinRule, counts: Sequence[int]) -> ValueRule:
+    """The rule as tests of numbers of bins; a range over all bins is no test."""
+    tests: list[Test] = []
+    for feature, (first, last) in sorted(rule.ranges.items()):
+        if first > 0:
+            tests.append(Test(feature, ">", first - 1.0))
+        if last < counts[feature] - 1:
+            tests.append(Test(feature, "<=", float(last)))
+    return ValueRule(tuple(tests), (), rule.label)

@@ -9,7 +9,7 @@ import pandas as pd
 from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
 from autofinity.learning.bin_rules import policy_of
 from autofinity.learning.hint_losses import PREFERRED
-from autofinity.learning.regret_classifier import RegretClassifier
+from autofinity.learning.regret_tree import Losses, grow, rules_of
 from autofinity.model.policy import RulePolicy
 
 type Floats = npt.NDArray[np.float64]
@@ -22,19 +22,19 @@ def tree_policy(table: pd.DataFrame, most_rules: int) -> RulePolicy:
     time, summed over workloads.
     """
     cut_points, bins, best = cut_points_of(table), bins_of(table), best_of(table)
-    losses = _losses_of(table)
-    between = [(np.arange(len(cuts)) + 0.5).tolist() for cuts in cut_points.values()]
-    tree = RegretClassifier(most_rules=most_rules, cut_points=between, preferred=PREFERRED)
-    tree.fit(bins, best, losses=losses)
-    return policy_of(tree.rules_, cut_points, bins, best, losses.max(axis=1), losses)
+    weight = table["weight"].to_numpy()
+    losses = weight[:, None] * losses_of(table)
+    counts = tuple(len(cuts) + 1 for cuts in cut_points.values())
+    leaves = grow(Losses(bins, losses, counts, PREFERRED), range(len(counts)), most_rules + 1)
+    return policy_of(rules_of(leaves), cut_points, bins, best, losses.max(axis=1), losses)
 
 
-def _losses_of(table: pd.DataFrame) -> Floats:
-    """Loss of each hint in each row (rows × 8), weighted."""
+def losses_of(table: pd.DataFrame) -> Floats:
+    """Loss of each hint in each row of an action table: rows × 8, not weighted."""
     consequences = consequences_of(table)
     best = np.nanmax(consequences, axis=1, keepdims=True)
     # Consequences of one sign: relative to the best, in logarithms (a negative metric is better the
     # smaller its magnitude). A hint that nobody tried in a row is no better than the worst there.
     loss = np.abs(np.log(np.abs(best)) - np.log(np.abs(consequences)))
     loss = np.where(np.isnan(loss), np.nanmax(loss, axis=1, keepdims=True), loss)
-    return np.asarray(table["weight"].to_numpy()[:, None] * loss)
+    return np.asarray(loss)

@@ -7,14 +7,13 @@ Source: W. Cohen, "Fast Effective Rule Induction" (ICML 1995).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
 
-from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of
+from autofinity.learning.bin_rules import BinRule, arrays_of, policy_of, ranges_of
 from autofinity.learning.settings import BinType
-from autofinity.learning.value_rules import ValueRule, learn_rules
+from autofinity.learning.value_rules import learn_rules
 from autofinity.model.affinity import HINTS
 from autofinity.model.policy import RulePolicy
 
@@ -36,20 +35,5 @@ def by_ripper(
     nominal = [bin_type == "nominal"] * len(cut_points)
     found = learn_rules(table.astype(float), nominal, label, weight, len(HINTS), seed=seed)
     counts = [len(cuts) + 1 for cuts in cut_points.values()]
-    rules = [BinRule(_ranges(rule, counts), rule.label) for rule in found]
+    rules = [BinRule(ranges_of(rule.tests, counts), rule.label) for rule in found]
     return policy_of(rules, cut_points, table, label, weight)
-
-
-def _ranges(rule: ValueRule, counts: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """All tests of a rule, merged: counter → first and last bin that pass."""
-    ranges: dict[int, tuple[int, int]] = {}
-    for test in rule.tests:
-        first, last = ranges.get(test.feature, (0, counts[test.feature] - 1))
-        if test.relation == "=":
-            first, last = max(first, int(test.value)), min(last, int(test.value))
-        elif test.relation == "<=":
-            last = min(last, math.floor(test.value))
-        else:
-            first = max(first, math.floor(test.value) + 1)
-        ranges[test.feature] = (first, last)
-    return ranges

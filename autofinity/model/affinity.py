@@ -64,11 +64,19 @@ UNPLACED = Affinity(())
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Three booleans (figure 4) that GETAFFINITY is asked for."""
+    """Three booleans (figure 4) that GETAFFINITY is asked for.
+
+    * `spread_sockets` (S): whether threads are spread over sockets, or use few of them.
+    * `spread_llcs` (L): whether threads are spread over last-level caches, or share them.
+    * `socket_first` (P): whether the wish about sockets has priority over that about caches.
+    """
 
     spread_sockets: bool
     spread_llcs: bool
     socket_first: bool
+
+    def __repr__(self) -> str:
+        return f"Hint.parse({self.name!r})"
 
     def __str__(self) -> str:
         """Letters S, L and P, in lower case where false: `sLp` is S false, L true, P false."""

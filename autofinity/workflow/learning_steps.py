@@ -1,9 +1,9 @@
-"""The steps of learning one by one, from a file or folder of observations."""
+"""The steps of learning one by one, from observations or a file or folder of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,9 @@ import pandas as pd
 
 from autofinity.learning.counter_selection import CounterReport
 from autofinity.learning.discretise import bin_of
+from autofinity.learning.feature_columns import with_facts
+from autofinity.learning.hint_losses import hint_losses
+from autofinity.learning.labelled_rows import LabelledRows, rows_of_behaviours
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.pipeline import (
     Prepared,
@@ -21,9 +24,11 @@ from autofinity.learning.pipeline import (
     prepare,
 )
 from autofinity.learning.settings import LearningSettings
+from autofinity.model.errors import LearningError, UsageError
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import hints_for, known_machine, machine_of
 
 
@@ -64,7 +69,7 @@ def chosen_counters(
     Hints are those of `machine`, or of the observed machine. Raises `StoreError` without
     observations, `LearningError` where nothing varies.
     """
-    start = _Start.of(source, settings, machine)
+    start = _Start.of(read(source), settings, machine)
     report = feature_report(start.ready, start.settings, start.hints_of)
     return ChosenCounters(report, start.ready.insensitive)
 
@@ -73,7 +78,7 @@ def cut_counters(
     source: Path, settings: LearningSettings, *, machine: str | None = None
 ) -> CutCounters:
     """Cut points of the chosen counters; arguments and errors are those of `chosen_counters`."""
-    start = _Start.of(source, settings, machine)
+    start = _Start.of(read(source), settings, machine)
     cuts = start.cut_points()
     behaviours = {}
     for name, points in cuts.items():
@@ -86,7 +91,14 @@ def action_table(
     source: Path, settings: LearningSettings, *, machine: str | None = None
 ) -> ActionTable:
     """The action table; arguments and errors are those of `chosen_counters`."""
-    start = _Start.of(source, settings, machine)
+    return action_table_of(read(source), settings, machine=machine)
+
+
+def action_table_of(
+    seen: ObservationTable, settings: LearningSettings, *, machine: str | None = None
+) -> ActionTable:
+    """The action table of observations. Raises `LearningError` where nothing varies."""
+    start = _Start.of(seen, settings, machine)
     cuts = start.cut_points()
     table = make_table(start.ready, tuple(cuts), cuts, start.settings, start.hints_of)
     provenance = {
@@ -95,6 +107,34 @@ def action_table(
         "observations": {"digest": start.seen.digest(), "rows": len(start.seen)},
     }
     return ActionTable(table, start.ready.insensitive, provenance)
+
+
+def labelled_rows(
+    seen: ObservationTable,
+    settings: LearningSettings,
+    *,
+    machine: str | None = None,
+    features: Sequence[str] | None = None,
+) -> LabelledRows:
+    """Behaviours with the loss of each hint over whole runs, and with their programs.
+
+    `features` are counters and ratios, by default all that the settings offer and that vary.
+    `machine` is that of the affinities, by default the observed one. Raises `LearningError` where
+    nothing varies or a feature is unknown, `UsageError` for settings whose labels are periods.
+    """
+    if settings.labels != "runs":
+        raise UsageError(f"labels {settings.labels!r}: rows of programs have labels of runs only")
+    named = settings if features is None else replace(settings, counters=tuple(features))
+    start = _Start.of(seen, named, machine)
+    cuts = cut(start.ready, tuple(start.ready.behaviours.counters), start.settings)
+    if features is None:
+        cuts = {name: at for name, at in cuts.items() if at}
+    if not cuts:
+        raise LearningError("no feature varies over these observations; profile more programs")
+    losses = hint_losses(
+        start.ready.table, start.ready.metric, start.hints_of, start.settings.condense
+    )
+    return rows_of_behaviours(start.ready.behaviours, start.ready.workload, losses, cuts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,11 +148,12 @@ class _Start:
     hints_of: HintsOf
 
     @classmethod
-    def of(cls, source: Path, settings: LearningSettings, machine: str | None) -> _Start:
-        seen = read(source)
-        settings = on_machine(settings, machine or known_machine(seen), seen.counters)
+    def of(cls, seen: ObservationTable, settings: LearningSettings, machine: str | None) -> _Start:
+        name = machine or known_machine(seen)
+        settings = on_machine(settings, name, seen.counters)
         hints_of = hints_for(seen, machine, settings.leeway)
-        return cls(seen, settings, prepare(seen, settings, hints_of), hints_of)
+        known = with_facts(seen.placed_by("affinity"), facts_on(name))
+        return cls(seen, settings, prepare(known, settings, hints_of), hints_of)
 
     def cut_points(self) -> dict[str, tuple[float, ...]]:
         counters, _ = chosen_features(self.ready, self.settings, self.hints_of)

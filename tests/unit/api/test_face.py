@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import os
 import pkgutil
@@ -76,6 +77,9 @@ def test_every_name_says_what_it_is_and_functions_their_types(name: str) -> None
         assert all(kinds)
         assert "AutofinityError" in (value.__doc__ or "") or name in ("machines", "policies")
         return
+    if dataclasses.is_dataclass(value) and value.__module__.startswith("autofinity.api"):
+        for each in dataclasses.fields(value):
+            assert f"`{each.name}`" in (value.__doc__ or ""), "`help` does not show fields"
     for member, one in inspect.getmembers_static(value):
         if isinstance(one, property) and value.__module__.startswith("autofinity.api"):
             assert inspect.getdoc(one), f"{name}.{member}"
@@ -89,6 +93,11 @@ def test_a_machine_and_threads_on_it_are_drawn() -> None:
     assert "8 threads as {6,2}, packed (slp)" in placed._repr_html_()
     assert "CPU 5: core 5, LLC 0, node 0, socket 0; thread 5" in placed._repr_html_()
     assert "node 0 LLC 0  0 1 2 3 4 5" in str(placed)
+
+
+def test_a_hint_is_shown_as_the_words_that_give_it_back() -> None:
+    assert [eval(repr(hint), {"Hint": af.Hint}) for hint in af.HINTS] == list(af.HINTS)
+    assert "hint=Hint.parse('packed')" in repr(af.get_affinity(OPTERON, 8, "packed"))
 
 
 def test_a_policy_shows_its_rules_as_a_table_and_a_decision_its_margins() -> None:
@@ -194,7 +203,52 @@ def test_programs_are_captured_profiled_and_compared(tmp_path: Path) -> None:
     assert list(beside.summary.index) == ["os", "packed", "autofinity", "oracle"]
     assert beside.summary.time_vs_os["os"] == 1 and (beside.cases.time > 0).all()
     assert len(beside.failed) == 0
-    assert "packed" in beside._repr_html_()
+    shown = beside._repr_html_()
+    assert shown.count("packed") == 2 and "without a result" not in shown  # a bar, a row
+    assert [line.split()[0] for line in str(beside).splitlines()[1:]] == list(beside.summary.index)
+    again: Any = {"programs": "prodcons", "work": str(tmp_path)}
+    assert len(af.profile(OPTERON, threads=2, sizes="tiny", **again)) == len(seen)
+
+
+def test_a_trace_and_its_replays_are_shown(tmp_path: Path) -> None:
+    if why := skip_reason(load_suite(SUITE).programs["prodcons"], Compilers.find(os.environ)):
+        pytest.skip(f"prodcons cannot be captured: {why}")
+    (trace,) = af.capture_traces("prodcons", tmp_path, threads=2, size="tiny", suite=str(SUITE))
+    shown = trace._repr_html_()
+    assert str(trace).startswith("prodcons (tiny, 2 threads): ") and "thread 1" in shown
+    assert f"{max(s.roi_accesses for s in trace.inside.streams):,}" in shown
+    foreign = dataclasses.replace(trace, program=f"\x1b[2J{HOSTILE}\nnext")
+    assert str(foreign).isprintable() and "<script" not in foreign._repr_html_()
+    replay = af.simulate(trace, OPTERON, hint="packed")
+    drawn = replay._repr_html_()
+    assert f"CPU {replay.cpus[1]}: " in drawn and "; thread 1" in drawn and ">socket 3<" in drawn
+    assert f'<td style="text-align:left">{replay.counts["data_cache_accesses"]:,}</td>' in drawn
+    assert f"{1e3 * replay.roi_s:.4g} ms" in str(replay)
+    moved = af.simulate_policy(trace, OPTERON, "any-machine")
+    assert all(hint.shown in moved._repr_html_() for hint in moved.hints)
+    shared = af.detect_sharing(trace, OPTERON, detector="tlb")
+    assert shared.matrix.shape == (2, 2) and (shared.matrix == shared.matrix.T).all()
+    assert str(shared).startswith(f"{trace.path.name} on {OPTERON}, with tlb\n")
+    assert shared._repr_html_().count("<rect") == 5
+    assert len(set(af.map_threads(shared, OPTERON).cpus)) == 2
+    with pytest.raises(af.AutofinityError, match="unknown detector 'guess'"):
+        af.detect_sharing(trace, OPTERON, detector="guess")
+    early = af.PolicyRun(OPTERON, 1e-3, moved.hints[:1], float("nan"))
+    assert "ended before the decision" in str(early)
+
+
+def test_a_mapping_is_drawn_and_said() -> None:
+    mapped = af.map_threads([[0, 9], [9, 0]], OPTERON)
+    assert str(mapped).startswith("refined: 2 threads at a cost of ")
+    assert f"CPU {mapped.cpus[1]}: " in mapped._repr_html_() and "eagermap" in mapped._repr_html_()
+
+
+def test_names_of_programs_and_mechanisms_are_no_markup() -> None:
+    from autofinity.api.html import bars_html
+
+    shown = bars_html(HOSTILE, {HOSTILE: 1.0, "half": 0.5, "none": float("nan")})
+    assert "<script" not in shown and shown.count("&lt;script") == 2
+    assert "width:240px" in shown and "width:120px" in shown and "unknown" in shown
 
 
 def test_a_policy_is_learned_of_a_table(tmp_path: Path) -> None:
@@ -202,6 +256,7 @@ def test_a_policy_is_learned_of_a_table(tmp_path: Path) -> None:
     few = seen[seen["program"].isin(["stencil", "prodcons", "lu", "cg"])]
     policy = af.learn(few)
     assert policy.made_of["machine"] == OPTERON
-    assert policy.notes
+    assert policy.notes and policy.notes[0] in policy._repr_html_()
+    assert repr(policy).startswith(f"Policy({len(policy.rules)} rules over ")
     with pytest.raises(af.AutofinityError, match="lacks the column"):
         af.learn(few.drop(columns="roi_s"))

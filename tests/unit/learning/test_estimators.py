@@ -12,14 +12,22 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from autofinity.learning import Discretiser, RegretClassifier, RipperClassifier
+from autofinity.learning import (
+    BaselineClassifier,
+    Discretiser,
+    RegretClassifier,
+    RipperClassifier,
+)
 from autofinity.learning.held_out import held_out
 from autofinity.learning.settings import METHODS
 
 ESTIMATORS = [
     *(Discretiser(method=method) for method in METHODS),
     RegretClassifier(),
+    RegretClassifier(bins=50),
     RipperClassifier(),
+    RipperClassifier(bins=50),
+    BaselineClassifier(),
 ]
 
 
@@ -57,19 +65,19 @@ def test_what_a_wrong_label_costs_decides_and_not_how_often_it_is_wrong() -> Non
     labels = (values[:, 0] >= 9).astype(int)
     losses = np.zeros((10, 3))
     losses[:9, 1], losses[9, 0], losses[:, 2] = 0.01, 5.0, 9.0
-    one_rule = RegretClassifier(most_rules=1, cut_points=[()]).fit(values, labels, losses=losses)
+    one_rule = RegretClassifier(most_rules=1, bins=[()]).fit(values, labels, losses=losses)
     assert set(one_rule.predict(values)) == {1}
     assert one_rule.classes_.tolist() == [0, 1, 2]
     free = RegretClassifier().fit(values, labels, losses=losses)
     assert (free.predict(values) == labels).all()
-    assert set(RegretClassifier(cut_points=[()]).fit(values, labels).predict(values)) == {0}
+    assert set(RegretClassifier(bins=[()]).fit(values, labels).predict(values)) == {0}
 
 
 @pytest.mark.parametrize(
     ("settings", "losses", "says"),
     [
         ({"most_rules": 0}, None, "most_rules is 0"),
-        ({"cut_points": [(), ()]}, None, "cut points of 2 columns, expected 1"),
+        ({"bins": [(), ()]}, None, "bins of 2 columns, expected 1"),
         ({}, np.zeros((2, 1)), "a column for each label"),
         ({}, np.zeros((3, 2)), "expected 2 rows"),
     ],

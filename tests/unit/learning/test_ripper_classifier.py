@@ -1,6 +1,9 @@
 """RIPPER as scikit-learn has its estimators."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -9,13 +12,14 @@ from autofinity.learning import RipperClassifier
 
 def test_rules_are_read_and_classes_keep_their_names() -> None:
     data = load_iris()
-    model = RipperClassifier().fit(data.data, data.target_names[data.target])
-    assert model.score(data.data, data.target_names[data.target]) > 0.93
-    lines = model.describe(["sl", "sw", "pl", "pw"]).splitlines()
-    assert len(lines) == len(model.rules_) <= 5
+    values = pd.DataFrame(data.data, columns=["sl", "sw", "pl", "pw"])
+    model = RipperClassifier().fit(values, data.target_names[data.target])
+    assert model.score(values, data.target_names[data.target]) > 0.93
+    lines = model.describe().splitlines()
+    assert len(lines) == len(model.rules_) == len(model.rules_table) <= 5
     assert lines[-1].startswith("otherwise ") and lines[0].startswith("if p")
-    shares = model.predict_proba(data.data)
-    assert (model.classes_[shares.argmax(axis=1)] == model.predict(data.data)).all()
+    shares = model.predict_proba(values)
+    assert (model.classes_[shares.argmax(axis=1)] == model.predict(values)).all()
 
 
 def test_names_are_compared_for_equality_only() -> None:
@@ -24,7 +28,8 @@ def test_names_are_compared_for_equality_only() -> None:
     labels = np.isin(values[:, 0], (1, 3))
     model = RipperClassifier(nominal_features=[0, 1]).fit(values, labels)
     assert model.score(values, labels) == 1.0
-    assert {test.relation for rule in model.rules_ for test in rule.tests} == {"="}
+    conditions = [part for rule in model.rules_[:-1] for part in rule.condition.split(" and ")]
+    assert conditions and all(re.fullmatch(r"x[01] = \d", part) for part in conditions)
 
 
 def test_no_rule_fires_on_missing_values() -> None:
