@@ -100,7 +100,7 @@ def compared(
         machine=machine,
         clock_hz=machine.clock_hz,
         policy=policy,
-        whole_trace=lambda ready: _whole_trace(ready, machine),
+        whole_trace=lambda ready: trace_of(ready, machine),
         seeds=tuple(range(1, 1 + asked.seeds)),
         repeats=asked.repeats,
         paper_s=asked.paper_s,
@@ -173,7 +173,8 @@ def _beside(programs: Sequence[ReadyProgram]) -> ReadyProgram:
     )
 
 
-def _whole_trace(ready: ReadyProgram, machine: SimMachine) -> WholeTrace:
+def trace_of(ready: ReadyProgram, machine: SimMachine) -> WholeTrace:
+    """All that a captured program does, for oracles."""
     traces = (ready.request.program, *ready.request.beside)
     program = prepare_together([ProgramRun(trace, ()) for trace in traces])
     each = ready.running // len(traces)

@@ -1,0 +1,259 @@
+"""Mechanisms on real data in runs that stand for a minute: what `paper_headlines.py` compares.
+
+A region of a solver, a step or two over data that exceed caches and TLBs, is repeated. The whole
+run stands for a minute, so it is shorter than a minute by a factor, and each operation of a
+mechanism is made as often as in the minute: 20 faults a page, 600 mappings. In a minute an
+operation takes its time once; here it would take its time once in a run that is so much shorter. So
+faults, their bookkeeping, interrupts, shootdowns and the switches of threads take as much less as
+the run is shorter than the minute: they have the share of the run that they have of the minute at
+their full cost. (`charged="in full"` charges them against the short run, as `autofinity compare`
+does: an experiment.) Page copies, cold caches after a move and samples of accesses are not
+shortened, so that overheads stay upper bounds.
+
+Runs are kept in a file, and used again while the code that they depend on is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from minute_runs import Kept
+
+from autofinity.evaluation.mechanism_run import run_mechanism
+from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting, Start, WholeTrace
+from autofinity.mechanisms.registry import BASELINE, MECHANISMS
+from autofinity.model.detection import Detector, FaultSampling
+from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.placement import FIRST_TOUCH, PagePlacement
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.own_code import digest_of_code
+from autofinity.papers.mechanism_figure import pus_of
+from autofinity.policy.on_machine import on_machine
+from autofinity.ports import Action, Interval, Sensors
+from autofinity.profiling.campaign import ReadyProgram
+from autofinity.reporter import SILENT
+from autofinity.sim.machine import SimMachine
+from autofinity.sim.preset import load_preset
+from autofinity.sim.spec import MachineSpec
+from autofinity.sim.speeds import facts_of_machine
+from autofinity.store.mechanism_runs import MechanismRuns, RunName
+from autofinity.trace.manifest import Suite, load_suite
+from autofinity.workflow.capture import capture
+from autofinity.workflow.compare import DECIDES, trace_of
+from autofinity.workflow.crewed import with_crew
+from autofinity.workflow.policies import policy_for
+from autofinity.workflow.wanted import Wanted
+
+ROOT = Path(__file__).resolve().parents[2]
+MINUTE_S = 60.0
+FAULTS_PER_PAGE = 20.0
+"""kMAF'16, section 6.4 and table 5."""
+REPEATS = 6
+INPUT = "study"
+type Filled = Literal["in parallel", "by the main thread", "in turn"]
+"""Who touched the data first: their threads, as in all programs of this project. The others are
+experiments: one thread, on whose node all pages are when the region begins, or the pages are on all
+nodes in turn."""
+type Charged = Literal["in the minute", "in full"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A machine with a thread on each PU, and programs with inputs that exceed its caches."""
+
+    machine: str
+    inputs: Mapping[str, str]
+    """Arguments of each program."""
+    threads: int = 0
+    """0: one for each PU."""
+    charged: Charged = "in the minute"
+    changed: Mapping[str, float] = field(default_factory=dict)
+    """Times of the machine's operating system that an experiment changes (`SystemSpec`)."""
+    filled: Filled = "in parallel"
+    repeats: int = REPEATS
+
+    @property
+    def count(self) -> int:
+        """Threads of each program."""
+        return self.threads or pus_of(self.machine)
+
+
+class Minutes:
+    """Runs on one ground, made when they are asked for."""
+
+    def __init__(self, ground: Ground, work: Path) -> None:
+        self.ground = ground
+        spec = load_preset(ground.machine)
+        self._spec = replace(spec, system=replace(spec.system, **ground.changed))
+        self._work = work
+        self._file = MechanismRuns(work / f"{ground.machine}.jsonl")
+        self._kept = dict(self._file.read())
+        self._policy = policy_for(ground.machine)
+        made = f"{self._spec!r} {self._policy!r} {ground.charged} {ground.repeats}"
+        made += f" {ground.filled} {FAULTS_PER_PAGE} {MINUTE_S}"
+        self._made_by = sha256(digest_of_code(*DECIDES) + made.encode()).hexdigest()[:16]
+        self._machine = SimMachine(self._spec)
+        self._programs: dict[str, ReadyProgram] = {}
+        self._trace: tuple[str, WholeTrace] | None = None
+        self._touched = Kept(work / "touched.jsonl")
+
+    def program(self, name: str) -> ReadyProgram:
+        """A program, captured."""
+        if name not in self._programs:
+            self._programs[name] = self._captured(name)
+        return self._programs[name]
+
+    def _captured(self, name: str) -> ReadyProgram:
+        ground = self.ground
+        wanted = Wanted(
+            ground.machine,
+            suite=_suite_of(name, ground.inputs[name]),
+            programs=(name,),
+            sizes=(INPUT,),
+            threads=(ground.count,),
+            jobs=1,
+            work=self._work / ground.inputs[name].replace(" ", "-"),
+        )
+        (ready,) = capture(wanted, ground.count)
+        return with_crew(self._spec, ready, SILENT)
+
+    def touched_mib(self, name: str) -> float:
+        """Memory that a program touches."""
+        program = self.program(name)
+
+        def found() -> float:
+            trace = trace_of(program, SimMachine(self._spec))
+            return len(trace.accesses) * trace.page_size_bytes / 2**20
+
+        return self._touched(program.origin, found)
+
+    def has(self, name: str, mechanism: str, seed: int = 1) -> bool:
+        """Whether a run has been made."""
+        return self._key(name, mechanism, seed) in self._kept
+
+    def run(self, name: str, mechanism: str, seed: int = 1) -> MechanismRun:
+        """A program under a mechanism; of several recipes the fastest."""
+        key = self._key(name, mechanism, seed)
+        if key not in self._kept:
+            self._kept[key] = self._made(self.program(name), name, mechanism, seed)
+            self._file.write(key, self._kept[key])
+        return self._kept[key]
+
+    def _key(self, name: str, mechanism: str, seed: int) -> RunName:
+        program = self.program(name)
+        arguments, made_of = self.ground.inputs[name], f"{program.origin} {self._made_by}"
+        return RunName(name, arguments, program.running, mechanism, seed, made_of)
+
+    def _made(self, program: ReadyProgram, name: str, mechanism: str, seed: int) -> MechanismRun:
+        shorter, second_ns = 1.0, NS_PER_S
+        if mechanism != BASELINE:
+            second_ns = round(self.run(name, BASELINE, seed).time_s * NS_PER_S / MINUTE_S)
+            if self.ground.charged == "in the minute":
+                shorter = min(1.0, second_ns / NS_PER_S)
+        machine = self._machine_of(shortened(self._spec, shorter))
+        facts = facts_of_machine(self._spec)(program.placed)
+        setting = Setting(
+            topology=machine.topology,
+            threads=program.running,
+            room=program.room,
+            clock_hz=machine.clock_hz,
+            seed=seed,
+            paper_second_ns=second_ns,
+            fault_share_per_s=FAULTS_PER_PAGE / MINUTE_S,
+            policy=self._policy and on_machine(self._policy, facts),
+            whole_trace=lambda: self._known(program),
+        )
+        request = replace(program.request, threads=program.running, repeats=self.ground.repeats)
+        recipes = MECHANISMS[mechanism].make(setting)
+        pages = PagePlacement("interleave") if self.ground.filled == "in turn" else FIRST_TOUCH
+        if self.ground.filled == "by the main thread":
+            trace = self._known(program)
+            pages = trace.placed(dict.fromkeys(trace.accesses, 0))
+        return min(
+            (
+                run_mechanism(machine, request, _Begun(recipe, shorter, pages), seed)
+                for recipe in recipes
+            ),
+            key=lambda run: run.time_s,
+        )
+
+    def _machine_of(self, spec: MachineSpec) -> SimMachine:
+        """The last one again, with the trace that it holds, where it is the same."""
+        if self._machine.spec != spec:
+            self._machine = SimMachine(spec)
+        return self._machine
+
+    def _known(self, program: ReadyProgram) -> WholeTrace:
+        """The whole trace of a program; that of the last one is kept."""
+        if self._trace is None or self._trace[0] != program.origin:
+            self._trace = program.origin, trace_of(program, SimMachine(self._spec))
+        return self._trace[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun[State]:
+    """A recipe whose faults take a share of their time, and which finds pages where they are."""
+
+    recipe: Recipe[State]
+    share: float
+    pages: PagePlacement
+
+    @property
+    def name(self) -> str:
+        return self.recipe.name
+
+    @property
+    def start(self) -> Start:
+        start = self.recipe.start
+        return replace(start, pages=self.pages) if start.pages == FIRST_TOUCH else start
+
+    @property
+    def sensors(self) -> Sensors:
+        wanted = self.recipe.sensors
+        return replace(wanted, detectors=tuple(map(self._cheaper, wanted.detectors)))
+
+    def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> State:
+        return self.recipe.begin(topology, available, threads)
+
+    def period_ns(self, state: State) -> int:
+        return self.recipe.period_ns(state)
+
+    def step(self, state: State, interval: Interval) -> tuple[State, Sequence[Action]]:
+        return self.recipe.step(state, interval)
+
+    def _cheaper(self, detector: Detector) -> Detector:
+        if not isinstance(detector, FaultSampling):
+            return detector
+        return replace(
+            detector,
+            fault_ns=detector.fault_ns * self.share,
+            update_ns=detector.update_ns * self.share,
+        )
+
+
+def shortened(spec: MachineSpec, share: float) -> MachineSpec:
+    """The machine, with operations of a mechanism that take a share of their time."""
+    system = spec.system
+    return replace(
+        spec,
+        system=replace(
+            system,
+            migration_us=system.migration_us * share,
+            shootdown_us=system.shootdown_us * share,
+            interrupt_us=system.interrupt_us * share,
+        ),
+    )
+
+
+def _suite_of(name: str, arguments: str) -> Suite:
+    """The one program, with the one input."""
+    for folder in ("solvers", "training"):
+        suite = load_suite(ROOT / folder / "suite.toml")
+        if name in suite.programs:
+            program = replace(suite.programs[name], inputs={INPUT: arguments})
+            return replace(suite, programs={name: program})
+    raise KeyError(name)
