@@ -16,7 +16,6 @@ With fewer repeats the same number of faults weighs more: overheads are upper bo
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -95,23 +94,23 @@ class _Counted:
     """Time of one operation, by kind, for each action and interval with some."""
     begin_ns: int | None = None
     end_ns: int = 0
-    progress: list[float] = field(default_factory=lambda: [0.0])
-    """Share of the work done: at the beginning, and after each interval."""
-    progress_ns: list[int] = field(default_factory=lambda: [0])
-    """Times of these shares, since the beginning."""
+    done: list[int] = field(default_factory=lambda: [0])
+    """Instructions: at the beginning, and after each interval. `Interval.progress` is a share of
+    all that was captured, also of what comes after the region, which never runs."""
+    done_ns: list[int] = field(default_factory=lambda: [0])
+    """Times of these, since the beginning."""
     cpus: Sequence[OsIndex] = ()
-    settled: float = 0.0
+    settled: int = 0
+    """Instructions done when threads last changed PUs."""
 
     def advance(self, duration_ns: int) -> Interval:
         interval = self.process.advance(duration_ns)
         if self.begin_ns is None:
             self.begin_ns = interval.start_ns
         elif interval.cpus != self.cpus:
-            self.settled = self.progress[-1]
+            self.settled = self.done[-1]
         self.cpus = interval.cpus
         self.end_ns = interval.end_ns
-        self.progress.append(interval.progress)
-        self.progress_ns.append(interval.end_ns - self.begin_ns)
         self.energy_j += interval.energy_j
         self.dram_energy_j += interval.dram_energy_j
         self.detection_accesses += interval.detection_accesses
@@ -120,6 +119,8 @@ class _Counted:
         for sample in interval.samples:
             for name, count in sample.counts.items():
                 self.counts[name] += count
+        self.done.append(self.counts["instructions"])
+        self.done_ns.append(interval.end_ns - self.begin_ns)
         migrations = self.counts["migrations"] - before
         if migrations:
             self._took(_MIGRATION, interval.overhead_ns.get(_MIGRATION, 0), migrations)
@@ -168,7 +169,7 @@ class _Counted:
             detection_accesses=self.detection_accesses,
             thread_migrations=counts["migrations"],
             page_migrations=self.pages,
-            settled=self.settled,
+            settled=self.settled / max(1, self.done[-1]),
             reached_s=self._reached_s(),
             overhead_ns=dict(self.overhead_ns),
         )
@@ -178,10 +179,9 @@ class _Counted:
 
     def _reached_s(self) -> list[float]:
         """Time after which each part of the work was done, with even progress assumed between two
-        looks.
+        looks; empty where no instruction was counted.
         """
-        if any(map(math.isnan, self.progress)):
+        if not self.done[-1]:
             return []
-        wanted = [self.progress[-1] * (step + 1) / STEPS for step in range(STEPS)]
-        reached_ns = np.interp(wanted, self.progress, self.progress_ns)
-        return [float(ns) / 1e9 for ns in reached_ns]
+        wanted = [self.done[-1] * (step + 1) / STEPS for step in range(STEPS)]
+        return [float(ns) / 1e9 for ns in np.interp(wanted, self.done, self.done_ns)]
