@@ -74,6 +74,7 @@ class Ground:
     changed: Mapping[str, float] = field(default_factory=dict)
     """Times of the machine's operating system that an experiment changes (`SystemSpec`)."""
     filled: Filled = "in parallel"
+    faults_per_page: float = FAULTS_PER_PAGE
     repeats: int = REPEATS
 
     @property
@@ -94,7 +95,7 @@ class Minutes:
         self._kept = dict(self._file.read())
         self._policy = policy_for(ground.machine)
         made = f"{self._spec!r} {self._policy!r} {ground.charged} {ground.repeats}"
-        made += f" {ground.filled} {FAULTS_PER_PAGE} {MINUTE_S}"
+        made += f" {ground.filled} {ground.faults_per_page} {MINUTE_S}"
         self._made_by = sha256(digest_of_code(*DECIDES) + made.encode()).hexdigest()[:16]
         self._machine = SimMachine(self._spec)
         self._programs: dict[str, ReadyProgram] = {}
@@ -163,7 +164,7 @@ class Minutes:
             clock_hz=machine.clock_hz,
             seed=seed,
             paper_second_ns=second_ns,
-            fault_share_per_s=FAULTS_PER_PAGE / MINUTE_S,
+            fault_share_per_s=self.ground.faults_per_page / MINUTE_S,
             policy=self._policy and on_machine(self._policy, facts),
             whole_trace=lambda: self._known(program),
         )

@@ -7,7 +7,7 @@
 - headlines: a row for each figure that a paper's text gives of its mechanism. The interval is over
   programs; pages have one colouring. A figure is met where ours is as good; else it may be within
   the interval.
-- causes: the same programs with data on other nodes when they begin.
+- causes: the same programs where one thing is changed.
 - unified: ours beside autofinity and kmaf16, program by program.
 - programs: what ran, and the memory that it touches.
 
@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import TypedDict, Unpack
 
 import numpy as np
 from minute_mechanisms import MINUTE_S, ROOT, Filled, Ground, Minutes
@@ -42,22 +43,62 @@ from autofinity.report.marked import put_between_marks
 
 COMMAND = "scripts/studies/paper_headlines.py"
 PAPERS_ORACLE = "oracle-trace"
+CC13, X7550, OPTERON = "opteron-6164he", "xeon-x7550", "opteron-6386"
+E5, ALTIX = "xeon-e5-2650", "altix-450"
 BIG = {"adi": "96 1", "ssor": "80 1", "amr": "24 11"}
 SMALL = {"adi": "80 1", "ssor": "64 1", "amr": "21 6"}
 INPUTS: Mapping[str, Mapping[str, str]] = {
-    "xeon-x7550": BIG,
-    "opteron-6386": BIG,
-    "xeon-e5-2650": BIG,
-    "altix-450": SMALL,
+    X7550: BIG,
+    OPTERON: BIG,
+    E5: BIG,
+    ALTIX: SMALL,
 }
 """The papers' machines; solvers as NAS's SP, LU and UA, some steps over data that exceed a node's
 caches."""
 AS_NAS = {"adi": "SP, BT", "ssor": "LU", "amr": "UA"}
 STATIC = (BASELINE, PAPERS_ORACLE)
-"""The fastest of which is the oracle that shares are of."""
-TRIED = (BASELINE, "compact", PAPERS_ORACLE, "kmaf16")
+"""The faster of which shares are of."""
+TRIED = (BASELINE, "compact", PAPERS_ORACLE, "kmaf14", "kmaf16", "sammu", "tlb")
+MAIN, TURN, MORE = (
+    "data filled by the main thread",
+    "pages on all nodes in turn",
+    "130 faults a page",
+)
+CHANGES: Mapping[str, Change] = {
+    "nothing": {},
+    MAIN: {"filled": "by the main thread"},
+    TURN: {"filled": "in turn"},
+    MORE: {"faults_per_page": 130.0},
+}
+"""The last is as many faults between two mappings as in kMAF'16's table 5, of `amr`'s pages."""
+PLAIN = (BASELINE, PAPERS_ORACLE, "kmaf16")
+EXPERIMENTS: Mapping[tuple[str, str], Mapping[str, Sequence[str]]] = {
+    (X7550, "adi"): {
+        "nothing": TRIED[:-1],
+        MAIN: (BASELINE, "kmaf16"),
+        TURN: (BASELINE, "compact"),
+    },
+    (X7550, "ssor"): {"nothing": TRIED[:-1], MAIN: (BASELINE, "kmaf16")},
+    (X7550, "amr"): {"nothing": (*PLAIN, "kmaf14", "sammu"), MORE: ("kmaf14", "kmaf16")},
+    (OPTERON, "adi"): {"nothing": PLAIN, MAIN: (BASELINE, "kmaf16")},
+    (OPTERON, "ssor"): {"nothing": PLAIN, MAIN: (BASELINE, "kmaf16")},
+    (OPTERON, "amr"): {"nothing": PLAIN},
+    (E5, "adi"): {"nothing": (BASELINE, PAPERS_ORACLE, "tlb")},
+    (E5, "ssor"): {"nothing": (BASELINE, PAPERS_ORACLE, "tlb")},
+    (ALTIX, "adi"): {"nothing": PLAIN},
+    (ALTIX, "ssor"): {"nothing": PLAIN},
+    (ALTIX, "amr"): {"nothing": PLAIN},
+}
+"""Mechanisms by machine, program and change."""
 RIVALS = ("autofinity", "kmaf16")
 BEHIND = 0.01
+
+
+class Change(TypedDict, total=False):
+    """An experiment on a ground."""
+
+    filled: Filled
+    faults_per_page: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +108,7 @@ class Headline:
     where: str
     what: str
     quantity: str
-    """Of `FIGURES`, a ratio to the operating system's; or of `AS_THEY_ARE`."""
+    """One of `FIGURES`, a ratio to the operating system's, or of `AS_THEY_ARE`."""
     mechanism: str
     machine: str
     paper: float
@@ -83,7 +124,6 @@ FROM_FIGURES = {
 }
 """Means that the registry of figures has, by the mechanism of the paper."""
 SP = ("adi",)
-CC13, X7550, OPTERON, E5 = "opteron-6164he", "xeon-x7550", "opteron-6386", "xeon-e5-2650"
 OTHERS = (
     Headline("kmaf14, abstract", "time, SP", "time", "kmaf14", X7550, 1 - 0.357, SP),
     Headline("kmaf14, section 5.2", "energy, SP", "energy", "kmaf14", X7550, 1 - 0.346, SP),
@@ -133,21 +173,21 @@ class Study:
 
     def __init__(self, work: Path, *, only_kept: bool) -> None:
         self._work, self._only_kept = work, only_kept
-        self._grounds: dict[tuple[str, Filled], Minutes] = {}
+        self._grounds: dict[str, Minutes] = {}
 
-    def on(self, machine: str, filled: Filled = "in parallel") -> Minutes:
+    def on(self, machine: str, **change: Unpack[Change]) -> Minutes:
         """The runs on a machine."""
-        key = machine, filled
+        key = f"{machine} {change}"
         if key not in self._grounds:
-            ground = Ground(machine, INPUTS[machine], filled=filled)
+            ground = Ground(machine, INPUTS[machine], **change)
             self._grounds[key] = Minutes(ground, self._work)
         return self._grounds[key]
 
     def programs(
-        self, machine: str, mechanisms: Sequence[str], filled: Filled = "in parallel"
+        self, machine: str, mechanisms: Sequence[str], **change: Unpack[Change]
     ) -> tuple[str, ...]:
         """Those that are run under all of the mechanisms."""
-        runs = self.on(machine, filled)
+        runs = self.on(machine, **change)
         return tuple(
             name
             for name in runs.ground.inputs
@@ -208,7 +248,7 @@ def compared(study: Study) -> Iterator[str]:
 
 
 def _of_autofinity() -> Iterator[str]:
-    """What `paper_method.py` printed last (docs/learners.md); the paper's are from section 3.6."""
+    """Rows with what `paper_method.py` printed last (docs/learners.md)."""
     printed = (ROOT / "docs" / "learners.md").read_text(encoding="utf-8").splitlines()
     where = "CC'13, section 3.6"
     for method in ("`--paper`: JRip", "**default**"):
@@ -266,35 +306,34 @@ def met(ours: float, best: float, paper: float) -> str:
 
 
 def causes(study: Study) -> Iterator[str]:
-    """Times of each program, data filled in three ways, by the OS's time of the first way."""
-    yield row("machine", "program", "data filled", *(f"`{each}`" for each in TRIED))
+    """Times of each program where one thing is changed, by the OS's time where nothing is."""
+    yield row("machine", "program", "changed", *(f"`{each}`" for each in TRIED))
     yield f"|{'---|' * (3 + len(TRIED))}"
-    ways: tuple[Filled, ...] = ("in parallel", "by the main thread", "in turn")
-    for machine in (X7550, OPTERON):
-        for name in study.programs(machine, (BASELINE,)):
-            base_s = study.on(machine).run(name, BASELINE).time_s
-            for filled in ways:
-                runs = study.on(machine, filled)
-                done = [each for each in TRIED if name in study.programs(machine, (each,), filled)]
-                times = {each: runs.run(name, each).time_s / base_s for each in done}
-                if times:
-                    cells = (f"{times[each]:.3f}" if each in times else "" for each in TRIED)
-                    yield row(f"`{machine}`", name, filled, *cells)
+    for (machine, name), experiments in EXPERIMENTS.items():
+        if name not in study.programs(machine, (BASELINE,)):
+            continue
+        base_s = study.on(machine).run(name, BASELINE).time_s
+        for what, mechanisms in experiments.items():
+            change = CHANGES[what]
+            done = [of for of in mechanisms if name in study.programs(machine, (of,), **change)]
+            runs = study.on(machine, **change)
+            times = {of: f"{runs.run(name, of).time_s / base_s:.3f}" for of in done}
+            if done:
+                cells = (times.get(of, "") for of in TRIED)
+                yield row(f"`{machine}`", name, what, *cells)
 
 
 def unified(study: Study) -> Iterator[str]:
     """A row for each program and ground."""
     yield row(
-        *("machine", "data filled", "program", *(f"`{rival}`" for rival in RIVALS), "`unified`"),
-        *("behind the better", "of the oracle", "overhead"),
+        *("machine", "program", *(f"`{rival}`" for rival in RIVALS), "`unified`"),
+        *("behind the better", "of the faster of `os` and `oracle-trace`", "overhead"),
     )
-    yield f"|{'---|' * 9}"
-    grounds: list[tuple[str, Filled]] = [(machine, "in parallel") for machine in INPUTS]
-    grounds += [(OPTERON, "by the main thread")]
-    for machine, filled in grounds:
-        runs = study.on(machine, filled)
+    yield f"|{'---|' * 8}"
+    for machine in INPUTS:
+        runs = study.on(machine)
         shares = []
-        for name in study.programs(machine, (*STATIC, *RIVALS, "unified"), filled):
+        for name in study.programs(machine, (*STATIC, *RIVALS, "unified")):
             times = [quantity_of(runs, name, each, "time") for each in (*RIVALS, "unified")]
             behind = times[-1] / min(times[:-1]) - 1
             run = runs.run(name, "unified")
@@ -302,13 +341,13 @@ def unified(study: Study) -> Iterator[str]:
             shares.append(best_s / run.time_s)
             overhead = overhead_of_minute(run, runs.run(name, BASELINE).time_s)
             yield row(
-                *(f"`{machine}`", filled, name, *(f"{time:.3f}" for time in times)),
+                *(f"`{machine}`", name, *(f"{time:.3f}" for time in times)),
                 f"{behind:+.1%}" if behind <= BEHIND else f"**{behind:+.1%}**",
                 *(f"{shares[-1]:.3f}", f"{overhead:.2%}"),
             )
-        if shares:
+        if len(shares) > 1:
             share = f"{geometric_mean(shares):.3f}"
-            yield row(f"`{machine}`", filled, "mean", "", "", "", "", share, "")
+            yield row(f"`{machine}`", "mean", "", "", "", "", share, "")
 
 
 def programs(study: Study) -> Iterator[str]:
@@ -332,7 +371,7 @@ def mean(found: Sequence[float], ratio: bool) -> float:
 
 
 def interval(found: Sequence[float], ratio: bool, seed: int = 1) -> tuple[float, float]:
-    """Percentiles of the mean over programs that are drawn with replacement."""
+    """Percentiles of the mean over random samples of the programs, with replacement."""
     values = np.log(found) if ratio else np.array(found)
     draw = np.random.default_rng(seed)
     drawn = values[draw.integers(len(values), size=(DRAWS, len(values)))].mean(axis=1)
