@@ -12,6 +12,7 @@ from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say_json
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import Hint
+from autofinity.model.errors import UsageError
 from autofinity.runtime.claims import monitor_of
 from autofinity.workflow.run_records import Status, status
 
@@ -34,8 +35,20 @@ FOLDED = ("program", "hint", "CPUs")
     help="Number of runs to list.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(db: Path | None, limit: int, as_json: bool) -> None:
+@click.option(
+    "--metrics",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Print nothing; write counts to FILE in the OpenMetrics format, for the textfile "
+    "collector of node_exporter. FILE appears as a whole or not at all.",
+)
+def command(db: Path | None, limit: int, as_json: bool, metrics: Path | None) -> None:
     """List known programs with their hints, running programs and the latest runs."""
+    if metrics is not None:
+        if as_json:
+            raise UsageError("--metrics prints nothing; expected --metrics or --json, not both")
+        _write_metrics(db, metrics)
+        return
     found = status(db, limit)
     if as_json:
         say_json(_document(found), indent=2)
@@ -43,6 +56,14 @@ def command(db: Path | None, limit: int, as_json: bool) -> None:
         _print(found)
     if found.damage is not None:
         raise found.damage
+
+
+def _write_metrics(db: Path | None, target: Path) -> None:
+    from autofinity.report.open_metrics import open_metrics_text
+    from autofinity.whole_file import replace_file
+    from autofinity.workflow.status_metrics import status_metrics
+
+    replace_file(target, open_metrics_text(status_metrics(db)), durable=False)
 
 
 def _print(found: Status) -> None:

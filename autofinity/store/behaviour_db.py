@@ -46,6 +46,7 @@ from autofinity.store.behaviour_rows import (
     taken,
 )
 from autofinity.store.behaviour_schema import transaction
+from autofinity.store.behaviour_totals import Totals, totals_of
 from autofinity.store.row_reader import RowReader
 from autofinity.store.row_values import LARGEST
 
@@ -275,6 +276,11 @@ class BehaviourDB:
     ) -> tuple[T, ...]:
         with self._guarded():
             return self._rows_read.read(of, question, *values)
+
+    def totals(self) -> Totals:
+        """Numbers of rows of each kind."""
+        with self._guarded():
+            return totals_of(self._connection)
 
     def rebuild_due(self, growth_share: float = 0.2) -> bool:
         """Whether the data for learning have grown by `growth_share` since the last rebuild.

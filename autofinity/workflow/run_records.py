@@ -22,6 +22,7 @@ from autofinity.store.behaviour_rows import Known, LiveObservation, RunRecord
 LAST = "last"
 """Name of the latest run."""
 _MOST_DIGITS = 20
+_MOST_LOST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def status(db: Path | None, latest: int) -> Status:
     Raises `StoreError`.
     """
     path = db or default_path()
-    lost = _lost(path)
+    lost = lost_lines(path)[-_MOST_LOST:]
     if db is None and not path.exists():
         return Status(path, lost=lost)
     with BehaviourDB.open(path, read_only=True) as database:
@@ -157,9 +158,10 @@ def policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
         return None, str(error)
 
 
-def _lost(database: Path) -> tuple[str, ...]:
+def lost_lines(database: Path) -> tuple[str, ...]:
+    """Lines of the log beside a database on rows that monitors could not store, oldest first."""
     try:
         log = read_private(database.with_name("monitor.log"))
     except OSError:
         return ()
-    return tuple(log.decode("utf-8", "surrogateescape").splitlines()[-5:])
+    return tuple(log.decode("utf-8", "surrogateescape").splitlines())
