@@ -9,8 +9,11 @@ same rules (native/launcher/private_file.c).
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from autofinity.given_file import read_at_most
@@ -160,6 +163,24 @@ def append_private(path: Path, line: bytes, most_bytes: int) -> None:
         if os.fstat(fd).st_size > most_bytes:
             os.ftruncate(fd, 0)
         os.write(fd, line)
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold the lock of a file of ours, which is made; False inside: another process holds it.
+
+    Raises `OSError`.
+    """
+    fd = open_private(path, os.O_WRONLY | os.O_CREAT)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
     finally:
         os.close(fd)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from autofinity.cli.options.hint import HINT
-from autofinity.cli.options.run import database_option, fallback_of, fallback_option, policy_option
+from autofinity.cli.options.run import fallback_of, fallback_option, policy_option
+from autofinity.cli.options.site import spool_and_site, spool_option
 from autofinity.cli.printer import complain
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mechanisms.lists import names_moving_pages
@@ -24,6 +25,7 @@ from autofinity.runtime.masks import Binding
 from autofinity.runtime.monitor import watch
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy, read_policy
 from autofinity.runtime.restore import restore
+from autofinity.runtime.sending import start_sending
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 
@@ -88,7 +90,7 @@ from autofinity.store.behaviour_file import default_path
     "--restore", "put_back", is_flag=True, help="Restore the CPU masks when this command ends."
 )
 @click.option("--quiet", is_flag=True, help="Print nothing.")
-@database_option
+@spool_option
 def command(
     pid: int,
     policy: str | None,
@@ -103,14 +105,15 @@ def command(
     arm: bool,
     put_back: bool,
     quiet: bool,
-    db: Path | None,
+    db: str | None,
 ) -> None:
     """Watch and place the running program PID, until it ends or Ctrl-C.
 
     The program continues either way. Its threads keep their new CPU masks, or get the old masks
     back with --restore. `autofinity restore PID` restores masks later.
     """
-    path = (db or default_path()).absolute()
+    spool, site = spool_and_site(db)
+    path = (spool or default_path()).absolute()
     if migrate_pages and mechanism == BY_POLICY:
         raise UsageError(
             "--migrate-pages needs a mechanism; expected a --mechanism that moves pages: "
@@ -138,6 +141,7 @@ def command(
         fallback=fallback_of(fallback) if hint is None and mechanism == BY_POLICY else None,
         migrate_pages=migrate_pages,
         arm=arm,
+        site=site,
     )
     with BehaviourDB.open(path) as database:
         request = request_for(pid, wishes, database)
@@ -157,6 +161,8 @@ def command(
             teller.say(f"no longer watched; `autofinity restore {pid}` restores its CPU masks")
     if put_back:
         _put_back(path, pid, teller)
+    if site:
+        start_sending(path, site)
 
 
 def _tell_policy(path: Path | None, teller: _Teller) -> None:

@@ -42,6 +42,7 @@ from autofinity.runtime.request import Request
 from autofinity.runtime.undecided import UNDECIDED
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
+from autofinity.store.site_address import site_name
 
 
 def main() -> None:
@@ -111,6 +112,7 @@ def tell(request: Request) -> None:
         ("policy", _policy(request)),
         *((("chosen", request.policy_origin),) if request.policy else ()),
         *((("near", f"{request.near}, on node {request.near_node}"),) if request.near else ()),
+        *((("sent to", site_name(request.site)),) if request.site and request.db else ()),
         ("decision", decides),
         ("binding", _binding(request, share)),
         *(("run", _claim(run)) for run in runs if run.cpus),

@@ -11,6 +11,7 @@ import click
 from autofinity.cli.explain_run import explain_run, names_run
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
+from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
@@ -42,11 +43,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="The same counters, measured in the affinity of the policy's second sample.",
 )
-@click.option(
-    "--db",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database with RUN.  [default: in the state folder]",
-)
+@database_option
 @html_option
 @json_option
 def command(

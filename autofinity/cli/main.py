@@ -31,6 +31,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "show": "Print a policy in readable form.",
         "export": "Write a policy as a C header or in other tools' formats.",
         "rebuild": "Retrain the user's policy from recorded runs.",
+        "push": "Send finished runs that wait on this host to the site's database.",
+        "site": "Show or make a site's database of runs.",
     },
     "Machines, hints and mappings": {
         "topology": "Show a machine, and where threads would be placed.",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.options.run import database_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say_json
 from autofinity.foreign_text import one_line
@@ -21,11 +22,7 @@ FOLDED = ("program", "hint", "CPUs")
 
 
 @click.command()
-@click.option(
-    "--db",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database.  [default: in the state folder]",
-)
+@database_option
 @click.option(
     "--runs",
     "limit",
@@ -131,6 +128,10 @@ def _print(found: Status) -> None:
         print_table(table, console)
     if found.rebuild_due:
         console.print("enough new runs are recorded for retraining: run `autofinity rebuild`")
+    for site, count in found.waiting.items():
+        console.print(
+            one_line(f"{count} finished runs wait to be sent to {site}: `autofinity push`")
+        )
     for line in found.lost:
         console.print(one_line(line))
 
@@ -152,4 +153,5 @@ def _document(found: Status) -> dict[str, object]:
         "running": [run.id for run in found.live],
         "runs": [asdict(run) for run in found.runs],
         "lost": list(found.lost),
+        "waiting": dict(found.waiting),
     }

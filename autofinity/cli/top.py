@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from autofinity.cli.options.json import json_option
+from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import page, say, say_json
 from autofinity.linux.online import SYSFS
 from autofinity.linux.sysfs_topology import read_sysfs
@@ -44,11 +45,7 @@ from autofinity.workflow.run_records import database_named, run_now
     help="Time between two looks.",
 )
 @click.option("--once", is_flag=True, help="Print one view and end, as without a terminal.")
-@click.option(
-    "--db",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Behaviour database.  [default: in the state folder]",
-)
+@database_option
 @json_option
 def command(run: str | None, delay_s: float, once: bool, db: Path | None, as_json: bool) -> None:
     """Show live runs: threads, their CPUs and nodes, memory by node, and the decision.

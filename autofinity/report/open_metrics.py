@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One value of a gauge, and the labels that tell it from the others."""
+    """One value of a gauge, and the labels that distinguish it from the others."""
 
     value: float
     labels: Mapping[str, str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autofinity.linux.bind import mask_of
@@ -44,6 +44,8 @@ class Wishes:
     """Who chose the policy (`policies.Origin`)."""
     arm: bool = False
     """Whether to switch NUMA hinting on during the run."""
+    site: str = field(default="", repr=False)
+    """URL of the site's database that the finished run is sent to; empty: none."""
 
 
 def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
@@ -84,6 +86,7 @@ def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
         policy_origin=wishes.policy_origin,
         migrate_pages=wishes.migrate_pages,
         arm=wishes.arm,
+        site=wishes.site,
         earlier_run=earlier.id if earlier is not None else 0,
     )
 

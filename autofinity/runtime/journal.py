@@ -72,6 +72,8 @@ class RunHeader:
     """Number of the run that watched this process before; 0: none."""
     near: str = ""
     """Device that hints prefer; empty: none."""
+    site: str = ""
+    """Name of the site's database that the run is to be sent to; empty: to none."""
     divided: bool = False
     """Whether the program is a rank that keeps to its share: its cores are those of no other."""
 
@@ -230,6 +232,8 @@ class Journal:
             policy=header.policy,
             policy_path=header.policy_path,
             allowed=header.allowed,
+            machine=header.machine,
+            site=header.site,
         )
         if header.earlier_run:
             database.take_over(header.earlier_run, self._run)

@@ -53,7 +53,9 @@ from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_
 from autofinity.runtime.rank_share import rank_share
 from autofinity.runtime.rebuilding import start_rebuild_if_due
 from autofinity.runtime.request import Request
+from autofinity.runtime.sending import start_sending
 from autofinity.runtime.undecided import UNDECIDED, why_undecided
+from autofinity.store.site_address import site_name
 
 if TYPE_CHECKING:
     from autofinity.linux.address_sensor import AddressSensor
@@ -171,6 +173,7 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
         policy_path=str(request.policy or ""),
         earlier_run=request.earlier_run,
         near=request.near,
+        site=site_name(request.site),
     )
     try:
         # Another tree instead of sysfs shows how a run would go with other caches and nodes.
@@ -372,8 +375,12 @@ def main(make: Make = by_policy) -> None:
     try:
         request = Request.parse(sys.argv[1:])
         watch(request, make=make)
-        if request.auto_rebuild and request.db is not None:
-            start_rebuild_if_due(request.db)
+        if request.db is not None and (request.site or request.auto_rebuild):
+            os.closerange(3, 256)  # descriptors of the program that has ended
+            if request.site:
+                start_sending(request.db, request.site)
+            if request.auto_rebuild:
+                start_rebuild_if_due(request.db)
     except (AutofinityError, OSError, ValueError, KeyError):
         # Nobody can be notified: no terminal, no log of ours, and a program that must not notice.
         os._exit(1)

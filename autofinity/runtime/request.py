@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autofinity.model.affinity import Hint
 from autofinity.model.topology import UNKNOWN_NODE, OsIndex
 from autofinity.runtime.masks import Binding
+from autofinity.store.site_address import site_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,17 @@ class Request:
     """Ranks of this node; 0: the program is none."""
     rank: int = 0
     """Number of this one among them, from 0."""
+    site: str = field(default="", repr=False)
+    """URL of the site's database that the finished run is sent to; empty: none. It comes by the
+    environment, as it may hold a password."""
     totals: tuple[tuple[str, int], ...] = ()
     """(name, descriptor) of the counters of the whole run that the launcher's half opened."""
 
     @staticmethod
     def parse(arguments: Sequence[str]) -> Request:
-        """Request from `--name value` pairs. Raises `ValueError` or `KeyError` on anything else.
+        """Request from `--name value` pairs, and the site from the environment.
 
+        Raises `ValueError` or `KeyError` on anything else.
         The parser is our own: argparse would take a tenth of the monitor's memory.
         """
         given: Mapping[str, str] = dict(zip(arguments[::2], arguments[1::2], strict=True))
@@ -101,6 +107,7 @@ class Request:
             launcher=given.get("--launcher", ""),
             ranks=int(given.get("--ranks", "0")),
             rank=int(given.get("--rank", "0")),
+            site=site_of(os.environ),
             totals=tuple(
                 (name, int(fd))
                 for name, _, fd in (

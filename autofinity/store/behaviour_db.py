@@ -28,6 +28,7 @@ from typing import Unpack
 
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import StoreError
+from autofinity.store import spool
 from autofinity.store.behaviour_file import StepLimit, connect, guarded
 from autofinity.store.behaviour_rows import (
     Known,
@@ -175,7 +176,14 @@ class BehaviourDB:
         self, program: str, path: str, pid: int, tier: str, **origin: Unpack[RunOrigin]
     ) -> int:
         """Record the start of a program; return the number of the run."""
-        values = {"program": program, "pid": pid, "started": time.time(), "tier": tier, **origin}
+        values = {
+            "program": program,
+            "pid": pid,
+            "started": time.time(),
+            "tier": tier,
+            "uuid": os.urandom(16).hex(),
+            **origin,
+        }
         with self._guarded(), self._transaction():
             self._remember_program(program, path)
             number = self._connection.execute(
@@ -304,6 +312,25 @@ class BehaviourDB:
                 "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
                 (_AT_BUILD, str(rows)),
             )
+
+    def waiting_runs(
+        self, site: str | None, most: int, after: int | None = None
+    ) -> tuple[spool.SpooledRun, ...]:
+        """At most `most` finished runs with numbers above `after` that wait for this site; without
+        a site all that no site has.
+        """
+        with self._guarded():
+            return spool.waiting_runs(self._connection, site, most, after)
+
+    def waiting_count(self) -> Mapping[str, int]:
+        """Number of runs that wait to be sent, by the name of their site."""
+        with self._guarded():
+            return spool.waiting_count(self._connection)
+
+    def mark_sent(self, runs: Sequence[spool.SpooledRun], *, refused: bool = False) -> None:
+        """Record that a site has these runs, or that no site takes them."""
+        with self._guarded():
+            (spool.mark_refused if refused else spool.mark_sent)(self._connection, runs)
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:

@@ -11,7 +11,8 @@ from autofinity.model.affinity import Affinity, Hint
 from autofinity.store.row_values import Values
 
 _PATHS = frozenset({"path", "policy_path"})
-_NOT_UTF_8 = _PATHS | {"notes"}  # which name paths
+NOT_UTF_8 = _PATHS | {"notes"}
+"""Columns that hold any bytes: paths, and what names paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,10 @@ class RunOrigin(TypedDict, total=False):
     policy: str
     policy_path: str
     allowed: str
+    machine: str
+    """The machine (`machine_text`)."""
+    site: str
+    """Site's database that the finished run is to be sent to (`site_name`); empty: to none."""
 
 
 class RunChanges(TypedDict, total=False):
@@ -207,9 +212,14 @@ def taken(column: str) -> str:
     return f"CAST({column} AS BLOB)" if column in _PATHS else column
 
 
+def blob(column: str) -> str:
+    """Expression that reads a column: all that need not be UTF-8 as bytes."""
+    return f"CAST({column} AS BLOB)" if column in NOT_UTF_8 else column
+
+
 def put(column: str) -> str:
     """Expression that writes a value: columns that need not be UTF-8 as a text of any bytes."""
-    return "CAST(? AS TEXT)" if column in _NOT_UTF_8 else "?"
+    return "CAST(? AS TEXT)" if column in NOT_UTF_8 else "?"
 
 
 def stored(values: Mapping[str, object]) -> tuple[object, ...]:
@@ -218,7 +228,7 @@ def stored(values: Mapping[str, object]) -> tuple[object, ...]:
         os.fsencode(value)
         if name in _PATHS and isinstance(value, str)
         else value.encode("utf-8", "surrogateescape")
-        if name in _NOT_UTF_8 and isinstance(value, str)
+        if name in NOT_UTF_8 and isinstance(value, str)
         else value
         for name, value in values.items()
     )

@@ -7,11 +7,12 @@ computed column would run code that somebody else wrote.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _SCHEMA = """
 CREATE TABLE program (
@@ -81,7 +82,30 @@ CREATE TABLE mask (
     PRIMARY KEY (run, tid, start_ticks)
 ) STRICT;
 """
-_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3)
+
+# Since 4 a run has a name that no other run of any host has, and says where it is to be sent.
+_SCHEMA_4 = """
+ALTER TABLE run ADD COLUMN uuid TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN machine TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN site TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN sent REAL;
+UPDATE run SET uuid = lower(hex(randomblob(16)));
+UPDATE run SET machine = coalesce(
+    (SELECT machine FROM observation WHERE observation.run = run.id LIMIT 1), '')
+"""
+_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table, as SQLite describes it."""
+
+    name: str
+    kind: str
+    """TEXT, INTEGER or REAL."""
+    required: bool
+    default: str | None
+    """Expression of SQL; None: there is no default."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -128,14 +152,34 @@ def foreign_part(connection: sqlite3.Connection, version: int) -> str:
     return ""
 
 
+def tables_of(version: int = SCHEMA_VERSION) -> Mapping[str, tuple[Column, ...]]:
+    """Tables of a schema version, with their columns in order."""
+    with _example(version) as connection:
+        names = [name for kind, name in _objects_of(connection, -1) if kind == "table"]
+        return {
+            name: tuple(
+                Column(column, kind, bool(required or key), default)
+                for _, column, kind, required, default, key in connection.execute(
+                    f"PRAGMA table_info({name})"
+                )
+            )
+            for name in names
+        }
+
+
 @cache
 def _objects(version: int) -> dict[tuple[str, str], str]:
     """Objects in a database of a schema version."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    _make(connection, 0, version)
-    found = _objects_of(connection, -1)
-    connection.close()
-    return found
+    with _example(version) as connection:
+        return _objects_of(connection, -1)
+
+
+@contextmanager
+def _example(version: int) -> Iterator[sqlite3.Connection]:
+    """An empty database of a schema version, in memory."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        _make(connection, 0, version)
+        yield connection
 
 
 def _objects_of(connection: sqlite3.Connection, most: int) -> dict[tuple[str, str], str]:

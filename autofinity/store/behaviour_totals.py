@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from autofinity.store.behaviour_schema import transaction
+from autofinity.store.spool import waiting_count
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Numbers of rows at one instant."""
 
-    programs: int
-    runs: Mapping[str, int]
+    programs: int = 0
+    runs: Mapping[str, int] = field(default_factory=dict)
     """Runs by the tier that measured them."""
-    bound_runs: int
+    bound_runs: int = 0
     """Runs that bound a thread at least."""
-    hints: Mapping[str, int]
+    hints: Mapping[str, int] = field(default_factory=dict)
     """Programs at a thread count by the letters of their hint; empty: no hint is known."""
-    observations: Mapping[str, int]
+    observations: Mapping[str, int] = field(default_factory=dict)
     """Rows to learn from by the tier that measured them."""
-    latest_start_s: float | None
+    waiting: int = 0
+    """Finished runs that wait to be sent to a site."""
+    latest_start_s: float | None = None
     """Start of the latest run, in seconds since the epoch; None: there is no run."""
 
 
@@ -36,6 +39,7 @@ def totals_of(connection: sqlite3.Connection) -> Totals:
             bound_runs=int(_one(connection, "SELECT count(*) FROM run WHERE bound > 0")),
             hints=_grouped(connection, "behaviour", "coalesce(hint, '')"),
             observations=_grouped(connection, "observation", "tier"),
+            waiting=sum(waiting_count(connection).values()),
             latest_start_s=_one(connection, "SELECT max(started) FROM run"),
         )
 

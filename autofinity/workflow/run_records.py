@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autofinity.linux.online import whole_machine
@@ -55,6 +55,8 @@ class Status:
     rebuild_due: bool = False
     lost: tuple[str, ...] = ()
     """Lines on data that monitors could not store."""
+    waiting: Mapping[str, int] = field(default_factory=dict)
+    """Number of finished runs that wait to be sent, by the name of their site."""
     damage: StoreError | None = None
     """Error to raise in the end when damaged rows were left out."""
 
@@ -86,6 +88,7 @@ def status(db: Path | None, latest: int) -> Status:
             database.runs(latest),
             database.rebuild_due(),
             lost,
+            database.waiting_count(),
             database.damage,
         )
 

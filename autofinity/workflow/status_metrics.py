@@ -41,7 +41,7 @@ def status_metrics(db: Path | None) -> tuple[Gauge, ...]:
     path = db or default_path()
     lost = len(lost_lines(path))
     if db is None and not path.exists():
-        return _gauges(Totals(0, {}, 0, {}, {}, None), (), due=False, lost=lost, damaged=0)
+        return _gauges(Totals(), (), due=False, lost=lost, damaged=0)
     with BehaviourDB.open(path, read_only=True) as database:
         totals, live, due = database.totals(), live_runs(database), database.rebuild_due()
         return _gauges(totals, live, due=due, lost=lost, damaged=len(database.damaged))
@@ -69,6 +69,7 @@ def _gauges(
             TIERS,
             totals.observations,
         ),
+        _one("waiting_runs", "Finished runs that wait for a site's database.", totals.waiting),
         _one("rebuild_due", "1: enough new rows for `autofinity rebuild`.", int(due)),
         Gauge(
             "autofinity_latest_run_start_timestamp_seconds",

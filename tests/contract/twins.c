@@ -125,7 +125,7 @@ static int tiers(void) {
 static int environment(char** words) {
     static Python python;
     snprintf(python.interpreter, PATH_MAX, "%s", words[0]);
-    for (char** entry = python_environment(&python, false); *entry; entry++) puts(*entry);
+    for (char** entry = python_environment(&python, false, NULL); *entry; entry++) puts(*entry);
     return 0;
 }
 

@@ -9,10 +9,32 @@ import click
 
 from autofinity.cli.options.hint import HINT, hint_of
 from autofinity.model.affinity import Hint
+from autofinity.store.site_address import is_site
+
+
+class _DatabaseFile(click.Path):
+    """A file; the URL of a site's database is refused with the commands that take one."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        """The path. Fails for a URL."""
+        if is_site(os.fspath(value)):
+            self.fail(
+                "expected a file: the commands that read a site's database are `rebuild`, `site` "
+                "and `doctor --site`; `run`, `attach` and `push` write into it",
+                param,
+                ctx,
+            )
+        return super().convert(value, param, ctx)
+
 
 database_option = click.option(
     "--db",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=_DatabaseFile(path_type=Path, dir_okay=False),
     help="Behaviour database.  [default: in the state folder]",
 )
 policy_option = click.option(

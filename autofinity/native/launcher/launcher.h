@@ -26,6 +26,7 @@ enum { DIGEST_CHARS = 64, MACHINE_CHARS = 16, REASON_CHARS = 400, CPU_LIMIT = 65
 typedef struct {
     const char* policy;     // as given, or NULL
     const char* db;         // as given, or NULL for the state folder
+    const char* site;       // URL of the site's database, as given; or NULL
     const char* sample_s;   // as given, checked to be a positive number; NULL for the default
     const char* every_s;    // as --sample-s; NULL: no continuous mode
     const char* bind;       // "llc" or "core"
@@ -57,6 +58,11 @@ bool is_hint(const char* letters);
 const char* hint_letters(const char* text);
 // Name and letters of a hint, as shown to people; valid until the next call.
 const char* hint_shown(const char* letters);
+
+// URL of the site's database that the finished run is sent to: of the options, else of the
+// environment where no file is named; "": none.
+#define SITE_VARIABLE "AUTOFINITY_SITE_DB"
+const char* site_url(const Options* options);
 
 // Whether the policy alone decides, without sharing between threads.
 bool policy_decides(const Options* options);
@@ -221,8 +227,9 @@ enum { PYTHON_WORDS = 6 };
 void python_command(const Python* python, const char* module, bool compile,
                     const char* words[PYTHON_WORDS]);
 // Environment of Python: the application's, without the variables that would steer the interpreter,
-// its libraries or its allocator. `autofinity/own_python.py` restores them.
-char** python_environment(const Python* python, bool small);
+// its libraries or its allocator. `autofinity/own_python.py` restores them. `site`: value of
+// SITE_VARIABLE ("": none); NULL leaves the application's.
+char** python_environment(const Python* python, bool small, const char* site);
 
 // ---- which policy -------------------------------------------------------------------------------
 typedef struct {

@@ -18,7 +18,7 @@ static int become_python(char** argv) {
         python_command(&python, "autofinity", true, command);
         while (command[used]) used++;
         memcpy(command + used, argv + 1, (size_t)argc * sizeof *argv);
-        execve(command[0], (char* const*)command, python_environment(&python, false));
+        execve(command[0], (char* const*)command, python_environment(&python, false, NULL));
     }
     if (python.script[0]) execv(python.script, argv);  // it may know the command
     say_init(false);
@@ -162,6 +162,10 @@ static void prepare(void* what) {
             use_db = false;
         }
     }
+    const char* site = options->db || options->site ? NULL : getenv(SITE_VARIABLE);
+    if (use_db && site && *site && !*site_url(options)) {
+        say(SITE_VARIABLE " is no postgresql:// URL: the run is not sent");
+    }
     trying(NULL);
     find_python(&plan->python);
     if (!find_policy(options, plan)) return;
@@ -223,6 +227,7 @@ static void prepare(void* what) {
         say("policy %s%s%s; database %s; Python %s", plan->policy[0] ? plan->policy : "none",
             plan->policy[0] ? ", " : "", plan->policy[0] ? plan->origin : "",
             use_db ? plan->state.db : "not used", plan->python.interpreter);
+        if (use_db && *site_url(options)) say("the finished run is sent to the site's database");
     }
     // Bound before exec, so that first touch is right.
     if (known && cpuset_set(plan->application, &plan->known.set)) {

@@ -140,7 +140,9 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         argv[n++] = pairs[i][1];
     }
     argv[n] = NULL;
-    execve(argv[0], (char* const*)argv, python_environment(request->python, true));
+    // By the environment, for it may hold a password, and arguments are shown to everybody.
+    const char* site = request->state ? site_url(request->options) : "";
+    execve(argv[0], (char* const*)argv, python_environment(request->python, true, site));
 }
 
 static void become_monitor(const MonitorRequest* request, int pidfd, const Attached* attached,

@@ -44,6 +44,9 @@ static const char HELP[] =
     "changed\n"
     "  --db FILE         behaviour database (default: autofinity/behaviour.db in the state "
     "folder)\n"
+    "  --db URL          site's database, postgresql://USER@HOST:PORT/DATABASE: gets the run from\n"
+    "                    the behaviour database when PROGRAM has ended (default:\n"
+    "                    AUTOFINITY_SITE_DB, unless --db FILE is given)\n"
     "  --no-db           neither read nor write the behaviour database\n"
     "  --auto-rebuild    when PROGRAM has ended and enough new samples are recorded, retrain the\n"
     "                    user's policy in the background (as `autofinity rebuild --if-due`)\n"
@@ -53,9 +56,9 @@ static const char HELP[] =
     "  --quiet           print nothing\n"
     "  --help            print this text\n"
     "\n"
-    "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_FALLBACK, a hint; AUTOFINITY_PYTHON,\n"
-    "the monitor's interpreter; AUTOFINITY_SYSFS and AUTOFINITY_CPUINFO, the sysfs tree and\n"
-    "/proc/cpuinfo of another machine, for tests.\n"
+    "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_FALLBACK, a hint; AUTOFINITY_SITE_DB,\n"
+    "URL of a site's database; AUTOFINITY_PYTHON, the monitor's interpreter; AUTOFINITY_SYSFS and\n"
+    "AUTOFINITY_CPUINFO, the sysfs tree and /proc/cpuinfo of another machine, for tests.\n"
     "\n"
     "`autofinity status` shows decisions, `autofinity explain last` shows their reasons and the "
     "place\n"
@@ -117,6 +120,28 @@ static bool takes_short_value(char letter, char** argv, int* at, const char** va
     return true;
 }
 
+static bool is_site(const char* text) {
+    return text &&
+           (strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0);
+}
+
+// A copy of a URL that may hold a password; the argument itself, which everybody can read as long
+// as this process or a child of it runs, is overwritten. NULL: it is too long.
+static const char* taken_from_sight(char* argument) {
+    static char kept[4096];
+    size_t length = strlen(argument);
+    if (length >= sizeof kept) return NULL;
+    memcpy(kept, argument, length + 1);
+    memset(strstr(argument, "://") + 3, '*', length - (size_t)(strstr(kept, "://") + 3 - kept));
+    return kept;
+}
+
+const char* site_url(const Options* options) {
+    if (options->site) return options->site;
+    const char* set = options->db ? NULL : getenv(SITE_VARIABLE);
+    return is_site(set) ? set : "";
+}
+
 bool policy_decides(const Options* options) { return strcmp(options->mechanism, BY_POLICY) == 0; }
 
 int parse_options(int argc, char** argv, Options* out) {
@@ -159,7 +184,11 @@ int parse_options(int argc, char** argv, Options* out) {
             out->fallback = hint_letters(value ? value : "");
             if (value && !out->fallback) return wrong("wrong value for --fallback", value, HINTS);
         } else if (takes_value("--db", argv, &at, &value)) {
-            out->db = value;
+            if (!is_site(value)) {
+                out->db = value;
+            } else if (!(out->site = taken_from_sight(argv[at] + (value - argv[at])))) {
+                return wrong("the URL after --db is too long", NULL, "at most 4,000 bytes");
+            }
         } else if (takes_value("--threads", argv, &at, &value) ||
                    takes_short_value('t', argv, &at, &value)) {
             if (value && !positive_integer(value, 1 << 20, &out->threads)) {

@@ -160,20 +160,23 @@ static char* own_libraries(const char* interpreter) {
     return entry;
 }
 
-char** python_environment(const Python* python, bool small) {
-    static const char aside[] = "AUTOFINITY_ASIDE_";
+char** python_environment(const Python* python, bool small, const char* site) {
+    static const char aside[] = "AUTOFINITY_ASIDE_", site_is[] = SITE_VARIABLE "=";
     size_t count = 0;
     while (environ[count]) count++;
-    char** copy = calloc(count + 4, sizeof *copy);
+    char** copy = calloc(count + 5, sizeof *copy);
     if (!copy) return environ;
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
         char* entry = environ[i];
         if (strncmp(entry, aside, sizeof aside - 1) == 0) continue;
+        if (site && strncmp(entry, site_is, sizeof site_is - 1) == 0) continue;
         if (steers(entry) && asprintf(&entry, "%s%s", aside, environ[i]) < 0) continue;
         copy[used++] = entry;
     }
     copy[used++] = "AUTOFINITY_ISOLATED=1";
+    char* chosen;
+    if (site && *site && asprintf(&chosen, "%s%s", site_is, site) >= 0) copy[used++] = chosen;
     char* libraries = own_libraries(python->interpreter);
     if (libraries) copy[used++] = libraries;
     if (small) copy[used++] = "MALLOC_ARENA_MAX=1";  // one heap instead of one for each thread

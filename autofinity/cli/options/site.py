@@ -1,0 +1,43 @@
+"""Options that name a site's database."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from autofinity.model.errors import UsageError
+from autofinity.store.site_address import EXPECTED, SITE_VARIABLE, is_site, site_of
+
+spool_option = click.option(
+    "--db",
+    metavar="FILE|URL",
+    help="Behaviour database; the URL of a site's database (postgresql://…), which gets the "
+    "finished run.  [default: in the state folder, and AUTOFINITY_SITE_DB]",
+)
+site_option = click.option(
+    "--db",
+    "url",
+    metavar="URL",
+    help="URL of the site's database (postgresql://…).  [default: AUTOFINITY_SITE_DB]",
+)
+
+
+def spool_and_site(named: str | None) -> tuple[Path | None, str]:
+    """File of the spool (None: the usual one) and URL of the site (empty: none) that --db means.
+
+    A file that is named stays on this host, whatever the environment says.
+    """
+    if named is None:
+        return None, site_of(os.environ)
+    return (None, named) if is_site(named) else (Path(named), "")
+
+
+def site_url(named: str | None) -> str:
+    """The URL that is named, else that of the environment. Raises `UsageError`."""
+    url = named or site_of(os.environ)
+    if url and is_site(url):
+        return url
+    got = f"got {named!r}" if named else f"{SITE_VARIABLE} names none"
+    raise UsageError(f"no site's database: {got}; expected a URL such as {EXPECTED}")

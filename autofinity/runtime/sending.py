@@ -1,0 +1,23 @@
+"""Starts the sending of finished runs to the site's database when a program has ended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from autofinity.runtime.afterwards import start_afterwards
+from autofinity.store.site_address import SITE_VARIABLE
+
+SEND_LOG = "push.log"
+"""Name of the file beside the database with the output of the latest sender."""
+
+
+def start_sending(db: Path, site: str, environment: Mapping[str, str] | None = None) -> None:
+    """Start `autofinity push` to the URL `site`, which goes by the environment: arguments of
+    processes are shown to everybody. Raises `OSError`.
+    """
+    env = os.environ if environment is None else environment
+    start_afterwards(
+        db.with_name(SEND_LOG), "push", "--db", str(db), environment={**env, SITE_VARIABLE: site}
+    )

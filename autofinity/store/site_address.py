@@ -1,0 +1,48 @@
+"""URL of a site's database: what it looks like, and how it is shown without its password."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SITE_VARIABLE = "AUTOFINITY_SITE_DB"
+"""Variable with the URL of the site's database; the launcher hands it to the monitor this way,
+since arguments of processes are shown to everybody."""
+SCHEMES = ("postgresql://", "postgres://")
+EXPECTED = "postgresql://USER@HOST:PORT/DATABASE"
+_SECRETS = ("password", "sslpassword")
+
+
+def is_site(text: str) -> bool:
+    """Whether a text is meant as the URL of a site's database, and not as a file."""
+    return text.startswith(SCHEMES)
+
+
+def site_name(url: str) -> str:
+    """The URL without passwords: for people, and to name the site in the spool.
+
+    All that may be a password is left out, also of a URL that libpq would read in another way.
+    """
+    from urllib.parse import unquote
+
+    scheme, found, rest = url.partition("://")
+    if not found:
+        return ""
+    place, question, parameters = rest.partition("?")
+    if "@" in rest:  # a password may hold any character, if its writer did not know the rules
+        user_and_password, _, host = place.rpartition("@")
+        user = user_and_password.partition(":")[0]
+        place = f"{user}@{host}" if "@" in place else host
+    kept = [
+        part
+        for part in parameters.split("&")
+        if part and unquote(part.partition("=")[0]).strip().lower() not in _SECRETS
+    ]
+    if "@" in parameters:  # a question mark in the password
+        kept, place = [], place.partition(":")[0]
+    return f"{scheme}://{place}" + (question + "&".join(kept) if kept else "")
+
+
+def site_of(environment: Mapping[str, str]) -> str:
+    """URL that the environment names; empty: none."""
+    url = environment.get(SITE_VARIABLE, "")
+    return url if is_site(url) else ""

@@ -1,0 +1,97 @@
+"""Sends finished runs from the spool, the behaviour database of this host, to a site's database.
+
+Runs are marked as sent when the site has them durably. A sender that is killed in between sends
+them again, which changes nothing there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.model.errors import StoreError
+from autofinity.private_file import locked
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_file import default_path, refuse_foreign
+from autofinity.store.site_address import site_name
+from autofinity.store.site_db import RefusedRunError, SiteDB
+from autofinity.store.spool import SpooledRun
+
+_RUNS_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What a sender did."""
+
+    site: str
+    """The site's URL without its password."""
+    sent: int
+    refused: tuple[str, ...] = ()
+    """Runs that the site takes from nobody, one line each; they stay here."""
+    busy: bool = False
+    """Whether another sender was at work, which sends what waits."""
+
+
+def push(url: str, database: Path | None = None, *, everything: bool = False) -> Pushed:
+    """Send the finished runs that wait for this site, by default from the state folder.
+
+    With `everything` all finished runs are sent that no site has yet, whether or not they began
+    under a site. Raises `StoreError`: what was not sent waits for the next time.
+    """
+    path = database or default_path()
+    name = site_name(url)
+    if not path.exists():
+        return Pushed(name, 0)
+    refuse_foreign(path)
+    wanted = None if everything else name
+    sent = 0
+    refused: list[str] = []
+    try:
+        with BehaviourDB.open(path) as spool:
+            while True:
+                with locked(path.with_name("push.lock")) as ours:
+                    if not ours:
+                        return Pushed(name, sent, tuple(refused), busy=True)
+                    if spool.waiting_runs(wanted, 1):
+                        with SiteDB.open(url) as site:
+                            site.check()
+                            sent += _send_all(spool, site, wanted, refused)
+                # A run that ended just now left its row to us, if it found the lock held.
+                if everything or not spool.waiting_runs(wanted, 1):
+                    return Pushed(name, sent, tuple(refused))
+    except OSError as error:
+        raise StoreError(f"cannot lock the spool {path}: {error}") from error
+
+
+def _send_all(spool: BehaviourDB, site: SiteDB, wanted: str | None, refused: list[str]) -> int:
+    """Send all that waits, batch by batch; return the number of runs that the site has now."""
+    sent, after = 0, None
+    while runs := spool.waiting_runs(wanted, _RUNS_AT_ONCE, after):
+        after = runs[-1].number
+        try:
+            site.send(runs)
+        except RefusedRunError:
+            sent += _one_by_one(spool, site, runs, refused)
+        else:
+            spool.mark_sent(runs)
+            sent += len(runs)
+    return sent
+
+
+def _one_by_one(
+    spool: BehaviourDB, site: SiteDB, runs: Sequence[SpooledRun], refused: list[str]
+) -> int:
+    """Send runs of which one at least is refused, so that it does not hold up the others."""
+    sent = 0
+    for each in runs:
+        try:
+            site.send([each])
+        except RefusedRunError as error:
+            refused.append(f"run {each.number}: {error}")
+            spool.mark_sent([each], refused=True)
+        else:
+            spool.mark_sent([each])
+            sent += 1
+    return sent
