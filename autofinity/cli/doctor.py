@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
+from autofinity.cli.options.site import site_option, site_url
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
 from autofinity.linux.online import SYSFS
 from autofinity.linux.sysfs_topology import read_sysfs
-from autofinity.model.errors import AutofinityError, LinuxError, TopologyError
+from autofinity.model.errors import AutofinityError, LinuxError, TopologyError, UsageError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.files import load
@@ -42,9 +44,32 @@ _ASKED = "policy's needs"
     help="First measure the speeds of caches and memory that policies need (some seconds, on an "
     "idle machine), and keep them for later runs.",
 )
+@click.option(
+    "--site",
+    is_flag=True,
+    help="List the kinds of machines in the site's database instead, and which lack a policy of "
+    "their own.",
+)
+@site_option
+@click.option(
+    "--policies",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder of the site's policies (`rebuild --each-machine`), for --site.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def command(measure: bool, as_json: bool) -> None:
+def command(
+    measure: bool, site: bool, url: str | None, policies: Path | None, as_json: bool
+) -> None:
     """Probe all that a run would use, without side effects, and list remedies."""
+    if site:
+        from autofinity.cli.doctor_site import tell_site
+
+        if measure:
+            raise UsageError("--measure is of this machine; expected it without --site")
+        tell_site(site_url(url), policies, as_json)
+        return
+    if url is not None or policies is not None:
+        raise UsageError("--db and --policies are for --site")
     if measure:
         _measure()
     ladder = probe()

@@ -2,13 +2,14 @@
 
 behaviour database ─► own runs ─┬─► learn_policy (settings of the present policy) ─► policy.json
 observations of this machine ───┘                                          of the user
+
+The runs may be those of many hosts of one kind, from a site's database (`site_policies`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from autofinity import __version__
 from autofinity.model.errors import LearningError, UsageError
-from autofinity.private_file import open_private
+from autofinity.private_file import locked
 from autofinity.runtime.policies import chosen_policy, digest_of, user_policy
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path, refuse_foreign
@@ -28,9 +29,12 @@ if TYPE_CHECKING:
     from autofinity.model.observation import Observation
     from autofinity.model.policy import RulePolicy
     from autofinity.model.topology import Topology
+    from autofinity.store.behaviour_rows import LiveObservation
 
 HOST = "host"
 """Name of the present machine in observations and policies."""
+MACHINE_TEXT = "machine_text"
+"""Key of the provenance of a policy: the kind of machine that its runs were made on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,25 +101,43 @@ def rebuild(
         chosen = chosen_policy(None if policy is None else str(policy))
         old = chosen.path if chosen else None
         try:
-            made = _learned(opened, old, observations, target)
+            made = learned(
+                opened.observations(),
+                opened.damaged,
+                whole_machine_here(),
+                old,
+                observations,
+                target,
+            )
         except LearningError:
             if if_due and not dry_run:
                 opened.mark_built()  # this was an attempt: the next waits for another fifth
             raise
         if dry_run:
             return made
-        from autofinity.policy import files
-
-        target.parent.mkdir(parents=True, exist_ok=True)
-        files.save(made.learned.policy, target)
+        made = written(made)
         opened.mark_built()
-        return replace(made, digest=digest_of(target))
+        return made
 
 
-def _learned(
-    database: BehaviourDB, old: Path | None, observations: Path | None, target: Path
+def written(made: Rebuilt) -> Rebuilt:
+    """Write the new policy to its target. Raises `OSError`."""
+    from autofinity.policy import files
+
+    made.target.parent.mkdir(parents=True, exist_ok=True)
+    files.save(made.learned.policy, made.target)
+    return replace(made, digest=digest_of(made.target))
+
+
+def learned(
+    rows: Sequence[LiveObservation],
+    damaged: Sequence[str],
+    topology: Topology,
+    old: Path | None,
+    observations: Path | None,
+    target: Path,
 ) -> Rebuilt:
-    """Learn from the present data."""
+    """Learn from the rows of one kind of machine; nothing is written. Raises `LearningError`."""
     from autofinity.affinity.best_matches import BestMatches
     from autofinity.learning.leeway_hints import hints_on
     from autofinity.learning.own_runs import own_runs
@@ -125,12 +147,12 @@ def _learned(
     from autofinity.store.observations import table_of
 
     present = load(old) if old else None
-    topology = _whole_machine()
+    machine = machine_text(topology)
     settings = _settings(present)
     counters = present.counters if present else ()
-    own = own_runs(database.observations(), counters, machine_text(topology), HOST, __version__)
+    own = own_runs(rows, counters, machine, HOST, __version__)
     notes = [own.left_out] if own.left_out else []
-    notes += [f"damaged, and left out: {row}" for row in database.damaged]
+    notes += [f"damaged, and left out: {row}" for row in damaged]
     others, note = _of_this_machine(observations or _shipped(present))
     notes += [note] if note else []
     if not own.observations or (not others and own.too_few):
@@ -149,6 +171,7 @@ def _learned(
         {
             "machine": HOST,
             "model": topology.model,
+            MACHINE_TEXT: machine,
             "autofinity": __version__,
             "rebuilt_from": old_digest,
             "own_rows": len(own.observations),
@@ -164,7 +187,7 @@ def _learned(
     return Rebuilt(made, own, len(others), tuple(notes), old, old_digest, target, None)
 
 
-def _whole_machine() -> Topology:
+def whole_machine_here() -> Topology:
     """The machine as a run's monitor sees it (AUTOFINITY_SYSFS included), but all of it.
 
     Affinities are classes on the machine, whatever CPUs this process is confined to.
@@ -226,12 +249,7 @@ def _alone(db: Path) -> Iterator[None]:
     """Lock that allows one rebuild at a time for a database. Raises `LearningError` during another
     rebuild.
     """
-    lock = open_private(db.with_name("rebuild.lock"), os.O_WRONLY | os.O_CREAT)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise LearningError("another rebuild is running; wait until it ends") from None
+    with locked(db.with_name("rebuild.lock")) as ours:
+        if not ours:
+            raise LearningError("another rebuild is running; wait until it ends")
         yield
-    finally:
-        os.close(lock)
