@@ -42,6 +42,9 @@ _UNANSWERED_S = 10
 PATIENCE_S = 30.0
 """Longest time of one exchange with the server, such as a batch of runs; then the connection is
 closed."""
+_READ_S = 300
+"""Longest time of reading a site's rows, which may be millions; nobody waits for that but its
+user."""
 _MOST_BYTES = 256 << 20  # of rows that are read at once
 _ROWS_AT_ONCE = 1000
 _MOST_SAID = 300
@@ -176,7 +179,7 @@ class SiteDB:
 
     def counts(self) -> Mapping[str, int]:
         """Number of rows that this role may read, by table. Raises `StoreError`."""
-        with self._exchange():
+        with self._long_reading():
             return {
                 table: int(self._one(f"SELECT count(*) FROM autofinity.{table}"))
                 for table in ("program", "run", "observation")
@@ -184,7 +187,7 @@ class SiteDB:
 
     def machines(self) -> tuple[SeenMachine, ...]:
         """Machines of the rows that this role may read, most runs first. Raises `StoreError`."""
-        with self._exchange():
+        with self._long_reading():
             rows = self._connection.execute(
                 "SELECT machine, max(runs), max(users), max(observations) FROM ("
                 "SELECT machine, count(*) AS runs, count(DISTINCT owner) AS users, "
@@ -205,7 +208,7 @@ class SiteDB:
         damaged: list[str] = []
         read_bytes = 0
         columns = ", ".join(f"seen.{name}" for name in _OBSERVED)
-        with self._exchange(), self._connection.cursor(name="observations") as cursor:
+        with self._long_reading(), self._connection.cursor(name="observations") as cursor:
             cursor.itersize = _ROWS_AT_ONCE
             cursor.execute(
                 _sql(
@@ -264,6 +267,17 @@ class SiteDB:
             _deadline(self._connection, self._patience_s),
             self._connection.transaction(),
         ):
+            yield
+
+    @contextmanager
+    def _long_reading(self) -> Iterator[None]:
+        """One transaction that reads many rows."""
+        with (
+            _translated(self.name),
+            _deadline(self._connection, _READ_S),
+            self._connection.transaction(),
+        ):
+            self._run(f"SET LOCAL statement_timeout = '{_READ_S}s'")
             yield
 
     def _run(self, statement: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autofinity.model.errors import StoreError
 from autofinity.private_file import locked
+from autofinity.runtime.sending import SEND_LOCK
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path, refuse_foreign
 from autofinity.store.site_address import site_name
@@ -51,7 +52,7 @@ def push(url: str, database: Path | None = None, *, everything: bool = False) ->
     try:
         with BehaviourDB.open(path) as spool:
             while True:
-                with locked(path.with_name("push.lock")) as ours:
+                with locked(path.with_name(SEND_LOCK)) as ours:
                     if not ours:
                         return Pushed(name, sent, tuple(refused), busy=True)
                     if spool.waiting_runs(wanted, 1):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,13 +13,13 @@ import pytest
 from postgres_server import Server, running
 from site_rows import count
 
+from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.site_db import SiteDB
 
 type Runner = Any  # of conftest.py
 
 PASSWORD = "not-to-be-shown"
-SLEEPY = ("sh", "-c", "sleep 1; exit 3")
 
 
 @pytest.fixture(scope="module")
@@ -53,24 +51,41 @@ def shown_by_processes() -> bytes:
     return found
 
 
+def finished(
+    run: Runner, *options: str, env: Mapping[str, str] | None = None, db: Path | None = None
+) -> tuple[int, bytes]:
+    """A program under the launcher that ends once it is watched and on record in `db` (by default
+    the usual one); its exit code and what was printed. No process shows the password meanwhile.
+    """
+    process = run.start(
+        *options,
+        *("--", "sh", "-c", "env; read line; exit 3"),
+        env=run.env | dict(env or {}),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert run.eventually(lambda: bool(run.monitors_of(process.pid)))
+    assert PASSWORD.encode() not in shown_by_processes()
+    if "--no-db" not in options:
+        assert run.eventually(lambda: on_record(db or run.db, process.pid))
+    printed, _ = process.communicate(b"\n")
+    return process.returncode, printed
+
+
+def on_record(db: Path, pid: int) -> bool:
+    with suppress(StoreError), BehaviourDB.open(db, read_only=True) as database:
+        return any(each.pid == pid for each in database.runs())
+    return False
+
+
 def test_the_finished_run_is_sent_and_the_password_is_shown_nowhere(
     run: Runner, server: Server
 ) -> None:
-    url, before = server.tcp_url("ann", PASSWORD), arrived(server)
-    process = subprocess.Popen(
-        run.command("--db", url, "--", "sh", "-c", "env; sleep 1; exit 3"),
-        env=run.env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    # The first is the launcher's own argument, which it takes from sight.
-    assert run.eventually(lambda: bool(run.monitors_of(process.pid)))
-    while process.poll() is None:
-        assert PASSWORD.encode() not in shown_by_processes()
-        time.sleep(0.05)
-    out, said = process.communicate()
-    assert process.returncode == 3
-    assert b"AUTOFINITY_SITE_DB" not in out and PASSWORD.encode() not in out + said
+    before = arrived(server)
+    code, printed = finished(run, "--db", server.tcp_url("ann", PASSWORD))
+    assert code == 3
+    assert b"AUTOFINITY_SITE_DB" not in printed and PASSWORD.encode() not in printed
 
     def there() -> bool:
         assert PASSWORD.encode() not in shown_by_processes()
@@ -87,8 +102,7 @@ def test_a_site_that_never_answers_holds_nothing_up_and_gets_the_run_next_time(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"postgresql://ann@127.0.0.1:{silent.getsockname()[1]}/runs"
-        done = subprocess.run(run.command("--db", url, "--", *SLEEPY), env=run.env, check=False)
-        assert done.returncode == 3
+        assert finished(run, "--db", url)[0] == 3
         assert run.eventually(lambda: waiting(run) == 1)  # whoever waits for the site, or not
         log = run.db.with_name("push.log")
         assert run.eventually(lambda: log.exists() and b"cannot be used" in log.read_bytes())
@@ -108,23 +122,21 @@ def test_a_site_that_never_answers_holds_nothing_up_and_gets_the_run_next_time(
 def test_runs_without_the_site_stay_here(
     run: Runner, server: Server, tmp_path: Path, named: str
 ) -> None:
-    options = {
-        "by --no-db": ("--no-db",),
-        "by another file": ("--db", str(tmp_path / "own" / "db")),
-    }
+    other = tmp_path / "own" / "db"
+    options = {"by --no-db": ("--no-db",), "by another file": ("--db", str(other))}
     value = "a-file" if named == "by no URL" else server.url("ann")
     before = arrived(server)
-    done = subprocess.run(
-        run.command(*options.get(named, ()), "--", *SLEEPY),
-        env=run.env | {"AUTOFINITY_SITE_DB": value},
-        check=False,
-        capture_output=True,
+    _, printed = finished(
+        run,
+        *options.get(named, ()),
+        env={"AUTOFINITY_SITE_DB": value},
+        db=other if named == "by another file" else None,
     )
-    told = b"AUTOFINITY_SITE_DB is no postgresql:// URL" in done.stderr
-    assert told == (named == "by no URL"), done.stderr
-    assert run.eventually(lambda: b"autofinity.runtime.monitor" not in shown_by_processes_of(run))
+    told = b"AUTOFINITY_SITE_DB is no postgresql:// URL" in printed
+    assert told == (named == "by no URL"), printed
+    assert run.eventually(lambda: b"autofinity" not in shown_by_processes_of(run))
     assert arrived(server) == before
-    assert not list(tmp_path.rglob("push.log"))
+    assert not list(tmp_path.rglob("push.l*"))
 
 
 def shown_by_processes_of(run: Runner) -> bytes:
@@ -137,12 +149,29 @@ def shown_by_processes_of(run: Runner) -> bytes:
     return found
 
 
+def test_a_program_that_was_attached_to_is_sent_too(run: Runner, server: Server) -> None:
+    before = arrived(server)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as program:
+        watching = subprocess.Popen(
+            [run.launcher, "attach", str(program.pid), "--db", server.url("ann")],
+            env=run.env,
+            stderr=subprocess.PIPE,
+        )
+        assert run.eventually(lambda: on_record(run.db, program.pid))
+        program.communicate()
+    assert b"the program has ended" in watching.communicate()[1]
+    assert run.eventually(lambda: arrived(server) == before + 1)
+    assert run.eventually(lambda: waiting(run) == 0)
+
+
+def test_a_dry_run_names_the_site_without_its_password(run: Runner) -> None:
+    url = f"postgresql://ann:{PASSWORD}@db.example/runs"
+    done = run("--dry-run", "--db", url, "--", "true")
+    assert b"sent to   postgresql://ann@db.example/runs\n" in done.stdout, done
+    assert PASSWORD.encode() not in done.stdout + done.stderr
+
+
 def test_the_environment_names_the_site_for_all_runs(run: Runner, server: Server) -> None:
     before = arrived(server)
-    subprocess.run(
-        run.command("--", *SLEEPY),
-        env=run.env | {"AUTOFINITY_SITE_DB": server.url("ann")},
-        check=False,
-    )
+    finished(run, env={"AUTOFINITY_SITE_DB": server.url("ann")})
     assert run.eventually(lambda: arrived(server) == before + 1)
-    assert os.path.exists(run.db)

@@ -17,6 +17,7 @@ from site_rows import MACHINE, SAMPLE, count, spooled
 
 from autofinity.model.errors import StoreError
 from autofinity.private_file import locked
+from autofinity.runtime.sending import SEND_LOCK, start_sending
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_schema import SCHEMA_VERSION
 from autofinity.store.site_address import site_name
@@ -183,11 +184,31 @@ def test_a_server_that_stops_in_the_middle_is_not_waited_for(site: Server, tmp_p
 def test_one_sender_at_a_time(site: Server, tmp_path: Path) -> None:
     spool, url = tmp_path / "db", site.url("ann")
     spooled(spool, url)
-    with locked(tmp_path / "push.lock") as ours:
+    with locked(tmp_path / SEND_LOCK) as ours:
         assert ours
         assert push(url, spool).busy
+        start_sending(spool, url)
+        assert not (tmp_path / "push.log").exists()  # nothing was started
     assert waiting(spool) == 1
     assert not push(url, spool).busy
+
+
+def test_a_run_that_ends_while_the_sender_is_at_work_is_sent_by_it(
+    site: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool, url = tmp_path / "db", site.url("ann")
+    spooled(spool, url)
+    close = SiteDB.close
+
+    def meanwhile(database: SiteDB) -> None:
+        close(database)
+        if not (tmp_path / "seen").exists():
+            (tmp_path / "seen").touch()
+            spooled(spool, url)  # all was sent, and the lock is still held
+            assert push(url, spool).busy
+
+    monkeypatch.setattr(SiteDB, "close", meanwhile)
+    assert push(url, spool).sent == 2
 
 
 def test_a_role_reads_what_the_setting_says_and_writes_for_itself_alone(
