@@ -33,6 +33,8 @@ from autofinity.runtime.evidence import (
 from autofinity.runtime.launcher import find_launcher
 from autofinity.runtime.machine_facts import speeds_here
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy
+from autofinity.store.site_address import EXPECTED, SITE_VARIABLE, is_site, site_name
+from autofinity.store.site_db import can_open
 
 _ASKED = "policy's needs"
 
@@ -73,7 +75,7 @@ def command(
     if measure:
         _measure()
     ladder = probe()
-    parts = (_launcher(), _choice(), _speeds(), *_policy(ladder.tier))
+    parts = (_launcher(), _choice(), _speeds(), *_policy(ladder.tier), *_site())
     if as_json:
         say_json(_document(ladder, parts), indent=2)
         return
@@ -163,6 +165,21 @@ def _policy(tier: str) -> tuple[Capability, ...]:
     except AutofinityError as error:
         return (shown, Capability(_ASKED, False, str(error)))
     return (shown, _evidence(policy, tier), *_lacking(policy))
+
+
+def _site() -> tuple[Capability, ...]:
+    """Whether finished runs can be sent to the site's database, where one is named."""
+    value = os.environ.get(SITE_VARIABLE, "")
+    if not value:
+        return ()
+    if not is_site(value):
+        said = f"{SITE_VARIABLE} is no postgresql:// URL: runs are not sent"
+        return (Capability("site's database", False, said, f"set it to {EXPECTED}"),)
+    name = site_name(value)
+    if not can_open():
+        said = f"{name}: psycopg is missing, so that runs wait here"
+        return (Capability("site's database", False, said, "pip install 'autofinity[site]'"),)
+    return (Capability("site's database", True, f"{name}: finished runs are sent there"),)
 
 
 def _evidence(policy: RulePolicy, tier: str) -> Capability:

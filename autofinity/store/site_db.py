@@ -302,6 +302,13 @@ class SiteDB:
 _OBSERVED = ("program", "threads", "affinity", "machine", "sample", "tier")
 
 
+def can_open() -> bool:
+    """Whether the driver is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("psycopg") is not None
+
+
 def _driver() -> Any:
     try:
         import psycopg

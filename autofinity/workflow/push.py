@@ -24,7 +24,7 @@ _RUNS_AT_ONCE = 50
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What a sender did."""
+    """Result of a sender."""
 
     site: str
     """The site's URL without its password."""

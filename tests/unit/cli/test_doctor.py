@@ -49,3 +49,23 @@ def test_a_policy_that_cannot_be_read_has_no_counters_to_speak_of(tmp_path: Path
     (tmp_path / "p.json").write_text("{")
     assert NAME not in capabilities(tmp_path / "p.json")
     assert NAME not in capabilities(tmp_path / "missing.json")
+
+
+def test_it_says_whether_finished_runs_can_be_sent_to_the_site(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def site(url: str) -> dict[str, object] | None:
+        done = CliRunner().invoke(command, ["--json"], env={"AUTOFINITY_SITE_DB": url})
+        found = {each["name"]: each for each in json.loads(done.output)["capabilities"]}
+        assert "secret" not in done.output
+        return found.get("site's database")
+
+    assert site("") is None
+    wrong = site("a-file")
+    assert wrong is not None and wrong["available"] is False
+    right = site("postgresql://me:secret@db.example/runs")
+    assert right is not None and right["available"] is True
+    assert right["detail"] == "postgresql://me@db.example/runs: finished runs are sent there"
+    monkeypatch.setattr("autofinity.cli.doctor.can_open", lambda: False)
+    missing = site("postgresql://me:secret@db.example/runs")
+    assert missing is not None and missing["remedy"] == "pip install 'autofinity[site]'"
