@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from click.testing import CliRunner, Result
 from own_database import by_hand, filled
 from prometheus_client.openmetrics import parser as open_metrics
 from prometheus_client.parser import text_string_to_metric_families
+from site_rows import spooled
 
 from autofinity.cli.main import cli
 from autofinity.model.errors import UsageError
@@ -82,6 +84,17 @@ def test_no_name_of_a_program_is_in_the_file_and_no_row_makes_a_time_series(tmp_
     assert "/bin/k" not in text and "secret" not in text
     assert read(text).keys() == read(few.read_text()).keys()
     assert read(text)["autofinity_live_runs", (("phase", "other"),)] == 1
+
+
+def test_runs_that_wait_for_a_site_are_counted_and_shown(tmp_path: Path) -> None:
+    spooled(tmp_path / "db", "postgresql://me:secret@db/runs", 3)
+    spooled(tmp_path / "db", "postgresql://me@db/runs", 1, ended=False)
+    write("--db", tmp_path / "db", "--metrics", tmp_path / "a.prom")
+    assert read((tmp_path / "a.prom").read_text())["autofinity_waiting_runs", ()] == 3
+    said = write("--db", tmp_path / "db").output
+    assert "3 finished runs wait to be sent to postgresql://me@db/runs: `autofinity push`" in said
+    document = json.loads(write("--db", tmp_path / "db", "--json").output)
+    assert document["waiting"] == {"postgresql://me@db/runs": 3}
 
 
 def test_a_start_that_no_calendar_has_is_left_out(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -19,10 +20,11 @@ from autofinity.model.errors import StoreError
 from autofinity.private_file import locked
 from autofinity.runtime.sending import SEND_LOCK, start_sending
 from autofinity.store.behaviour_db import BehaviourDB
-from autofinity.store.behaviour_schema import SCHEMA_VERSION
+from autofinity.store.behaviour_schema import SCHEMA_VERSION, Column, tables_of
 from autofinity.store.site_address import site_name
 from autofinity.store.site_db import SiteDB
-from autofinity.store.spool import site_columns
+from autofinity.store.site_schema import migration
+from autofinity.store.spool import SITE_TABLES, site_columns
 from autofinity.workflow.push import push
 
 
@@ -272,9 +274,18 @@ def test_an_older_database_is_brought_up_to_date_and_a_newer_one_takes_older_wri
         with pytest.raises(StoreError, match=f"schema {SCHEMA_VERSION - 1}, expected"):
             push(url, spool)
         admin.execute(f"UPDATE autofinity.schema_version SET version = {SCHEMA_VERSION + 1}")
-        admin.execute("ALTER TABLE autofinity.run ADD COLUMN later text NOT NULL DEFAULT ''")
+        before = {table: tables_of()[table] for table in SITE_TABLES}
+        more = (
+            Column("later", "TEXT", True, "'{}'"),
+            Column("notes_2", "TEXT", False, None),
+            Column("speed", "REAL", True, "0"),
+        )
+        for statement in migration(before, before | {"run": (*before["run"], *more)}):
+            admin.execute(statement)  # type: ignore[arg-type]
         assert push(url, spool).sent == 1
-        assert count(admin, "SELECT count(*) FROM autofinity.run") == 1
+        assert admin.execute("SELECT later, notes_2, speed FROM autofinity.run").fetchall() == [
+            ("{}", None, 0)
+        ]
     with SiteDB.open(site.url()) as owner, pytest.raises(StoreError, match="update autofinity"):
         owner.init("own")
 
@@ -334,6 +345,29 @@ def test_observations_of_many_hosts_are_read_run_by_run(site: Server, tmp_path: 
         (MACHINE, 4, 1, 8),
         ("another", 1, 1, 2),
     ]
+
+
+def test_a_site_with_more_rows_than_are_read_at_once_is_an_error(
+    site: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spooled(tmp_path / "db", site.url("ann"), 3)
+    push(site.url("ann"), tmp_path / "db")
+    monkeypatch.setattr("autofinity.store.site_db._MOST_BYTES", 500)
+    with SiteDB.open(site.url("ann")) as database, pytest.raises(StoreError, match="more than"):
+        database.observations(MACHINE)
+
+
+def test_tables_that_several_make_at_once_are_made_once(server: Server) -> None:
+    def make(_: int) -> int:
+        with SiteDB.open(server.url()) as database:
+            database.init("all")
+            return database.version
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(make, range(8))) == {SCHEMA_VERSION}
+    with server.admin() as admin:
+        assert count(admin, "SELECT count(*) FROM autofinity.schema_version") == 1
+        admin.execute("DROP SCHEMA autofinity CASCADE")
 
 
 def test_without_the_driver_the_message_says_what_to_install(
