@@ -50,6 +50,11 @@ def this_host() -> str:
     return f"{read_text('/proc/sys/kernel/random/boot_id').strip()} {namespace}"
 
 
+def boot_of(host: str) -> str:
+    """The boot that a text of `this_host` names."""
+    return host.partition(" ")[0]
+
+
 def start_ticks_of(pid: int) -> int | None:
     """Start of a process or thread in clock ticks since boot; None when it has ended."""
     text = read_text(f"/proc/{pid}/stat")

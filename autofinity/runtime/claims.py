@@ -12,13 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.identity import ProcessIdentity, this_host
+from autofinity.linux.identity import ProcessIdentity, boot_of, this_host
 from autofinity.model.errors import StoreError, UsageError
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.side_lines import beginning
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
+from autofinity.store.network_folders import may_be_shared
 from autofinity.whole_file import replace_file
 
 CLAIMS_HEAD = "autofinity-claims 2"
@@ -58,12 +59,18 @@ def expire(database: BehaviourDB) -> None:
     """Record the end of runs whose program is gone and whose monitor did not record it. Raises
     `StoreError`.
 
-    Otherwise the rows of killed monitors would be examined for ever.
+    Otherwise the rows of killed monitors would be examined for ever, and never be sent to a site.
     """
-    for run in database.open_runs(this_host()):
-        if not process_of(run).alive:
-            database.update_run(run.id, phase="ended", cpus="", ended=True)
-            database.forget_masks(run.id)
+    here = this_host()
+    earlier_boots = [
+        run for run in database.open_runs() if run.host and boot_of(run.host) != boot_of(here)
+    ]
+    gone = [run for run in database.open_runs(here) if not process_of(run).alive]
+    if earlier_boots and not may_be_shared(database.path):  # else they may live on other hosts
+        gone += earlier_boots
+    for run in gone:
+        database.update_run(run.id, phase="ended", cpus="", ended=True)
+        database.forget_masks(run.id)
 
 
 def write_claims(database: BehaviourDB) -> None:

@@ -26,6 +26,7 @@ from autofinity.runtime.machine_text import read_machine_text
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.site_address import site_name
 from autofinity.store.site_db import SiteDB
+from autofinity.workflow import site_policies
 from autofinity.workflow.push import push
 from autofinity.workflow.site_policies import file_name
 
@@ -115,6 +116,21 @@ def test_a_policy_is_learned_from_the_runs_of_all_hosts_and_users(
     assert decide(learned, {"accesses": 1e8}).hint != DISTRIBUTED
     assert learned.provenance["machine_text"] == ALIKE
     assert learned.provenance["model"] == "Made-up CPU"
+
+
+def test_the_policy_of_machines_as_this_one_is_learned_alone(
+    server: Server, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = site_policies.topology_of(ALIKE)
+    monkeypatch.setattr(site_policies, "whole_machine_here", lambda: here)
+    words = ("rebuild", "--db", server.url(), "--policy", old, "-o", tmp_path / "own" / "p.json")
+    tried = document(*words, "--dry-run")
+    assert (tried["rebuilt"], tried["own_rows"]) == (False, 16)
+    assert not (tmp_path / "own").exists()
+    assert document(*words)["rebuilt"]
+    assert load(tmp_path / "own" / "p.json").provenance["machine_text"] == ALIKE
+    alone = ask("rebuild", "--db", server.url("ann"), "--policy", old, "--dry-run")
+    assert "from 8 rows of own runs" in alone.output
 
 
 def test_a_user_learns_from_rows_that_the_setting_lets_that_user_read(

@@ -12,12 +12,19 @@ import pytest
 from made_up_machine import cpus, machine
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.linux.identity import start_ticks_of
+from autofinity.linux.identity import start_ticks_of, this_host
 from autofinity.model.affinity import PACKED
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
 from autofinity.ports import Interval
-from autofinity.runtime.claims import CLAIMS_HEAD, claimed, free_cpus, live_runs, whole_cores
+from autofinity.runtime.claims import (
+    CLAIMS_HEAD,
+    claimed,
+    expire,
+    free_cpus,
+    live_runs,
+    whole_cores,
+)
 from autofinity.runtime.journal import Journal, RunHeader
 from autofinity.runtime.live_state import LiveState
 from autofinity.store.behaviour_db import BehaviourDB
@@ -93,6 +100,21 @@ def test_the_claim_of_a_killed_program_expires_though_nobody_noted_its_end(tmp_p
     assert note == ""
     with BehaviourDB.open(tmp_path / "db") as database:
         assert [run.ended is None for run in database.runs()] == [True, False]
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["on a local disk", "shared by hosts"])
+def test_the_end_of_runs_before_the_last_boot_is_recorded_where_no_other_host_may_run_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool
+) -> None:
+    monkeypatch.setattr("autofinity.runtime.claims.may_be_shared", lambda path: shared)
+    boot, namespace = this_host().split()
+    with BehaviourDB.open(tmp_path / "db") as database:
+        for host in (f"another-boot {namespace}", f"{boot} 1", ""):
+            database.begin_run("k", "/bin/k", os.getpid(), "t", host=host, start_ticks=1)
+        expire(database)
+        assert [run.host for run in database.runs() if run.ended is not None] == (
+            [] if shared else [f"another-boot {namespace}"]
+        )
 
 
 def test_a_zombie_claims_nothing() -> None:

@@ -324,6 +324,25 @@ def test_no_password_is_in_any_message(server: Server) -> None:
         assert "secr" not in str(caught.value).replace("?secret-1=1", "")
 
 
+def test_a_password_comes_from_files_of_postgresql_too(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without = f"postgresql://bob@127.0.0.1:{server.port}/postgres"
+    monkeypatch.setenv("PGPASSFILE", str(tmp_path / "none"))
+    with pytest.raises(StoreError, match="no password supplied"):
+        SiteDB.open(without)
+    (tmp_path / "pass").write_text(f"127.0.0.1:{server.port}:postgres:bob:not-shown\n")
+    (tmp_path / "pass").chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(tmp_path / "pass"))
+    with SiteDB.open(without) as database:
+        assert database._asked("SELECT current_user") == "bob"
+    (tmp_path / "services").write_text("[runs]\nhost=127.0.0.1\nuser=bob\npassword=not-shown\n")
+    monkeypatch.setenv("PGPASSFILE", str(tmp_path / "none"))
+    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
+    with SiteDB.open(f"postgresql://:{server.port}/postgres?service=runs") as database:
+        assert database._asked("SELECT current_user") == "bob"
+
+
 def test_observations_of_many_hosts_are_read_run_by_run(site: Server, tmp_path: Path) -> None:
     for host in ("a", "b"):
         spooled(tmp_path / host, site.url("ann"), 2)
