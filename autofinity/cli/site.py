@@ -32,8 +32,8 @@ _MEANING: dict[Readers, str] = {
     "readers",
     type=click.Choice(READERS),
     help="Rows that each role may read: its own, also the observations of others (which policies "
-    "are learned from; no program or path is in them), or all. The owner of the tables reads all.  "
-    "[default: own, or as it is]",
+    "are learned from; they name programs by keys, not by paths), or all. "
+    "The owner of the tables reads all.  [default: own, or as it is]",
 )
 @json_option
 def command(url: str | None, init: bool, readers: str | None, as_json: bool) -> None:

@@ -30,9 +30,10 @@ _KINDS = {"TEXT": "text", "INTEGER": "bigint", "REAL": "double precision"}
 _KEYS = {
     "program": "PRIMARY KEY (owner, key)",
     "run": "PRIMARY KEY (owner, uuid), "
-    "FOREIGN KEY (owner, program) REFERENCES autofinity.program (owner, key)",
+    "FOREIGN KEY (owner, program) REFERENCES autofinity.program (owner, key) "
+    "ON DELETE CASCADE",
     "observation": "PRIMARY KEY (owner, run_uuid, id), "
-    "FOREIGN KEY (owner, run_uuid) REFERENCES autofinity.run (owner, uuid)",
+    "FOREIGN KEY (owner, run_uuid) REFERENCES autofinity.run (owner, uuid) ON DELETE CASCADE",
 }
 # The number of a run is counted by each host, so that it names no run here.
 _MORE_COLUMNS = {"observation": "run_uuid text NOT NULL"}

@@ -108,6 +108,18 @@ def test_only_finished_runs_that_began_under_this_site_are_sent(
     assert push(url, spool, everything=True).sent == 0
 
 
+def test_runs_that_the_owner_deletes_take_their_observations_along_and_do_not_come_back(
+    site: Server, tmp_path: Path
+) -> None:
+    spooled(tmp_path / "db", site.url("ann"), 2)
+    push(site.url("ann"), tmp_path / "db")
+    with site.admin() as admin:
+        admin.execute("DELETE FROM autofinity.run WHERE id = 1")
+        assert count(admin, "SELECT count(*) FROM autofinity.observation") == 2
+        assert push(site.url("ann"), tmp_path / "db", everything=True).sent == 0
+        assert count(admin, "SELECT count(*) FROM autofinity.run") == 1
+
+
 def test_the_password_of_a_url_does_not_part_runs_of_one_site(site: Server, tmp_path: Path) -> None:
     spooled(tmp_path / "db", site.tcp_url("bob", "old-password"))
     assert push(site.tcp_url("bob", "not-shown"), tmp_path / "db").sent == 1
