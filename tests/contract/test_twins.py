@@ -474,7 +474,8 @@ def looks_at(policy: RulePolicy) -> str:
 def test_what_a_policy_looks_at_is_known(
     launcher: Launcher, case: dict[str, str], tmp_path: Path
 ) -> None:
-    whole = {**json.loads(dumps(RulePolicy((), {}, (), PACKED))), **json.loads(case["text"])}
+    parts = json.loads(case["text"])
+    whole = json.loads(dumps(RulePolicy((), {}, (), PACKED, version=parts["version"]))) | parts
     path = tmp_path / "policy.json"
     path.write_text(json.dumps(whole))
     assert launcher.says("asks", path) == [case["looks_at"]] == [looks_at(loads(path.read_bytes()))]
