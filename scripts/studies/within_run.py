@@ -1,6 +1,6 @@
 """Compare decisions within the run with decisions before it: docs/run.md.
 
-    python scripts/studies/within_run.py [--machine M …] [--size S …] [--program P …] [--work DIR]
+    python scripts/studies/within_run.py [--machine M …] [--suite training|kernels] [--size S …] [--program P …] [--work DIR]
         [--seeds N] [--minute-of os|best] [--stretch N] [--sampling-loss L …] [--into DOCUMENT]
 
 Training programs, and the public kernels (kernels/), from which nothing is learned, run for the
@@ -30,11 +30,8 @@ from autofinity.workflow.capture import capture
 from autofinity.workflow.wanted import wanted_on
 
 HERE = Path(__file__).resolve().parents[2]
-SUITES = {
-    HERE / "training" / "suite.toml": ("small",),
-    HERE / "kernels" / "suite.toml": ("llc",),
-}
-"""Suites, with the sizes that are affordable."""
+SUITES = {"training": ("small",), "kernels": ("llc",)}
+"""Folders of suites, with the sizes that are affordable."""
 MACHINES = ("opteron-6164he", "epyc-9654", "xeon-8480", "xeon-e5-2650")
 MARK = "scripts/studies/within_run.py, "
 BEHIND = 0.015
@@ -44,6 +41,7 @@ BEHIND = 0.015
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--machine", action="append", help="default: " + ", ".join(MACHINES))
+    words.add_argument("--suite", choices=SUITES, help="default: both")
     words.add_argument("--program", action="append", default=[])
     words.add_argument("--size", action="append", help="of inputs (default: small, of kernels llc)")
     words.add_argument(
@@ -73,8 +71,10 @@ def main() -> None:
         tuple(wanted.sampling_loss or (SAMPLING_LOSS,)),
         wanted.work,
     )
+    suites = [wanted.suite] if wanted.suite else list(SUITES)
     judged = {
-        name: list(rows(OnMachine(name, asked), asked)) for name in wanted.machine or MACHINES
+        name: list(rows(OnMachine(name, asked), asked, suites))
+        for name in wanted.machine or MACHINES
     }
     for name, lines in (("machines", machines_table(judged)), ("behind", behind_table(judged))):
         table = "\n".join(lines)
@@ -83,10 +83,13 @@ def main() -> None:
             put_between_marks(wanted.into, MARK + name, table)
 
 
-def rows(on: OnMachine, asked: Asked) -> Iterator[Row]:
-    for suite, sizes in SUITES.items():
+def rows(on: OnMachine, asked: Asked, suites: Sequence[str]) -> Iterator[Row]:
+    for suite in suites:
         wanted = wanted_on(
-            on.name, sizes=asked.sizes or sizes, suite=suite, work=asked.work / "traces"
+            on.name,
+            sizes=asked.sizes or SUITES[suite],
+            suite=HERE / suite / "suite.toml",
+            work=asked.work / "traces",
         )
         known = tuple(n for n in asked.programs if n in wanted.suite.programs)
         if asked.programs and not known:
