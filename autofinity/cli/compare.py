@@ -94,7 +94,7 @@ def command(
     paper_seconds: float,
     faults_per_page: float | None,
     policy: str | None,
-    jobs: int,
+    jobs: int | None,
     work: Path | None,
     only_list: bool,
     output: Path | None,

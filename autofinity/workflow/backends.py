@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from autofinity.linux.gaps import gaps
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import Topology
+from autofinity.ports import Pool
 from autofinity.reporter import SILENT, Reporter
 from autofinity.resources import shipped
 
@@ -59,13 +60,14 @@ def simulated(
     *,
     twin: bool = False,
     precision: Precision | None = None,
+    pool: Pool | None = None,
     reporter: Reporter = SILENT,
 ) -> SimMachine:
-    """The machine of `simulated_spec`, which also raises the errors."""
+    """The machine of `simulated_spec`, which also raises the errors; see `SimMachine`."""
     from autofinity.sim.machine import SimMachine
 
     spec = simulated_spec(name, latencies, page_size, twin=twin, reporter=reporter)
-    return SimMachine(spec, precision, reporter.notice)
+    return SimMachine(spec, precision, reporter.notice, pool)
 
 
 def simulated_spec(

@@ -40,7 +40,8 @@ class Wanted:
     sizes: tuple[str, ...]
     """Sizes of the programs' inputs; each is a workload of its own."""
     threads: tuple[int, ...]
-    jobs: int
+    jobs: int | None
+    """Number of runs at a time; None: as many as this machine has cores, or the cluster allows."""
     work: Path
     affinities: str = "hints"
     seed: int = 1
@@ -63,9 +64,11 @@ class Wanted:
     """Programs to run in all affinities, whatever the selection."""
     error: float = 0.01
     """Relative standard error of the time that replays of sampled traces have to reach."""
+    on: str = ""
+    """Where runs are made: `dask://HOST:PORT` or `tls://HOST:PORT`; empty: on this machine."""
 
     def __post_init__(self) -> None:
-        counts = {"threads": min(self.threads, default=1), "jobs": self.jobs}
+        counts = {"threads": min(self.threads, default=1), "jobs": self.jobs or 1}
         for name, number in {**counts, "page_seeds": self.page_seeds}.items():
             if number < 1:
                 raise UsageError(f"{name} {number}: expected at least 1")
@@ -77,6 +80,13 @@ class Wanted:
         """Whether programs run on the present machine itself."""
         return self.machine == "host" and self.latencies is None and not self.twin
 
+    @property
+    def at_once(self) -> int:
+        """Number of runs that are made on this machine at a time."""
+        if self.native or self.on:
+            return 1  # a native run has the machine to itself
+        return self.jobs or len(os.sched_getaffinity(0))
+
 
 def wanted_on(
     machine: str,
@@ -84,7 +94,7 @@ def wanted_on(
     programs: tuple[str, ...] = (),
     sizes: tuple[str, ...] = ("small",),
     threads: tuple[int, ...] = (8,),
-    jobs: int = 1,
+    jobs: int | None = 1,
     suite: Path | None = None,
     work: Path | None = None,
 ) -> Wanted:

@@ -30,7 +30,7 @@ class ProfilingOptions(TypedDict):
     programs: tuple[str, ...]
     sizes: tuple[str, ...]
     work: Path | None
-    jobs: int
+    jobs: int | None
     affinities: str
     period_us: float | None
 
