@@ -17,7 +17,6 @@ from autofinity.cli.options.profiling import (
     thread_counts,
     wanted_of,
 )
-from autofinity.cli.options.work import on_option
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
@@ -65,7 +64,6 @@ if TYPE_CHECKING:
     help="Run this program in all affinities, whatever is selected; may be repeated.",
 )
 @error_option
-@on_option
 @click.option(
     "--estimate",
     "only_estimate",
@@ -94,7 +92,6 @@ def command(
     search: int,
     certify: tuple[str, ...],
     error: float,
-    on: str,
     only_estimate: bool,
     output: Path | None,
     pack: bool,
@@ -122,7 +119,6 @@ def command(
         search=search,
         certify=certify,
         error=error,
-        on=on,
     )
     wanted.suite.pick(certify)
     if only_estimate:

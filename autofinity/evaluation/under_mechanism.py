@@ -23,7 +23,7 @@ _WHOLE_RUN_NS = 10**13
 
 
 class SharedByMechanisms:
-    """What all mechanisms need to run one program; what is known of the program is kept."""
+    """Data that all mechanisms need to run one program; facts of the program are kept."""
 
     def __init__(
         self,

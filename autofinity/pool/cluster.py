@@ -212,11 +212,16 @@ class ClusterPool:
             self._sent[there] += 1
 
     def _watch(self) -> None:
-        """Look at the cluster until it is closed, and give up when there is nobody to wait for."""
+        """Look at the cluster until it is closed, and fail when there is nobody to wait for."""
         last_s = time.monotonic()
         while not self._closing.wait(_LOOK_S):
             try:
                 self._look()
+                if self._begun:
+                    self._ask_for_workers()
+            except ClusterError as error:
+                self._fail(error)
+                return
             except Exception as error:
                 self._fail(
                     ClusterError(
@@ -231,6 +236,12 @@ class ClusterPool:
             elif now_s - last_s > self._patience_s:
                 self._fail(self._nobody())
                 return
+
+    def _ask_for_workers(self) -> None:
+        """Called at each look while tasks wait or run. Here workers come by themselves.
+
+        Raises `ClusterError` where none can come.
+        """
 
     def _look(self) -> None:
         found = self._client.nthreads(callback_timeout=_ANSWER_S)

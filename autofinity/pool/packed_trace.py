@@ -12,7 +12,7 @@ from autofinity.model.errors import ClusterError, TraceError
 from autofinity.trace.meta import read_meta
 
 _MOST_BYTES = 1 << 31
-"""What one message of Dask holds."""
+"""Size of a message that Dask's protocol refuses."""
 
 
 def holds(folder: Path, digest: str) -> bool:

@@ -94,7 +94,7 @@ def compared(
     wanted = asked.wanted
     if wanted.machine == "host":
         raise UsageError("--machine host: mechanisms are compared on simulated machines only")
-    with pool_for(wanted) as pool:
+    with pool_for(wanted, reporter) as pool:
         return _compared(asked, entries, pool, reporter)
 
 

@@ -127,7 +127,6 @@ def _in_simulation(
         wanted.machine,
         wanted.latencies,
         wanted.page_size,
-        twin=wanted.twin,
         precision=precision,
         pool=windows,
         reporter=reporter,

@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager
 from autofinity.model.errors import UsageError
 from autofinity.pool.local import LocalPool
 from autofinity.ports import Pool
+from autofinity.reporter import Reporter
 from autofinity.workflow.wanted import Wanted
 
 
-def pool_for(wanted: Wanted) -> AbstractContextManager[Pool]:
+def pool_for(wanted: Wanted, reporter: Reporter) -> AbstractContextManager[Pool]:
     """Threads of this process, or the workers that `wanted.on` names.
 
     Raises `UsageError` for runs on the present machine itself that are wanted on others, and the
@@ -25,4 +26,4 @@ def pool_for(wanted: Wanted) -> AbstractContextManager[Pool]:
         )
     from autofinity.pool.place import pool_on
 
-    return pool_on(wanted.on)
+    return pool_on(wanted.on, wanted.jobs, wanted.work, reporter.notice)

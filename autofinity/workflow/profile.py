@@ -42,7 +42,7 @@ def gather(wanted: Wanted, reporter: Reporter = SILENT) -> ObservationTable:
     runs begin. Raises `LearningError` when nothing is left, and the errors of `pool_for` and
     `planned`; `ClusterError` when the pool cannot go on.
     """
-    with pool_for(wanted) as pool:
+    with pool_for(wanted, reporter) as pool:
         return _gathered(planned(wanted, pool, reporter), wanted, reporter)
 
 
@@ -72,7 +72,7 @@ def estimate(wanted: Wanted, reporter: Reporter = SILENT) -> Cost:
     Programs without a trace are captured, and each program is run once. Runs that a search adds are
     counted in full. Raises the errors of `gather`.
     """
-    with pool_for(wanted) as pool:
+    with pool_for(wanted, reporter) as pool:
         return _cost(planned(wanted, pool, reporter), wanted, reporter)
 
 

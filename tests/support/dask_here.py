@@ -123,7 +123,7 @@ def cluster(
                 process.terminate()
         for process in started.processes:
             try:
-                process.wait(20)
+                process.wait(5)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -18,8 +18,7 @@ on_option = click.option(
     "--on",
     default="",
     metavar="PLACE",
-    show_default="this machine",
-    help="Make the runs on a cluster: dask://HOST:PORT or tls://HOST:PORT.",
+    help="Make runs on dask://HOST:PORT, tls://HOST:PORT or slurm instead of here.",
 )
 work_option = click.option(
     "--work",

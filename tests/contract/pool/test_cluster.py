@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import wait
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,12 +17,16 @@ from told import Told
 from autofinity.capture.suite_capture import capture_suite
 from autofinity.model.errors import ClusterError, SimulationError, TraceError, UsageError
 from autofinity.pool import cluster as cluster_module
+from autofinity.pool import place as places
 from autofinity.pool.cluster import ClusterPool, connected
-from autofinity.pool.place import pool_on
 from autofinity.resources import shipped
 from autofinity.trace.manifest import Suite, load_suite
 from autofinity.workflow.profile import gather
 from autofinity.workflow.wanted import Wanted, observations_folder
+
+
+def pool_on(place: str) -> AbstractContextManager[ClusterPool]:
+    return places.pool_on(place, None, Path(), print)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +56,7 @@ def traces(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wanted(suite: Suite, traces: Path, tmp_path: Path) -> Wanted:
     (tmp_path / "traces").symlink_to(traces)
     programs = ("keysearch",)
-    return Wanted("xeon-e5-2650", suite, programs, ("tiny",), (2,), jobs=2, work=tmp_path)
+    return Wanted("xeon-e5-2650", suite, programs, ("tiny",), (2,), jobs=None, work=tmp_path)
 
 
 def elsewhere(wanted: Wanted, place: str, name: str) -> Wanted:
@@ -219,6 +224,11 @@ def test_a_scheduler_that_cannot_be_reached_is_an_error_within_seconds() -> None
 def test_a_place_that_is_none_is_named_with_what_was_expected(place: str) -> None:
     with pytest.raises(UsageError, match="expected dask://HOST:PORT"):
         pool_on(place)
+
+
+def test_a_number_of_runs_at_a_time_is_not_for_workers_that_decide_it() -> None:
+    with pytest.raises(UsageError, match="--jobs 3: the workers of dask://a:1 make as many runs"):
+        places.pool_on("dask://a:1", 3, Path(), print)
 
 
 def test_this_machine_itself_is_not_profiled_elsewhere(wanted: Wanted) -> None:
