@@ -36,7 +36,7 @@ from autofinity.trace.meta import read_meta
 
 _LOOK_S = 0.5
 """Period of the looks at the cluster."""
-_ANSWER_S = 20.0
+_ANSWER_S = 60.0
 """Time in which the scheduler must answer a look."""
 _SENDINGS = 3
 """Times that a worker is sent a trace: it may have been started again under the same address."""
@@ -185,8 +185,8 @@ class ClusterPool:
             request.future.set_exception(
                 ClusterError(
                     f"{self._where}: {request.label} cannot be run there: "
-                    f"{type(error).__name__}: {error}. Install the same autofinity for the "
-                    "scheduler and for all workers"
+                    f"{type(error).__name__}: {error}. Is the same autofinity installed for the "
+                    "scheduler and for all workers?"
                 )
             )
 

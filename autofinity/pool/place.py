@@ -40,10 +40,8 @@ def pool_on(
             from autofinity.pool.slurm import SlurmPool
 
             return SlurmPool(cores, folder, notice)
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"--on {place}: the package {error.name} is missing; install autofinity[cluster]"
-        ) from None
+    except ImportError as error:
+        raise UsageError(f"--on {place}: {error}; install autofinity[cluster]") from None
     if cores is not None:
         raise UsageError(
             f"--jobs {cores}: the workers of {place} make as many runs at a time as they have "

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from commands import autofinity
-from dask_here import Cluster, cluster, eventually
+from dask_here import ENOUGH_S, Cluster, cluster, eventually
 from distributed import Security
 
 COMMAND = (sys.executable, "-m", "autofinity", "profile")
@@ -41,7 +41,7 @@ def test_an_interrupted_campaign_leaves_the_scheduler_clean_and_goes_on(
             try:
                 assert eventually(lambda: recorded(tmp_path) >= kept + 3)  # noqa: B023
                 process.send_signal(number)
-                _, said = process.communicate(timeout=60)
+                _, said = process.communicate(timeout=ENOUGH_S)
             finally:
                 process.kill()
         assert process.returncode == -number

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from dask_here import eventually
+from dask_here import ENOUGH_S, eventually
 from slurm_here import said, slurm_here
 
 COMMAND = (sys.executable, "-m", "autofinity", "profile")
@@ -53,7 +53,11 @@ def autofinity(
     *words: str, env: Mapping[str, str], code: int = 0
 ) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [*COMMAND, *words], env={**os.environ, **env}, capture_output=True, text=True, timeout=300
+        [*COMMAND, *words],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=ENOUGH_S,
     )
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
@@ -85,10 +89,10 @@ def test_a_job_that_ends_while_runs_are_left_is_submitted_again(
     command = [*COMMAND, *words]
     with subprocess.Popen(command, env={**os.environ, **env}, stdout=subprocess.PIPE) as process:
         try:
-            assert eventually(lambda: any((there / "observations").rglob("*.parquet")), 120)
+            assert eventually(lambda: any((there / "observations").rglob("*.parquet")))
             (job,) = said(["squeue", "-h", "-o", "%i"], slurm).split()
             said(["scancel", job], slurm)
-            out, _ = process.communicate(timeout=200)
+            out, _ = process.communicate(timeout=ENOUGH_S)
         finally:
             process.kill()
     here.mkdir()
@@ -111,9 +115,9 @@ def test_an_interruption_cancels_the_jobs(slurm: dict[str, str], tmp_path: Path)
     words = (*SMALL, "--seeds", "60", "--work", str(tmp_path), "--on", "slurm")
     with subprocess.Popen([*COMMAND, *words], env=env, stderr=subprocess.PIPE) as process:
         try:
-            assert eventually(lambda: any((tmp_path / "observations").rglob("*.parquet")), 120)
+            assert eventually(lambda: any((tmp_path / "observations").rglob("*.parquet")))
             process.send_signal(signal.SIGINT)
-            _, told = process.communicate(timeout=120)
+            _, told = process.communicate(timeout=ENOUGH_S)
         finally:
             process.kill()
     assert process.returncode == -signal.SIGINT, told
