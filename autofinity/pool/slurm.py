@@ -41,7 +41,7 @@ class SlurmPool(ClusterPool):
     def __init__(self, cores: int | None, folder: Path, notice: Callable[[str], None]) -> None:
         """`cores`: number of cores, as whole jobs; None: one job. `folder`: one that the nodes see.
 
-        `notice` is told how many jobs are submitted. Raises `UsageError` without Slurm, for an
+        `notice` gets the number of submitted jobs. Raises `UsageError` without Slurm, for an
         incomplete configuration, and with Slurm's words for jobs that it refuses.
         """
         self._notice = notice
