@@ -46,6 +46,8 @@ class SlurmPool(ClusterPool):
         """
         self._notice = notice
         self._asked_s = -math.inf
+        self._came: set[str] = set()
+        """Jobs that were there while there were workers: they may end, and are submitted again."""
         with ExitStack() as opened:
             certificates = opened.enter_context(tempfile.TemporaryDirectory(dir=folder))
             self._cluster = opened.enter_context(_cluster(certificates))
@@ -70,6 +72,8 @@ class SlurmPool(ClusterPool):
         return max(self._jobs, super().slots())
 
     def _ask_for_workers(self) -> None:
+        if self._threads:
+            self._came |= self._job_ids()
         now_s = time.monotonic()
         if now_s - self._asked_s < _AGAIN_S:
             return
@@ -80,9 +84,12 @@ class SlurmPool(ClusterPool):
         self._asked_s = now_s
         self._cluster.scale(jobs=self._jobs)
 
+    def _job_ids(self) -> set[str]:
+        return {str(job.job_id) for job in self._cluster.workers.copy().values() if job.job_id}
+
     def _see_if_jobs_live(self) -> None:
         """Raises `ClusterError` where all jobs have ended, and no worker has come."""
-        ids = [str(job.job_id) for job in self._cluster.workers.values() if job.job_id]
+        ids = sorted(self._job_ids() - self._came)
         if not ids:
             return
         states = set(_slurm("squeue", "-h", "-t", "all", "-o", "%T", "-j", ",".join(ids)).split())
