@@ -35,7 +35,7 @@ test-numa: $(VENV)/.ready-dev ## Tests on kernels with 4 and 8 NUMA nodes, under
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules, prose
 	@scripts/check $(VENV)
 
-observations: $(VENV)/.ready ## Profile the shipped data/observations (two hours; resumes after an interruption; MACHINES=..., ESTIMATE=1)
+observations: $(VENV)/.ready ## Profile the shipped data/observations (two hours; resumes after an interruption; MACHINES=..., ESTIMATE=1, ON=dask://...)
 	@scripts/observations $(if $(ESTIMATE),-e) $(VENV) $(MACHINES)
 
 policies: $(VENV)/.ready ## Learn the policies from the shipped observations, and judge them (minutes; MACHINES=...)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from autofinity.model.counters import CounterSample
 from autofinity.model.detection import Detector
@@ -18,6 +18,9 @@ from autofinity.model.observation import Observation
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
 from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,4 +245,55 @@ class Sink(Protocol):
 
     def done(self) -> frozenset[RunKey]:
         """Keys of the runs that are complete."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Done[Result]:
+    """Result of a task, and the CPU seconds that it took wherever it ran."""
+
+    result: Result
+    cpu_s: float
+
+
+class Task[Context, Result](Protocol):
+    """A piece of work for a pool.
+
+    Where the pool works on other machines, a task and its context are pickled, and the context is
+    kept there for the next tasks.
+    """
+
+    @property
+    def label(self) -> str:
+        """Name of the task for people."""
+        ...
+
+    @property
+    def traces(self) -> tuple[str, ...]:
+        """Folders of the traces that the task reads."""
+        ...
+
+    @property
+    def hands_out(self) -> bool:
+        """Whether the task gives tasks of its own to the pool, and so stays on this machine."""
+        ...
+
+    def work(self, context: Context, folders: Mapping[str, str]) -> Result:
+        """Do the work. `folders`: for each trace, its folder on the machine that does it."""
+        ...
+
+
+class Pool(Protocol):
+    """Does tasks side by side: threads of this process, or workers on other machines."""
+
+    def slots(self) -> int:
+        """Number of tasks to keep submitted so that nobody idles; at least 1, and may change."""
+        ...
+
+    def submit[Context, Result](
+        self, context: Context, task: Task[Context, Result]
+    ) -> Future[Done[Result]]:
+        """Begin a task. Its future raises the task's own error, or `ClusterError` where the pool
+        cannot go on.
+        """
         ...

@@ -18,6 +18,7 @@ from autofinity.cli.options.output import output_option
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.suite import size_option, suite_option
+from autofinity.cli.options.work import on_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 )
 @size_option
 @comparing_options(repeats=10)
+@on_option
 @click.option(
     "--faults-per-page",
     type=click.FloatRange(min=0, max=1e6),
@@ -94,7 +96,8 @@ def command(
     paper_seconds: float,
     faults_per_page: float | None,
     policy: str | None,
-    jobs: int,
+    jobs: int | None,
+    on: str,
     work: Path | None,
     only_list: bool,
     output: Path | None,
@@ -126,7 +129,7 @@ def command(
         suite=suite_path,
         work=work,
     )
-    wanted = replace(wanted, latencies=latencies, page_size=page_size)
+    wanted = replace(wanted, latencies=latencies, page_size=page_size, on=on)
     asked = Asked(wanted, seeds, repeats, paper_seconds, faults_per_page, policy)
     cases = compared(asked, entries, Terminal(quiet=as_json))
     summary = summarise(cases)

@@ -78,7 +78,7 @@ def command(
     seeds: int,
     repeats: int | None,
     paper_seconds: float,
-    jobs: int,
+    jobs: int | None,
     work: Path | None,
     output: Path | None,
     as_json: bool,

@@ -102,6 +102,11 @@ REMOVED = (
     ),
     Removed(("--fresh",), ("evaluate",), "use --observations none"),
     Removed(("--probe",), ("explain",), "use --second"),
+    Removed(
+        ("--simulated",),
+        _PROFILING,
+        "use --latencies assumed, which simulates --machine host with assumed latencies",
+    ),
     Removed(("--workers",), (*_PROFILING, "compare", "figure"), "use -j/--jobs"),
     Removed(("--out",), ("detect", "compare", "capture"), "use -o/--output"),
     Removed(

@@ -7,29 +7,22 @@ Stored runs are not repeated, and each run is stored as soon as it is finished.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, as_completed
+from dataclasses import dataclass
 from statistics import fmean
 
-from autofinity.affinity.hints import get_affinity
-from autofinity.evaluation.mechanism_run import run_mechanism
-from autofinity.mechanisms.recipe import NS_PER_S, Setting, WholeTrace
+from autofinity.evaluation.under_mechanism import SharedByMechanisms, UnderMechanism
+from autofinity.mechanisms.recipe import NS_PER_S, WholeTrace
 from autofinity.mechanisms.registry import BASELINE, Entry
-from autofinity.model.affinity import Hint
-from autofinity.model.errors import AutofinityError
+from autofinity.model.errors import AutofinityError, ClusterError
 from autofinity.model.facts import FactsOf, no_facts
 from autofinity.model.mechanism_run import MechanismRun
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.on_machine import on_machine
-from autofinity.ports import Machine, Sensors
+from autofinity.ports import Done, Machine, Pool
 from autofinity.profiling.campaign import ReadyProgram
-from autofinity.profiling.placements import bound, shared
-from autofinity.profiling.sampling import behaviour_of
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
-
-_WHOLE_RUN_NS = 10**13
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +33,7 @@ class Comparison:
     clock_hz: float
     policy: RulePolicy | None
     whole_trace: Callable[[ReadyProgram], WholeTrace]
+    """A function at the top of a module, or a partial of one: pools may pickle it."""
     seeds: tuple[int, ...]
     repeats: int
     """Number of times that each region of interest runs."""
@@ -74,35 +68,34 @@ def compare(
     programs: Iterable[ReadyProgram],
     entries: Sequence[Entry],
     runs: MechanismRuns,
-    workers: int,
+    pool: Pool,
     report: Callable[[str], None] = lambda label: None,
 ) -> list[MechanismCase]:
     """All cases. `report` is called for each case, with its label.
 
-    A program without a time under the operating system is then left out. An interruption
-    (`KeyboardInterrupt`) lets running cells finish and stores them.
+    A program without a time under the operating system is then left out. Raises `ClusterError` when
+    the pool cannot go on.
     """
     kept = dict(runs.read())
     cases: list[MechanismCase] = []
     baseline = [entry for entry in entries if entry.name == BASELINE]
     others = [entry for entry in entries if entry.name != BASELINE]
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        for program in programs:
-            compared = _ComparedProgram(comparison, program, kept, runs)
-            first = list(compared.cases(baseline, NS_PER_S, pool, report))
-            cases += first
-            times_s = [case.run.time_s for case in first if case.run is not None]
-            if times_s:
-                paper_second_ns = round(fmean(times_s) * NS_PER_S / comparison.paper_s)
-                cases += compared.cases(others, paper_second_ns, pool, report)
-            else:
-                for _ in range(len(others) * len(comparison.seeds)):
-                    report(f"{program.name} left out")
+    for program in programs:
+        compared = _ComparedProgram(comparison, program, kept, runs, pool)
+        first = list(compared.cases(baseline, NS_PER_S, report))
+        cases += first
+        times_s = [case.run.time_s for case in first if case.run is not None]
+        if times_s:
+            paper_second_ns = round(fmean(times_s) * NS_PER_S / comparison.paper_s)
+            cases += compared.cases(others, paper_second_ns, report)
+        else:
+            for _ in range(len(others) * len(comparison.seeds)):
+                report(f"{program.name} left out")
     return cases
 
 
 class _ComparedProgram:
-    """One program, and its data that all mechanisms share."""
+    """The cases of one program: those of stored runs, and those of runs that a pool makes."""
 
     def __init__(
         self,
@@ -110,34 +103,40 @@ class _ComparedProgram:
         program: ReadyProgram,
         kept: Mapping[RunName, MechanismRun],
         runs: MechanismRuns,
+        pool: Pool,
     ) -> None:
-        self._comparison = comparison
         self._program = program
+        self._seeds = comparison.seeds
         self._kept = kept
         self._runs = runs
+        self._pool = pool
         self._made_of = comparison.made_of(program)
-        self._lock = threading.Lock()
-        self._trace: WholeTrace | None = None
-        self._samples: dict[Hint, Mapping[str, float]] = {}
+        self._shared = SharedByMechanisms(
+            comparison.machine,
+            comparison.clock_hz,
+            comparison.policy_for(program),
+            comparison.whole_trace,
+            comparison.repeats,
+            comparison.fault_share_per_s,
+        )
 
     def cases(
-        self,
-        entries: Sequence[Entry],
-        paper_second_ns: int,
-        pool: ThreadPoolExecutor,
-        report: Callable[[str], None],
+        self, entries: Sequence[Entry], paper_second_ns: int, report: Callable[[str], None]
     ) -> Iterator[MechanismCase]:
         """One case for each entry and seed, in the order in which they finish."""
-        running: dict[Future[MechanismRun], RunName] = {}
+        running: dict[Future[Done[MechanismRun]], RunName] = {}
         for entry in entries:
             made_of = " ".join(filter(None, (self._made_of, entry.mapped_by)))
-            for seed in self._comparison.seeds:
+            for seed in self._seeds:
                 name = RunName(*self._program.workload, entry.name, seed, made_of)
                 if name in self._kept:
                     report(f"{name.program} {name.mechanism}")
                     yield _case(name, self._kept[name])
                 else:
-                    running[pool.submit(self._run, entry, seed, paper_second_ns)] = name
+                    task = UnderMechanism(
+                        self._program, entry, entry.mapped_by, seed, paper_second_ns
+                    )
+                    running[self._pool.submit(self._shared, task)] = name
         try:
             for future in as_completed(running):
                 yield self._finish(running.pop(future), future, report)
@@ -147,65 +146,17 @@ class _ComparedProgram:
             raise
 
     def _finish(
-        self, name: RunName, future: Future[MechanismRun], report: Callable[[str], None]
+        self, name: RunName, future: Future[Done[MechanismRun]], report: Callable[[str], None]
     ) -> MechanismCase:
         report(f"{name.program} {name.mechanism}")
         try:
-            run = future.result()
+            run = future.result().result
+        except ClusterError:
+            raise
         except AutofinityError as error:
             return _case(name, None, str(error))
         self._runs.write(name, run)
         return _case(name, run)
-
-    def _run(self, entry: Entry, seed: int, paper_second_ns: int) -> MechanismRun:
-        """The fastest of the entry's recipes."""
-        comparison = self._comparison
-        setting = Setting(
-            topology=comparison.machine.topology,
-            threads=self._program.running,
-            room=self._program.room,
-            clock_hz=comparison.clock_hz,
-            seed=seed,
-            paper_second_ns=paper_second_ns,
-            fault_share_per_s=comparison.fault_share_per_s,
-            policy=comparison.policy_for(self._program),
-            sample=self._sample,
-            whole_trace=self._whole_trace,
-        )
-        request = replace(
-            self._program.request, threads=self._program.running, repeats=comparison.repeats
-        )
-        return min(
-            (
-                run_mechanism(comparison.machine, request, recipe, seed)
-                for recipe in entry.make(setting)
-            ),
-            key=lambda run: run.time_s,
-        )
-
-    def _whole_trace(self) -> WholeTrace:
-        with self._lock:
-            if self._trace is None:
-                self._trace = self._comparison.whole_trace(self._program)
-            return self._trace
-
-    def _sample(self, hint: Hint) -> Mapping[str, float]:
-        """Sample of a whole run in the best match of the hint: counters per thread and second."""
-        with self._lock:
-            if hint not in self._samples:
-                machine, program = self._comparison.machine, self._program
-                assert self._comparison.policy is not None
-                sensors = Sensors(self._comparison.policy.counters)
-                cores = get_affinity(machine.topology, program.placed, hint)
-                process = machine.start(
-                    replace(program.request, threads=program.running),
-                    shared(bound(cores.cpus), program.running),
-                    sensors,
-                    seed=1,
-                )
-                interval = process.advance(_WHOLE_RUN_NS)
-                self._samples[hint] = behaviour_of(interval, program.placed).values
-            return self._samples[hint]
 
 
 def _case(name: RunName, run: MechanismRun | None, reason: str = "") -> MechanismCase:

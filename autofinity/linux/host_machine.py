@@ -37,8 +37,8 @@ def host_machine(conditions: Mapping[str, Conditions]) -> HostMachine:
         remedy = f"; {counters.remedy}" if counters.remedy else ""
         raise CapabilityError(
             f"--machine host: no hardware counters here: {counters.detail}{remedy}. Or use a "
-            "simulated twin of this machine with --simulated: its topology, with assumed "
-            "latencies, those of --latencies, or, measured by `autofinity record-machine "
+            "simulated twin of this machine: its topology, with --latencies assumed, those of a "
+            "machine file or preset, or, measured by `autofinity record-machine "
             "-o host.toml`, those of --machine host.toml"
         )
     return HostMachine(host_topology(), event_table(this_cpu()), conditions)

@@ -65,6 +65,10 @@ class ExportError(AutofinityError):
     """A policy cannot be written in the format asked for."""
 
 
+class ClusterError(AutofinityError):
+    """Other machines that runs were to be made on cannot be reached, or cannot make them."""
+
+
 class LinuxError(AutofinityError):
     """The kernel refused a request; the message holds the name of errno and the remedy."""
 

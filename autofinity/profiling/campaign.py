@@ -1,7 +1,7 @@
 """Many programs, placed in many ways: plan, skip existing runs, run on all cores, store each run at
 once.
 
-    plan ──► cells ──► worker threads (the native core leaves the interpreter's lock) ──► sink
+    plan ──► cells ──► pool: threads here, or workers on other machines ──► sink
 
 A cell is one program, placed in one way, with one seed. Each finished cell is written before the
 next one starts, so an interruption loses at most the cells in flight.
@@ -9,19 +9,18 @@ next one starts, so an interruption loses at most the cells in flight.
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 
 from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import DISTRIBUTED, Affinity
-from autofinity.model.errors import AutofinityError
+from autofinity.model.errors import AutofinityError, ClusterError
 from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.topology import Topology
-from autofinity.ports import Machine, RunRequest, Sink
+from autofinity.ports import Done, Machine, Pool, RunRequest, Sink
 from autofinity.profiling.placements import (
     PROBE,
     SEEDS,
@@ -33,6 +32,9 @@ from autofinity.profiling.placements import (
 )
 from autofinity.profiling.sampling import Run, Switch, observe
 from autofinity.profiling.selection import best_matches
+
+_SLOTS_S = 1.0
+"""Longest time until new workers of a pool get something to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,16 @@ class ReadyProgram:
         """Number of threads that cores are chosen for, as in the program's affinities."""
         return self.room or self.threads
 
+    @property
+    def traces(self) -> tuple[str, ...]:
+        """Folders of its traces, where it is captured."""
+        return (self.request.program, *self.request.beside)
+
+    def at(self, folders: Mapping[str, str]) -> ReadyProgram:
+        """The program with its traces in other folders, by their present ones."""
+        program, *beside = (folders[trace] for trace in self.traces)
+        return replace(self, request=replace(self.request, program=program, beside=tuple(beside)))
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -84,10 +96,48 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One run to make."""
+    """One run to make: a task of a pool."""
 
     program: ReadyProgram
     run: Run
+
+    @property
+    def label(self) -> str:
+        """Name of the run for people."""
+        run = self.run
+        if run.placement == "affinity":
+            return f"{run.program} {run.affinity}"
+        return f"{run.program} {run.placement} {run.affinity}".rstrip()
+
+    @property
+    def traces(self) -> tuple[str, ...]:
+        """Folders of the program's traces."""
+        return self.program.traces
+
+    @property
+    def hands_out(self) -> bool:
+        """Whether the machine gives its windows to the pool, one by one."""
+        return self.program.sampled
+
+    def work(self, target: Target, folders: Mapping[str, str]) -> list[Observation]:
+        """Make the run. Raises the errors of `observe`."""
+        machine, run, program = target.machine, self.run, self.program.at(folders)
+        placement = placement_of(
+            machine.topology, run.placement, run.affinity, program.placed, run.seed
+        )
+        return observe(
+            machine,
+            target.name,
+            target.backend,
+            target.clock_hz,
+            replace(program.request, threads=program.running),
+            run,
+            placement if placement is None else shared(placement, program.running),
+            target.period_ns,
+            target.version,
+            _switches_of(machine.topology, program, run),
+            room=program.room,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,41 +223,40 @@ def profile(
     target: Target,
     cells: Sequence[Cell],
     sink: Sink,
-    workers: int,
-    report: Callable[[Run, float | None], None] = lambda run, cpu_s: None,
+    pool: Pool,
+    report: Callable[[Cell, float | None], None] = lambda cell, cpu_s: None,
 ) -> list[Failure]:
     """Run the cells that the sink lacks; return those that failed.
 
-    `report(run, cpu_s)` is called in this thread for every cell, with the CPU seconds of its run
-    here; None for a run that was there before. An interruption (`KeyboardInterrupt`) lets running
-    cells finish and stores them.
+    `report(cell, cpu_s)` is called in this thread for every cell, with the CPU seconds of its run;
+    None for a run that was there before. An interruption (`KeyboardInterrupt`) lets running cells
+    finish and stores them. Raises `ClusterError` when the pool cannot go on.
     """
     done = sink.done()
     todo = []
     for cell in cells:
         if cell.run.key in done:
-            report(cell.run, None)
+            report(cell, None)
         else:
             todo.append(cell)
     failures: list[Failure] = []
     queue = deque(todo)
-    running: dict[Future[_Done], Run] = {}
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        try:
-            while True:
-                while queue and len(running) < workers:
-                    cell = queue.popleft()
-                    running[pool.submit(_run, target, cell)] = cell.run
-                if not running:
-                    return failures
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    run = running.pop(future)
-                    report(run, _keep(future, run, sink, failures))
-        except KeyboardInterrupt:
-            for future, run in running.items():
-                _keep(future, run, sink, failures)
-            raise
+    running: dict[Future[Done[list[Observation]]], Cell] = {}
+    try:
+        while True:
+            while queue and len(running) < pool.slots():
+                cell = queue.popleft()
+                running[pool.submit(target, cell)] = cell
+            if not running:
+                return failures
+            finished, _ = wait(running, _SLOTS_S, return_when=FIRST_COMPLETED)
+            for future in finished:
+                cell = running.pop(future)
+                report(cell, _keep(future, cell.run, sink, failures))
+    except KeyboardInterrupt:
+        for future, cell in running.items():
+            _keep(future, cell.run, sink, failures)
+        raise
 
 
 def _switches_of(topology: Topology, program: ReadyProgram, run: Run) -> tuple[Switch, ...]:
@@ -221,42 +270,16 @@ def _switches_of(topology: Topology, program: ReadyProgram, run: Run) -> tuple[S
     return (Switch(SWITCH_AFTER, probe), Switch(2 * SWITCH_AFTER, chosen))
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """Result of a cell from a worker thread."""
-
-    observations: list[Observation]
-    cpu_s: float
-
-
-def _run(target: Target, cell: Cell) -> _Done:
-    run, program = cell.run, cell.program
-    started = time.thread_time()
-    placement = placement_of(
-        target.machine.topology, run.placement, run.affinity, program.placed, run.seed
-    )
-    observations = observe(
-        target.machine,
-        target.name,
-        target.backend,
-        target.clock_hz,
-        replace(program.request, threads=program.running),
-        run,
-        placement if placement is None else shared(placement, program.running),
-        target.period_ns,
-        target.version,
-        _switches_of(target.machine.topology, program, run),
-        room=program.room,
-    )
-    return _Done(observations, time.thread_time() - started)
-
-
-def _keep(future: Future[_Done], run: Run, sink: Sink, failures: list[Failure]) -> float:
+def _keep(
+    future: Future[Done[list[Observation]]], run: Run, sink: Sink, failures: list[Failure]
+) -> float:
     """Store the result of a run and return its CPU seconds; a failed run stops no others."""
     try:
         done = future.result()
+    except ClusterError:
+        raise
     except AutofinityError as error:
         failures.append(Failure(run, str(error)))
         return 0.0
-    sink.write(done.observations)
+    sink.write(done.result)
     return done.cpu_s

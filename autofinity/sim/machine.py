@@ -12,7 +12,7 @@ from autofinity._core import trace as traces
 from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
 from autofinity.model.topology import OsIndex, Topology
-from autofinity.ports import BindThreads, RunRequest, Sensors
+from autofinity.ports import BindThreads, Pool, RunRequest, Sensors
 from autofinity.sim.detecting import native_detectors
 from autofinity.sim.events import EVENTS
 from autofinity.sim.native import machine_model
@@ -20,7 +20,7 @@ from autofinity.sim.preset import load_preset
 from autofinity.sim.process import SimProcess
 from autofinity.sim.pu_choice import choose_pus, shares
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
-from autofinity.sim.sampled import Precision, SampledProgram, replay_sampled
+from autofinity.sim.sampled import Precision, SampledProgram, replay_sampled, timed_window
 from autofinity.sim.sampled_process import SampledProcess
 from autofinity.sim.sampled_window import Pages
 from autofinity.sim.spec import MachineSpec
@@ -31,7 +31,8 @@ from autofinity.sim.together import (
     prepare_together,
     start_together,
 )
-from autofinity.sim.window_sum import RegionEstimate
+from autofinity.sim.window_sum import RegionEstimate, TimedWindow
+from autofinity.sim.window_task import WindowTask
 
 
 class SimMachine:
@@ -42,18 +43,25 @@ class SimMachine:
         spec: MachineSpec,
         precision: Precision | None = None,
         notice: Callable[[str], None] = lambda _: None,
+        pool: Pool | None = None,
     ) -> None:
         """`precision`: precision of replays of sampled traces.
 
-        `notice` is called once for each trace where the precision is not reached.
+        `notice` is called once for each trace where the precision is not reached. Windows of
+        sampled traces are replayed in the pool; None: in the thread that advances the process.
         """
         self.spec = spec
         self._native = machine_model(spec)
         self._precision = precision or Precision()
         self._notice = notice
+        self._pool = pool
         self._told: set[str] = set()
         self._lock = threading.Lock()
         self._program: tuple[tuple[str, int], core.Program | SampledProgram] | None = None
+
+    def __reduce__(self) -> tuple[type[SimMachine], tuple[MachineSpec, Precision]]:
+        """A copy on another machine, which replays by itself."""
+        return SimMachine, (self.spec, self._precision)
 
     @staticmethod
     def preset(name: str) -> SimMachine:
@@ -139,15 +147,38 @@ class SimMachine:
         workers = workers_of(request.program, request.threads)
         pus = pus_of_streams(self.topology, program.streams, cpus, workers)
         pages = Pages(request.pages.policy, nodes=request.pages.nodes)
+        pool = self._pool
+
+        def in_pool(numbers: Sequence[int]) -> list[TimedWindow]:
+            assert pool is not None
+            tasks = [WindowTask(request.program, n, tuple(pus), seed, pages) for n in numbers]
+            begun = [pool.submit(self, task) for task in tasks]
+            return [future.result().result for future in begun]
+
+        timed = None if pool is None else in_pool
 
         def replay() -> RegionEstimate:
             whole = replay_sampled(
-                self.spec, program, pus, seed=seed, pages=pages, precision=self._precision
+                self.spec,
+                program,
+                pus,
+                seed=seed,
+                pages=pages,
+                precision=self._precision,
+                timed=timed,
             )
             self._tell_error(request.program, whole)
             return whole
 
         return SampledProcess(replay, self.spec, workers, sensors)
+
+    def timed_window(self, task: WindowTask, trace: str) -> TimedWindow:
+        """One window of the sampled trace in the folder `trace`; the task says which, and how.
+
+        Raises `TraceError`, `SimulationError`.
+        """
+        program = self._load_sampled(trace)
+        return timed_window(self._native, program, task.number, task.pus, task.seed, task.pages)
 
     def _tell_error(self, trace: str, whole: RegionEstimate) -> None:
         wanted = self._precision.error

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,10 @@ AHEAD = 400_000
 50,000 accesses ahead of each other (`CaptureRequest.ahead`) take turns on fewer cores."""
 KEPT_BYTES = 1 << 30
 """Bytes of prepared windows that stay in memory for the next placement."""
+
+
+type EachWindow = Callable[[Sequence[int]], list[TimedWindow]]
+"""Numbers of windows → the windows, timed, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,22 @@ def _region_of(trace: traces.SampledTrace) -> RegionWork:
     )
 
 
+def timed_window(
+    machine: core.MachineModel,
+    program: SampledProgram,
+    number: int,
+    pus: Sequence[int],
+    seed: int,
+    pages: Pages,
+) -> TimedWindow:
+    """Replay one window; arguments as for `replay_sampled`."""
+    found = replay_window(machine, program.window(number), pus, seed=seed, pages=pages)
+    idle_ns = found.barrier_wait_ns + found.after_end_ns
+    waiting_ns = found.totals[:, EVENT_INDEX["stall_cycles_sync"]] / machine.ghz
+    blocked_ns = np.maximum(waiting_ns - idle_ns, 0.0)
+    return TimedWindow(number, found.time_ns, found.totals, idle_ns, blocked_ns)
+
+
 def replay_sampled(
     spec: MachineSpec,
     program: SampledProgram,
@@ -121,31 +142,30 @@ def replay_sampled(
     seed: int = 0,
     pages: Pages | None = None,
     precision: Precision | None = None,
+    timed: EachWindow | None = None,
 ) -> RegionEstimate:
     """Time windows in one placement until the error is small enough or all are timed, and add them
     up.
 
-    `pus`: logical PU of each stream. Raises `TraceError`, `SimulationError`.
+    `pus`: logical PU of each stream. `timed`: how windows are timed elsewhere; None: here, with
+    `seed` and `pages`. Raises `TraceError`, `SimulationError`.
     """
-    pages, precision = pages or Pages(), precision or Precision()
-    machine = machine_model(spec)
+    precision = precision or Precision()
+    if timed is None:
+        one = partial(
+            timed_window, machine_model(spec), program, pus=pus, seed=seed, pages=pages or Pages()
+        )
+        timed = partial(_each, one, jobs=precision.jobs)
     if not program.order:
         raise SimulationError(
             "the sampled trace holds no window: its region of interest is too short to be sampled; "
             "capture it with --whole"
         )
 
-    def timed(number: int) -> TimedWindow:
-        found = replay_window(machine, program.window(number), pus, seed=seed, pages=pages)
-        idle_ns = found.barrier_wait_ns + found.after_end_ns
-        waiting_ns = found.totals[:, EVENT_INDEX["stall_cycles_sync"]] / machine.ghz
-        blocked_ns = np.maximum(waiting_ns - idle_ns, 0.0)
-        return TimedWindow(number, found.time_ns, found.totals, idle_ns, blocked_ns)
-
     found: list[TimedWindow] = []
     wanted = max(2, precision.at_least)
     while True:
-        found += _each(timed, program.order[len(found) : wanted], precision.jobs)
+        found += timed(program.order[len(found) : wanted])
         whole = estimate(program.region, found)
         if whole.error <= precision.error or len(found) == len(program.order):
             break

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from autofinity.linux.gaps import gaps
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import Topology
+from autofinity.ports import Pool
 from autofinity.reporter import SILENT, Reporter
 from autofinity.resources import shipped
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from autofinity.sim.spec import MachineSpec
 
 SYNTHETIC = "synthetic:"
+ASSUMED = "assumed"
+"""In place of latencies: the shipped ones for a machine of which only the topology is known."""
 PAGE_SIZES = {"4K": 4096, "16K": 16384, "2M": 2 << 20}
 """Bytes by the names that users know."""
 
@@ -57,15 +60,15 @@ def simulated(
     latencies: str | None = None,
     page_size: str | None = None,
     *,
-    twin: bool = False,
     precision: Precision | None = None,
+    pool: Pool | None = None,
     reporter: Reporter = SILENT,
 ) -> SimMachine:
-    """The machine of `simulated_spec`, which also raises the errors."""
+    """The machine of `simulated_spec`, which also raises the errors; see `SimMachine`."""
     from autofinity.sim.machine import SimMachine
 
-    spec = simulated_spec(name, latencies, page_size, twin=twin, reporter=reporter)
-    return SimMachine(spec, precision, reporter.notice)
+    spec = simulated_spec(name, latencies, page_size, reporter=reporter)
+    return SimMachine(spec, precision, reporter.notice, pool)
 
 
 def simulated_spec(
@@ -73,17 +76,16 @@ def simulated_spec(
     latencies: str | None = None,
     page_size: str | None = None,
     *,
-    twin: bool = False,
     reporter: Reporter = SILENT,
 ) -> MachineSpec:
     """The simulated machine called `name`: a preset, a user's machine file (TOML), or any topology
     (hwloc XML, `synthetic:…`, `host`) with the latencies of a file or of a preset.
 
     Pages are of `page_size` (`PAGE_SIZES`) if given. Without `latencies`, those of a topology are
-    assumed, with a notice; those of `host` only where a `twin` is requested. Raises `UsageError`
-    for a name that is no machine or page size, `TopologyError` for a bad file.
+    `ASSUMED`, with a notice, except for `host`. Raises `UsageError` for a name that is no machine
+    or page size, `TopologyError` for a bad file.
     """
-    spec = _with_own_pages(name, latencies, twin, reporter)
+    spec = _with_own_pages(name, latencies, reporter)
     if page_size is None:
         return spec
     if page_size not in PAGE_SIZES:
@@ -91,9 +93,7 @@ def simulated_spec(
     return replace(spec, page_bytes=PAGE_SIZES[page_size])
 
 
-def _with_own_pages(
-    name: str, latencies: str | None, twin: bool, reporter: Reporter
-) -> MachineSpec:
+def _with_own_pages(name: str, latencies: str | None, reporter: Reporter) -> MachineSpec:
     from autofinity.sim.machine_on import assumed_latencies, machine_on
     from autofinity.sim.preset import load_preset, preset_names
 
@@ -106,16 +106,17 @@ def _with_own_pages(
         if name not in preset_names() and not Path(name).is_file():
             raise UsageError(f"--machine {name}: there is no such machine file")
         return load_preset(name)
-    if name == "host" and latencies is None and not twin:
+    if name == "host" and latencies is None:
         raise UsageError(
             "--machine host: latencies of this machine are not known; measure them with "
             "`autofinity record-machine -o host.toml` and give that file as the machine, or take "
-            "those of a preset with --latencies (autofinity machines lists them)"
+            "those of a preset with --latencies (autofinity machines lists them), or --latencies "
+            "assumed"
         )
     topology = machine_topology(name)
     for line in gaps(topology):
         reporter.notice(line)
-    if latencies is None:
+    if latencies in (None, ASSUMED):
         file = assumed_latencies()
         reporter.notice(
             f"{name} has no latencies and bandwidths: those of {file} are assumed; give others "

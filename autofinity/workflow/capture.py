@@ -91,7 +91,7 @@ def capture(
             reporter=reporter,
         )
     ]
-    traces = _that_fit(traces, wanted.jobs, reporter)
+    traces = _that_fit(traces, wanted.at_once, reporter)
     return [
         ReadyProgram(
             trace.program,

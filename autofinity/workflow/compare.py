@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from autofinity.detect.whole_trace import whole_trace
 from autofinity.evaluation.comparison import Comparison, MechanismCase, compare
@@ -14,6 +15,7 @@ from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import Entry
 from autofinity.model.errors import UsageError
 from autofinity.own_code import digest_of_code
+from autofinity.ports import Pool
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.reporter import SILENT, Reporter
 from autofinity.sim.machine import SimMachine
@@ -25,6 +27,7 @@ from autofinity.workflow.backends import simulated
 from autofinity.workflow.capture import capture
 from autofinity.workflow.crewed import with_crew
 from autofinity.workflow.policies import named_policy, policy_for
+from autofinity.workflow.pools import pool_for
 from autofinity.workflow.wanted import Wanted, observations_folder
 
 RESULTS = "mechanisms.jsonl"
@@ -33,6 +36,7 @@ BESIDE = "+"
 DECIDES = (
     *("affinity", "detect", "mapping", "mechanisms", "model", "policy", "profiling", "runtime"),
     *("sim", "workflow/compare.py", "evaluation/comparison.py", "evaluation/mechanism_run.py"),
+    "evaluation/under_mechanism.py",
     "ports.py",
 )
 """Code that a run depends on, beside the native core: after an edit of it, runs are repeated."""
@@ -85,11 +89,19 @@ def compared(
     """All cases, mechanisms in the order of `entries`. Stored runs are not repeated.
 
     Raises `UsageError` for the present machine and for programs side by side with repeats, and the
-    errors of capturing.
+    errors of `pool_for` and of capturing.
     """
     wanted = asked.wanted
     if wanted.machine == "host":
         raise UsageError("--machine host: mechanisms are compared on simulated machines only")
+    with pool_for(wanted, reporter) as pool:
+        return _compared(asked, entries, pool, reporter)
+
+
+def _compared(
+    asked: Asked, entries: Sequence[Entry], pool: Pool, reporter: Reporter
+) -> list[MechanismCase]:
+    wanted = asked.wanted
     machine = simulated(wanted.machine, wanted.latencies, wanted.page_size, reporter=reporter)
     policy = named_policy(asked.policy) if asked.policy else policy_for(wanted.machine, reporter)
     rates = f"{asked.repeats} {asked.paper_s} {asked.fault_share_per_s}"
@@ -100,7 +112,7 @@ def compared(
         machine=machine,
         clock_hz=machine.clock_hz,
         policy=policy,
-        whole_trace=lambda ready: trace_of(ready, machine),
+        whole_trace=partial(trace_of, machine.spec.page_bytes),
         seeds=tuple(range(1, 1 + asked.seeds)),
         repeats=asked.repeats,
         paper_s=asked.paper_s,
@@ -114,7 +126,7 @@ def compared(
     runs = MechanismRuns(observations_folder(wanted) / RESULTS)
     steps = len(programs) * len(entries) * asked.seeds
     with reporter.progress("compare", steps) as done:
-        cases = compare(comparison, programs, entries, runs, wanted.jobs, done.step)
+        cases = compare(comparison, programs, entries, runs, pool, done.step)
     rank = {entry.name: number for number, entry in enumerate(entries)}
     return sorted(cases, key=lambda case: rank[case.mechanism])
 
@@ -173,7 +185,7 @@ def _beside(programs: Sequence[ReadyProgram]) -> ReadyProgram:
     )
 
 
-def trace_of(ready: ReadyProgram, machine: SimMachine) -> WholeTrace:
+def trace_of(page_bytes: int, ready: ReadyProgram) -> WholeTrace:
     """All that a captured program does, for oracles."""
     traces = (ready.request.program, *ready.request.beside)
     program = prepare_together([ProgramRun(trace, ()) for trace in traces])
@@ -183,6 +195,5 @@ def trace_of(ready: ReadyProgram, machine: SimMachine) -> WholeTrace:
         for trace, (first, _) in zip(traces, program.processes, strict=True)
         for worker in workers_of(trace, each)
     ]
-    page_bytes = machine.spec.page_bytes
     sharing, accesses = whole_trace(program, workers, page_bytes)
     return WholeTrace(sharing, accesses.pages, page_bytes)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from autofinity import __version__
 from autofinity.model.observation import Workload
+from autofinity.ports import Pool
 from autofinity.profiling.campaign import (
     Cell,
     Failure,
@@ -19,7 +20,6 @@ from autofinity.profiling.campaign import (
     plan_switches,
     profile,
 )
-from autofinity.profiling.sampling import Run
 from autofinity.profiling.selection import select
 from autofinity.reporter import Reporter
 from autofinity.sim.sampled import Precision
@@ -44,7 +44,7 @@ class PlannedRuns:
     programs: list[ReadyProgram]
     cells: list[Cell]
     store: ObservationStore
-    jobs: int
+    pool: Pool
 
     def make(
         self,
@@ -58,16 +58,16 @@ class PlannedRuns:
         `cpu_s` gets the CPU seconds of one run of each program.
         """
 
-        def report(run: Run, took_s: float | None) -> None:
+        def report(cell: Cell, took_s: float | None) -> None:
             if took_s is None:
                 done.found()
             else:
-                done.step(_label(run))
+                done.step(cell.label)
             if cpu_s is not None and took_s:
-                cpu_s[run.workload] = took_s
+                cpu_s[cell.run.workload] = took_s
 
         with reporter.progress(title, len(cells)) as done:
-            return profile(self.target, cells, self.store, self.jobs, report)
+            return profile(self.target, cells, self.store, self.pool, report)
 
     def observed(self) -> ObservationTable:
         """Observations of the programs; the folder may hold more."""
@@ -79,13 +79,16 @@ class PlannedRuns:
         return table.take(np.fromiter((key in asked for key in keys), dtype=bool, count=len(table)))
 
 
-def planned(wanted: Wanted, reporter: Reporter) -> PlannedRuns:
+def planned(wanted: Wanted, pool: Pool, reporter: Reporter) -> PlannedRuns:
     """Make the programs ready and plan their runs; stored runs that are stale are deleted.
 
     Raises `CapabilityError` for the present machine without a PMU, `LearningError` when no program
     can be run on it, and the errors of `simulated` and `capture`.
     """
-    target, programs, made_by = (_on_host if wanted.native else _in_simulation)(wanted, reporter)
+    if wanted.native:
+        target, programs, made_by = _on_host(wanted, reporter)
+    else:
+        target, programs, made_by = _in_simulation(wanted, pool if wanted.on else None, reporter)
     topology = target.machine.topology
     affinities = {
         threads: select(topology, threads, wanted.affinities, wanted.seed)
@@ -110,21 +113,22 @@ def planned(wanted: Wanted, reporter: Reporter) -> PlannedRuns:
             )
     store = ObservationStore(observations_folder(wanted))
     store.expect({p.workload: f"{p.origin} {made_by}" for p in programs})
-    jobs = 1 if wanted.native else wanted.jobs  # a run has the machine to itself
-    return PlannedRuns(target, programs, in_order(cells), store, jobs)
+    return PlannedRuns(target, programs, in_order(cells), store, pool)
 
 
-def _in_simulation(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProgram], str]:
+def _in_simulation(
+    wanted: Wanted, windows: Pool | None, reporter: Reporter
+) -> tuple[Target, list[ReadyProgram], str]:
     """The simulated machine, captured programs, and a digest of everything that affects their
-    times.
+    times. `windows`: the pool of `SimMachine`.
     """
     precision = Precision(error=wanted.error)
     machine = simulated(
         wanted.machine,
         wanted.latencies,
         wanted.page_size,
-        twin=wanted.twin,
         precision=precision,
+        pool=windows,
         reporter=reporter,
     )
     target = Target(
@@ -162,9 +166,3 @@ def _on_host(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProg
         version=__version__,
     )
     return target, programs, machine.topology.model
-
-
-def _label(run: Run) -> str:
-    if run.placement == "affinity":
-        return f"{run.program} {run.affinity}"
-    return f"{run.program} {run.placement} {run.affinity}".rstrip()

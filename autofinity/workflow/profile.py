@@ -27,6 +27,7 @@ from autofinity.store.observations import read, write_one
 from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.observations import placed_counts
 from autofinity.workflow.planned_runs import PlannedRuns, planned
+from autofinity.workflow.pools import pool_for
 from autofinity.workflow.wanted import Wanted
 
 _LONG_S = 3600.0
@@ -38,14 +39,19 @@ def gather(wanted: Wanted, reporter: Reporter = SILENT) -> ObservationTable:
     """Observations of every wanted program, in every selected affinity, at every thread count.
 
     A notice names programs that cannot be captured or replayed; another gives the cost before the
-    runs begin. Raises `LearningError` when nothing is left, and the errors of `planned`.
+    runs begin. Raises `LearningError` when nothing is left, and the errors of `pool_for` and
+    `planned`; `ClusterError` when the pool cannot go on.
     """
-    runs = planned(wanted, reporter)
+    with pool_for(wanted, reporter) as pool:
+        return _gathered(planned(wanted, pool, reporter), wanted, reporter)
+
+
+def _gathered(runs: PlannedRuns, wanted: Wanted, reporter: Reporter) -> ObservationTable:
     cost = sorted(_cost(runs, wanted, reporter).items())
     for threads, (count, cpu_s) in cost:
         if cpu_s > 0:
             reporter.notice(f"{wanted.machine}, {threads} threads: {cost_text(count, cpu_s)}")
-    long = long_work_text(sum(cpu_s for _, (_, cpu_s) in cost), runs.jobs)
+    long = long_work_text(sum(cpu_s for _, (_, cpu_s) in cost), runs.pool.slots())
     if long is not None:
         reporter.notice(long)
     failures = runs.make(runs.cells, "profile", reporter)
@@ -66,7 +72,8 @@ def estimate(wanted: Wanted, reporter: Reporter = SILENT) -> Cost:
     Programs without a trace are captured, and each program is run once. Runs that a search adds are
     counted in full. Raises the errors of `gather`.
     """
-    return _cost(planned(wanted, reporter), wanted, reporter)
+    with pool_for(wanted, reporter) as pool:
+        return _cost(planned(wanted, pool, reporter), wanted, reporter)
 
 
 def cost_text(runs: int, cpu_s: float) -> str:

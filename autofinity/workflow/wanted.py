@@ -40,7 +40,9 @@ class Wanted:
     sizes: tuple[str, ...]
     """Sizes of the programs' inputs; each is a workload of its own."""
     threads: tuple[int, ...]
-    jobs: int
+    jobs: int | None
+    """Number of runs at a time, here or in jobs of Slurm; None: as many as this machine has cores,
+    or one job. A Dask scheduler's workers make as many as they have threads."""
     work: Path
     affinities: str = "hints"
     seed: int = 1
@@ -49,11 +51,10 @@ class Wanted:
     period_us: float | None = None
     """Sample period; None: the backend's own."""
     latencies: str | None = None
-    """Latencies for a machine that is only a topology: a file or a preset."""
+    """Latencies for a machine that is only a topology: a file, a preset or `ASSUMED`. The present
+    machine is simulated with them; without any, programs run on it."""
     page_size: str | None = None
     """Page size, one of `PAGE_SIZES`; None: the machine's own."""
-    twin: bool = False
-    """Whether to simulate the present machine instead of running programs on it."""
     baselines: bool = False
     """Whether to run the baselines of policies, and switches, too (`profiling.placements`)."""
     search: int = 0
@@ -63,9 +64,12 @@ class Wanted:
     """Programs to run in all affinities, whatever the selection."""
     error: float = 0.01
     """Relative standard error of the time that replays of sampled traces have to reach."""
+    on: str = ""
+    """Where runs are made: `dask://HOST:PORT`, `tls://HOST:PORT` or `slurm`; empty: on this
+    machine."""
 
     def __post_init__(self) -> None:
-        counts = {"threads": min(self.threads, default=1), "jobs": self.jobs}
+        counts = {"threads": min(self.threads, default=1), "jobs": self.jobs or 1}
         for name, number in {**counts, "page_seeds": self.page_seeds}.items():
             if number < 1:
                 raise UsageError(f"{name} {number}: expected at least 1")
@@ -75,7 +79,14 @@ class Wanted:
     @property
     def native(self) -> bool:
         """Whether programs run on the present machine itself."""
-        return self.machine == "host" and self.latencies is None and not self.twin
+        return self.machine == "host" and self.latencies is None
+
+    @property
+    def at_once(self) -> int:
+        """Number of runs that are made on this machine at a time."""
+        if self.native or self.on:
+            return 1  # a native run has the machine to itself
+        return self.jobs or len(os.sched_getaffinity(0))
 
 
 def wanted_on(
@@ -84,7 +95,7 @@ def wanted_on(
     programs: tuple[str, ...] = (),
     sizes: tuple[str, ...] = ("small",),
     threads: tuple[int, ...] = (8,),
-    jobs: int = 1,
+    jobs: int | None = 1,
     suite: Path | None = None,
     work: Path | None = None,
 ) -> Wanted:
@@ -107,7 +118,7 @@ def observations_folder(wanted: Wanted) -> Path:
         safe += f"-{wanted.period_us:g}us"
     if wanted.page_size is not None:
         safe += f"-{wanted.page_size}-pages"
-    if wanted.twin:
+    if wanted.machine == "host" and not wanted.native:
         safe += "-simulated"
     return wanted.work / "observations" / safe
 

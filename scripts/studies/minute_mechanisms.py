@@ -127,7 +127,7 @@ class Minutes:
         program = self.program(name)
 
         def found() -> float:
-            trace = trace_of(program, SimMachine(self._spec))
+            trace = trace_of(self._spec.page_bytes, program)
             return len(trace.accesses) * trace.page_size_bytes / 2**20
 
         return self._touched(program.origin, found)
@@ -191,7 +191,7 @@ class Minutes:
     def _known(self, program: ReadyProgram) -> WholeTrace:
         """The whole trace of a program; that of the last one is kept."""
         if self._trace is None or self._trace[0] != program.origin:
-            self._trace = program.origin, trace_of(program, SimMachine(self._spec))
+            self._trace = program.origin, trace_of(self._spec.page_bytes, program)
         return self._trace[1]
 
 

@@ -35,6 +35,7 @@ from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import Affinity
+from autofinity.pool.local import LocalPool
 from autofinity.profiling.campaign import ReadyProgram, Target, in_order, plan, profile
 from autofinity.profiling.selection import best_matches
 from autofinity.report.marked import put_between_marks
@@ -109,8 +110,9 @@ def observed(
     cells = in_order(plan(named, {threads: best_matches(machine.topology, threads)}, [draw]))
     store = ObservationStore(wanted.work / "observations" / f"{name}-draw-{draw}")
     store.expect({s.workload: f"{s.origin} {machine.spec!r}" for s in named})
-    for failure in profile(target, cells, store, wanted.jobs):
-        print(f"{failure.run.program} on variant {draw}: {failure.reason}")
+    with LocalPool(wanted.at_once) as pool:
+        for failure in profile(target, cells, store, pool):
+            print(f"{failure.run.program} on variant {draw}: {failure.reason}")
     return store.read()
 
 

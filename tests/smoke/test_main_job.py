@@ -175,9 +175,10 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
     options = ("--machine", "host", "--work", str(tmp_path), "-o", str(tmp_path / "policy.json"))
     said = autofinity("train", *options, code=1)
     assert "no hardware counters here" in said.stderr
-    assert "--simulated" in said.stderr
-    twin = ("--simulated", "--program", "pricer", "--threads", "2", "--affinities", "hints")
-    autofinity("train", *options, *twin, "--size", "tiny", "--period-us", "20")
+    assert "--latencies assumed" in said.stderr
+    twin = ("--latencies", "assumed", "--affinities", "hints", "--period-us", "20")
+    small = ("--program", "pricer", "--threads", "2", "--size", "tiny")
+    autofinity("train", *options, *twin, *small)
     made_of = json.loads((tmp_path / "policy.json").read_text())["provenance"]
     assert made_of["machine"] == "host"
 
@@ -187,8 +188,8 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
     [
         (("--machine", "pdp11"), "unknown machine 'pdp11'; expected one of"),
         (
-            ("--machine", "xeon-x7550", "--simulated"),
-            "expected --simulated with --machine host only",
+            ("--machine", "xeon-x7550", "--latencies", "assumed"),
+            "--latencies assumed: xeon-x7550 has its own",
         ),
         (("--machine", "synthetic:core:4"), "hwloc does not accept it"),
         (("--threads", "none"), "expected thread counts such as 8"),

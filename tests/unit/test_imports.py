@@ -39,7 +39,7 @@ def test_scripts_and_notebooks_call_what_the_command_line_calls() -> None:
 def test_the_package_imports_without_heavy_libraries() -> None:
     code = (
         "import sys, autofinity.cli.main, autofinity.ports;"
-        "heavy = 'numpy pandas pyarrow pydantic sklearn jpype rich pyhwloc'.split();"
+        "heavy = 'numpy pandas pyarrow pydantic sklearn jpype rich pyhwloc distributed'.split();"
         "print([m for m in heavy if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

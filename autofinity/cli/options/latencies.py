@@ -7,6 +7,6 @@ import click
 latencies_option = click.option(
     "--latencies",
     metavar="FILE",
-    help="Machine file or preset with latencies and bandwidths, for a machine that is only a "
-    "topology (hwloc XML, synthetic, host).",
+    help="Machine file or preset with latencies and bandwidths, or assumed, for a machine that is "
+    "only a topology (hwloc XML, synthetic, host).",
 )

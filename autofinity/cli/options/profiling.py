@@ -14,7 +14,7 @@ from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.suite import programs_option, sizes_option, suite_option
-from autofinity.cli.options.work import jobs_option, work_option
+from autofinity.cli.options.work import jobs_option, on_option, work_option
 from autofinity.model.errors import UsageError
 from autofinity.workflow.wanted import Wanted, wanted_on
 
@@ -24,13 +24,13 @@ class ProfilingOptions(TypedDict):
 
     machine: str
     latencies: str | None
-    twin: bool
     page_size: str | None
     suite_path: Path | None
     programs: tuple[str, ...]
     sizes: tuple[str, ...]
     work: Path | None
-    jobs: int
+    jobs: int | None
+    on: str
     affinities: str
     period_us: float | None
 
@@ -38,12 +38,6 @@ class ProfilingOptions(TypedDict):
 _OPTIONS = (
     simulated_option,
     latencies_option,
-    click.option(
-        "--simulated",
-        "twin",
-        is_flag=True,
-        help="With --machine host: replay on a simulated twin instead of running programs.",
-    ),
     page_size_option,
     suite_option,
     programs_option,
@@ -62,6 +56,7 @@ _OPTIONS = (
         help="Sample period in simulated microseconds.  [default: 500]",
     ),
     jobs_option,
+    on_option,
     work_option,
 )
 
@@ -75,11 +70,6 @@ def profiling_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
     """The wanted observations that the options describe. Raises `SuiteError` and `UsageError`."""
-    if options["twin"] and options["machine"] != "host":
-        raise UsageError(
-            f"--simulated: {options['machine']} is always simulated; expected --simulated with "
-            "--machine host only"
-        )
     wanted = wanted_on(
         options["machine"],
         programs=options["programs"],
@@ -92,10 +82,10 @@ def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
     return replace(
         wanted,
         latencies=options["latencies"],
-        twin=options["twin"],
         page_size=options["page_size"],
         affinities=options["affinities"],
         period_us=options["period_us"],
+        on=options["on"],
     )
 
 

@@ -1,8 +1,7 @@
-"""`--jobs` and `--work`, of every command that runs programs and keeps what they showed."""
+"""`--jobs`, `--on` and `--work`, of every command that runs programs and keeps what they showed."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -11,9 +10,15 @@ jobs_option = click.option(
     "--jobs",
     "-j",
     type=click.IntRange(min=1),
-    default=lambda: len(os.sched_getaffinity(0)),
+    default=None,
     show_default="all cores",
     help="Number of runs at the same time.",
+)
+on_option = click.option(
+    "--on",
+    default="",
+    metavar="PLACE",
+    help="Make runs on dask://HOST:PORT, tls://HOST:PORT or slurm instead of here.",
 )
 work_option = click.option(
     "--work",

@@ -22,6 +22,7 @@ from autofinity.model.errors import LearningError
 from autofinity.model.placement import Placement
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex
+from autofinity.pool.local import LocalPool
 from autofinity.ports import BindThreads, RunRequest, Sensors
 from autofinity.profiling.campaign import ReadyProgram, Target, plan, plan_baselines, plan_switches
 from autofinity.profiling.campaign import profile as run_all
@@ -180,7 +181,7 @@ def test_mechanisms_by_hints_are_compared_on_as_many_cores_as_it_has_room_for(
         fault_share_per_s=0.1,
         made_of=lambda ready: ready.origin,
     )
-    cases = compare(comparison, [program], entries, MechanismRuns(tmp_path / "runs"), 1)
+    cases = compare(comparison, [program], entries, MechanismRuns(tmp_path / "runs"), LocalPool(1))
     assert [case.reason for case in cases if case.run is None] == []
     assert sizes(placements) == {(COMPUTING, program.placed)}
     times_s = {case.mechanism: case.run.time_s for case in cases if case.run is not None}
@@ -229,7 +230,7 @@ def test_it_is_profiled_and_judged_against_the_os_like_all_others(
     cells += plan_baselines(topology, [program]) + plan_switches(topology, [program])
     store = ObservationStore(tmp_path)
     target = Target(MACHINE, "opteron-6164he", "sim", MACHINE.clock_hz, 100_000, "0")
-    assert run_all(target, cells, store, 1) == []
+    assert run_all(target, cells, store, LocalPool(1)) == []
     table = store.read()
     assert placed_counts(table, TOLD) == (crew.room,)
     cases, skipped = judge(

@@ -16,6 +16,7 @@ from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import pick
 from autofinity.mechanisms.sharing_aware import nothing
 from autofinity.model.errors import StoreError
+from autofinity.pool.local import LocalPool
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.report.comparison_table import as_json, chart, overhead_table, table
@@ -60,17 +61,18 @@ def test_every_mechanism_runs_on_every_program_with_every_seed(tmp_path: Path) -
     machine = FakeMachine()
     runs = MechanismRuns(tmp_path / "work" / "runs.jsonl")
     seen: list[str] = []
-    cases = compare(comparison(machine), programs("a", "b"), ENTRIES, runs, 2, seen.append)
+    pool = LocalPool(2)
+    cases = compare(comparison(machine), programs("a", "b"), ENTRIES, runs, pool, seen.append)
     made = {(c.program, c.mechanism, c.seed) for c in cases if c.run is not None}
     names = [entry.name for entry in ENTRIES]
     assert made == {(p, m, s) for p in "ab" for m in names for s in (1, 2)}
     assert len(seen) == len(made)
     count = len(machine.started)
-    again = compare(comparison(machine), programs("a", "b"), ENTRIES, runs, 2)
+    again = compare(comparison(machine), programs("a", "b"), ENTRIES, runs, pool)
     assert len(machine.started) == count
     assert sorted(map(str, again)) == sorted(map(str, cases))
     other = replace(comparison(machine), made_of=lambda program: "y")
-    compare(other, programs("a"), ENTRIES, runs, 2)
+    compare(other, programs("a"), ENTRIES, runs, pool)
     assert len(machine.started) == count + count // 2
 
 
@@ -82,7 +84,7 @@ def test_a_program_that_fails_is_left_out_and_the_others_are_not(tmp_path: Path)
         programs("a", "b"),
         ENTRIES,
         runs,
-        1,
+        LocalPool(1),
         seen.append,
     )
     assert [c.reason for c in cases if c.run is None] == ["deadlock"]
@@ -94,7 +96,11 @@ def test_an_interruption_keeps_what_was_finished(tmp_path: Path) -> None:
     runs = MechanismRuns(tmp_path / "runs.jsonl")
     with pytest.raises(KeyboardInterrupt):
         compare(
-            comparison(FakeMachine(interrupt="b"), seeds=1), programs("a", "b"), ENTRIES, runs, 1
+            comparison(FakeMachine(interrupt="b"), seeds=1),
+            programs("a", "b"),
+            ENTRIES,
+            runs,
+            LocalPool(1),
         )
     assert {name.program for name in runs.read()} == {"a"}
 

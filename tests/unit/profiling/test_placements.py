@@ -15,6 +15,7 @@ from autofinity.model.affinity import UNPLACED, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import PlacementError, UsageError
 from autofinity.model.placement import Placement
+from autofinity.pool.local import LocalPool
 from autofinity.ports import Action, BindThreads, Interval, Outcome, RunRequest, Sensors
 from autofinity.profiling.campaign import in_order, plan_baselines, plan_switches, profile
 from autofinity.profiling.estimate import expected, probes
@@ -91,7 +92,7 @@ def test_baselines_are_runs_of_their_own_and_no_affinity_is_learned_from_them() 
     programs = [cell.program for cell in cells("a")[:1]]
     sink = Memory()
     plans = in_order([*cells("a"), *plan_baselines(TOPOLOGY, programs)])
-    assert profile(target(FakeMachine()), plans, sink, 2) == []
+    assert profile(target(FakeMachine()), plans, sink, LocalPool(2)) == []
     table = table_of(sink.rows)
     runs = {(row.placement, str(row.affinity), row.seed) for row in table.observations()}
     assert {("os", "", 1), ("os", "", 2), ("os", "", 3), ("compact", "{2}", 1)} < runs
@@ -171,7 +172,7 @@ def test_a_switch_begins_distributed_and_binds_every_thread_after_two_periods() 
     assert placement_of(TOPOLOGY, "switched", Affinity.of([[2]]), 2, 1) == placement_of(
         TOPOLOGY, "affinity", Affinity.of([[1], [1]]), 2, 1
     )
-    profile(target(machine), switches, sink, 1)
+    profile(target(machine), switches, sink, LocalPool(1))
     assert machine.bound == [(2, (0, 1)), (2, (0, 3))]
     assert {row.placement for row in sink.rows} == {"switched"}
 
@@ -182,7 +183,7 @@ def test_a_second_look_is_taken_packed_between_two_switches() -> None:
     probed = [cell for cell in plan_switches(TOPOLOGY, programs) if cell.run.placement == "probed"]
     assert sorted(str(cell.run.affinity) for cell in probed) == ["{1,1}", "{1}{1}"]
     short = replace(target(machine), period_ns=PERIOD_NS // 2)
-    profile(short, [c for c in probed if str(c.run.affinity) == "{1,1}"], Memory(), 1)
+    profile(short, [c for c in probed if str(c.run.affinity) == "{1,1}"], Memory(), LocalPool(1))
     assert [after for after, _ in machine.bound] == [2, 4]
     packed, chosen = (cpus for _, cpus in machine.bound)
     assert packed == (0, 1)

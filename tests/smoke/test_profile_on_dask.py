@@ -1,0 +1,107 @@
+"""`autofinity profile --on dask://…`, as people call and interrupt it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commands import autofinity
+from dask_here import ENOUGH_S, Cluster, cluster, eventually
+from distributed import Security
+
+COMMAND = (sys.executable, "-m", "autofinity", "profile")
+CAMPAIGN = (
+    *("--machine", "xeon-e5-2650", "-t", "4", "--size", "tiny", "-p", "stencil"),
+    *("--affinities", "all", "--seeds", "40", "--no-baselines", "--period-us", "20"),
+)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster(tmp_path_factory.mktemp("two"), 2) as started:
+        yield started
+
+
+def recorded(work: Path) -> int:
+    return len(list((work / "observations").rglob("*.parquet")))
+
+
+def test_an_interrupted_campaign_leaves_the_scheduler_clean_and_goes_on(
+    two: Cluster, tmp_path: Path
+) -> None:
+    words = (*CAMPAIGN, "--work", str(tmp_path), "--on", two.place)
+    kept = 0
+    for number in (signal.SIGINT, signal.SIGKILL):
+        with subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE) as process:
+            try:
+                assert eventually(lambda: recorded(tmp_path) >= kept + 3)  # noqa: B023
+                process.send_signal(number)
+                _, said = process.communicate(timeout=ENOUGH_S)
+            finally:
+                process.kill()
+        assert process.returncode == -number
+        assert b"Traceback" not in said
+        assert eventually(lambda: two.scheduler_state() == (0, 0))
+        kept = recorded(tmp_path)
+    there = json.loads(autofinity("profile", *words, "--json").stdout)
+    assert recorded(tmp_path) > kept
+    local = tmp_path / "local"
+    local.mkdir()
+    (local / "traces").symlink_to(tmp_path / "traces")
+    here = json.loads(autofinity("profile", *CAMPAIGN, "--work", str(local), "--json").stdout)
+    assert there["digest"] == here["digest"]
+
+
+def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
+    said = autofinity(
+        *("profile", *CAMPAIGN, "--work", str(tmp_path), "--on", "dask://127.0.0.1:9"), code=1
+    )
+    (line,) = said.stderr.splitlines()
+    assert line.startswith("autofinity: no Dask scheduler answers at tcp://127.0.0.1:9")
+    assert not (tmp_path / "traces").exists()
+
+
+def test_connections_are_encrypted_with_the_certificates_that_dask_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Security.temporary().get_tls_config_for_role("client")
+    for part in ("ca_file", "cert", "key"):
+        (tmp_path / part).write_text(made[part])
+    files = {"CA_FILE": "ca_file"}
+    for role in ("CLIENT", "SCHEDULER", "WORKER"):
+        files |= {f"{role}__CERT": "cert", f"{role}__KEY": "key"}
+    env = {f"DASK_DISTRIBUTED__COMM__TLS__{k}": str(tmp_path / v) for k, v in files.items()}
+    small = (*CAMPAIGN, "--seeds", "1", "--work", str(tmp_path / "work"))
+    with cluster(tmp_path / "cluster", 1, "tls", env) as one:
+        plain = ("profile", *small, "--on", one.place.replace("tls:", "dask:"))
+        assert "no Dask scheduler answers" in autofinity(*plain, code=1).stderr
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        assert "observations" in autofinity("profile", *small, "--on", one.place).stdout
+
+
+def test_policies_comparisons_and_verdicts_are_those_of_this_machine(
+    two: Cluster, tmp_path: Path
+) -> None:
+    small = ("--machine", "xeon-e5-2650", "--size", "tiny", "-p", "keysearch", "-p", "prodcons")
+    profiled = (*small, "--affinities", "hints", "--period-us", "20", "-t", "4")
+    for number, words in enumerate(
+        (
+            ("train", *profiled, "-o", str(tmp_path / "policy.json"), "--json"),
+            ("evaluate", *profiled, "--json"),
+            ("compare", *small, "-t", "4", "--repeats", "2", "--mechanism", "kmaf16", "--json"),
+        )
+    ):
+        here, there = tmp_path / f"here{number}", tmp_path / f"there{number}"
+        for work in (here, there):
+            work.mkdir()
+            (work / "traces").symlink_to(tmp_path / "traces")
+        (tmp_path / "traces").mkdir(exist_ok=True)
+        alone = autofinity(*words, "--work", str(here))
+        together = autofinity(*words, "--work", str(there), "--on", two.place)
+        assert together.stdout == alone.stdout != ""
