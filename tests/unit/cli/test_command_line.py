@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -69,3 +70,22 @@ def test_a_binary_is_captured_without_naming_a_folder() -> None:
     with capture.make_context("capture", ["--", "./app", "--its=own"]) as context:
         assert context.params["output"] == Path("traces")
         assert context.params["binary"] == ("./app", "--its=own")
+
+
+def test_a_missing_package_of_others_is_named_and_no_fault_of_ours(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom autofinity.cli.errors import reported\n"
+        "reported(lambda: __import__({name!r}))\n"
+    )
+    for name, said in (
+        ("no_such_package.part", "no_such_package, which this command uses, is not installed"),
+        ("autofinity.no_such_part", "internal error of autofinity"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(name=name)],
+            env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+        assert said in done.stderr
+        assert done.returncode == (1 if "no_such_package" in name else 70)
