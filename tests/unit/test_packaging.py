@@ -16,7 +16,7 @@ PACKAGING = ROOT / "packaging"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 REQUIREMENT = re.compile(r"([a-z0-9-]+)>=([0-9.]+)")
 NOT_IN_DEBIAN = {"pyarrow", "pyhwloc", "rustworkx", "scikit-learn"}
-"""Or too old there. Commands name what is missing; debian/control tells of it."""
+"""Or too old there. Commands name what is missing; debian/control names it."""
 
 
 def least_versions(texts: list[str]) -> dict[str, str]:
