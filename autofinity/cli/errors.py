@@ -95,5 +95,20 @@ def _outcome(action: Callable[[], object], interruption: Interruption) -> tuple[
             return 1, _lost(error)
         return 1, f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
     except Exception as error:
+        if missing := _missing_package(error):
+            return 1, (
+                f"the Python package {missing}, which this command uses, is not installed; install "
+                f"it for {sys.executable}, with pip or as packages of your system"
+            )
         return FAULT, keep_report(error)
     return 0, ""
+
+
+def _missing_package(error: Exception) -> str:
+    """The package of others that an import did not find; empty where it is none of theirs.
+
+    A system's package of autofinity may leave out what its users seldom need.
+    """
+    name = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+    package = name.partition(".")[0]
+    return "" if package == "autofinity" or package in sys.stdlib_module_names else package

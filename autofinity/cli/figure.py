@@ -6,6 +6,7 @@ from pathlib import Path
 from textwrap import fill
 
 import click
+from click.shell_completion import CompletionItem
 
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.figure import document, picture_option, show
@@ -13,19 +14,33 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
-from autofinity.papers.observed import THREADS, Observed
-from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
-from autofinity.workflow.backends import machine_topology
-from autofinity.workflow.compare import Asked
-from autofinity.workflow.observations import observations_of
-from autofinity.workflow.paper_runs import PaperRuns, with_own_input
-from autofinity.workflow.wanted import wanted_on
 
 NOTE_COLUMNS = 80
 
 
+class _Name(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.3
+    """The name of a figure. All figures are loaded when one is asked for, not for the help."""
+
+    name = "figure"
+
+    def _choice(self) -> click.Choice[str]:
+        from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
+
+        return click.Choice([*OF_OBSERVATIONS, *OF_MECHANISMS])
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, if there is such a figure."""
+        return self._choice().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """All names."""
+        return self._choice().shell_complete(ctx, param, incomplete)
+
+
 @click.command("figure")
-@click.argument("name", metavar="NAME", type=click.Choice([*OF_OBSERVATIONS, *OF_MECHANISMS]))
+@click.argument("name", metavar="NAME", type=_Name())
 @click.option(
     "--machine",
     "-m",
@@ -94,6 +109,14 @@ def command(
     (TPDS 2016), sammu-N (Euro-Par 2016) and tlb-N (CCPE 2014) for figure N, -tN for table N. These
     run as `compare` does, and resume after an interruption (docs/mechanisms.md lists them).
     """
+    from autofinity.papers.observed import THREADS, Observed
+    from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
+    from autofinity.workflow.backends import machine_topology
+    from autofinity.workflow.compare import Asked
+    from autofinity.workflow.observations import observations_of
+    from autofinity.workflow.paper_runs import PaperRuns, with_own_input
+    from autofinity.workflow.wanted import wanted_on
+
     terminal = Terminal(quiet=as_json)
     if name in OF_OBSERVATIONS:
         if as_json:

@@ -7,26 +7,66 @@ run` and `autofinity-cli run`: the launcher takes the place of Python, arguments
 from __future__ import annotations
 
 import os
+import re
 import signal
+import subprocess
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 
 import click
 from click.shell_completion import CompletionItem
 
 from autofinity.cli.options.hint import completed
+from autofinity.cli.options.program import program_files
 from autofinity.cli.printer import complain
 from autofinity.model.errors import LinuxError, UsageError
 from autofinity.runtime.launcher import find_launcher
 
+_OPTION = re.compile(r"^  (?:(-\w), )?(--[a-z-]+)(?: (\S+))?", re.MULTILINE)
+"""An option in the launcher's help: its short name, its name, and its value's name."""
+
+
+def _options() -> dict[str, str]:
+    """The launcher's options, each with the name of its value, or an empty one."""
+    with suppress(LinuxError, OSError):
+        told = subprocess.run([find_launcher(), "run", "--help"], capture_output=True, text=True)
+        found = _OPTION.findall(told.stdout)
+        return {name: value for *names, value in found for name in names if name}
+    return {}
+
+
+class _Run(click.Command):
+    """`run` to a shell that completes: the options are the launcher's."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Options, until there is a program."""
+        if _before_program(ctx.params.get("arguments") or (), _options()):
+            return [CompletionItem(name) for name in _options() if name.startswith(incomplete)]
+        return program_files(ctx, None, incomplete)
+
+
+def _before_program(typed: tuple[str, ...], options: Mapping[str, str]) -> bool:
+    """Whether all words so far are options and their values."""
+    words = iter(typed)
+    for word in words:
+        if not word.startswith("-") or word == "--":
+            return False
+        if options.get(word):
+            next(words, None)
+    return True
+
 
 def _values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Shell completion for the options of the launcher that take a hint."""
-    del param
+    """Shell completion for the options of the launcher that take a hint, else files."""
     typed = ctx.params.get("arguments") or ("",)
-    return completed(incomplete) if typed[-1] in ("--hint", "--fallback") else []
+    if typed[-1] in ("--hint", "--fallback"):
+        return completed(incomplete)
+    return program_files(ctx, param, incomplete)
 
 
 @click.command(
+    cls=_Run,
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )

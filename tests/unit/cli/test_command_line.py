@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import click
+import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
@@ -69,3 +71,50 @@ def test_a_binary_is_captured_without_naming_a_folder() -> None:
     with capture.make_context("capture", ["--", "./app", "--its=own"]) as context:
         assert context.params["output"] == Path("traces")
         assert context.params["binary"] == ("./app", "--its=own")
+
+
+def test_a_missing_package_of_others_is_named_and_no_fault_of_ours(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom autofinity.cli.errors import reported\n"
+        "reported(lambda: __import__({name!r}))\n"
+    )
+    for name, said in (
+        ("no_such_package.part", "no_such_package, which this command uses, is not installed"),
+        ("autofinity.no_such_part", "internal error of autofinity"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(name=name)],
+            env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+        assert said in done.stderr
+        assert done.returncode == (1 if "no_such_package" in name else 70)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("hints",),
+        ("doctor",),
+        ("topology",),
+        ("status",),
+        ("show", "any-machine"),
+        ("figure", "-h"),
+    ],
+    ids=" ".join,
+)
+def test_a_command_of_every_day_loads_no_library_for_learning(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "autofinity", *words],
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "autofinity.cli.main" in loaded
+    heavy = {"numpy", "pandas", "pyarrow", "scipy", "sklearn", "rustworkx", "jpype", "matplotlib"}
+    assert loaded & heavy == set()

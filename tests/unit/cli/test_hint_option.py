@@ -39,8 +39,21 @@ def test_the_shell_is_offered_names_and_letters(words: tuple[str, ...]) -> None:
     assert offered(*words, "sL") == ["sLP", "sLp"]
 
 
-def test_a_program_that_run_starts_is_offered_no_hints() -> None:
-    assert offered("run", "") == offered("run", "--hint", "packed", "") == []
+@pytest.mark.parametrize(
+    "words",
+    [("run",), ("run", "--hint", "packed"), ("run", "--"), ("run", "./app"), ("capture", "--")],
+    ids=" ".join,
+)
+def test_a_program_and_its_arguments_are_offered_files(words: tuple[str, ...]) -> None:
+    complete = ShellComplete(cli, {}, "autofinity", "_AUTOFINITY_COMPLETE")
+    found = complete.get_completions([*words], "")
+    assert [(item.type, item.value) for item in found] == [("file", "")]
+
+
+def test_options_of_the_launcher_are_offered_before_the_program() -> None:
+    assert offered("run", "--hi") == ["--hint"]
+    assert offered("run", "-t", "2", "--no-b") == ["--no-bind"]
+    assert "--hint" not in offered("run", "--no-bind", "./app", "--hi")
 
 
 def test_every_option_that_is_a_hint_reads_names() -> None:
