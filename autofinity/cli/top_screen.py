@@ -88,6 +88,9 @@ class Screen:
                         return
                     if key == "suspend":
                         _suspend(keys, live)
+                    if key == "resume":  # also after `kill -STOP`, which nobody notices
+                        keys.begin()
+                        console.set_alt_screen(True)
                     self._place = self._place.after(key, *self._extent())
 
     def _look(self, now_s: float) -> None:
