@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from autofinity.cli.advise_curve import counts_of, curve_of_launched, document, tell
 from autofinity.cli.advise_page import keep_advice, keep_curve
 from autofinity.cli.detect_live import TraceOrProgram, live_program
-from autofinity.cli.last_output import flush_output
+from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
@@ -208,9 +208,7 @@ def command(
     try:
         _tell_of_launched(program[0], done, html, as_json=as_json)
     except OSError as error:
-        flush_output()  # what is left of it is dropped
-        complain(f"the advice could not be written: {error.strerror}")
-        flush_output()
+        complain_unwritten("the advice", error)
     sys.exit(done.exit_code)
 
 

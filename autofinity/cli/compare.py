@@ -137,16 +137,16 @@ def command(
         )
     programs_run = len({case.program for case in cases})
     title = f"{machine}, {threads} threads, {programs_run} programs: ratios to os"
-    if output is not None:
-        from autofinity.report.chart_image import save
-
-        save(comparison_table.chart(summary, title), output)
-        say(f"{title}: kept in {output}", err=True)
     if as_json:
         mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
         say_json({**comparison_table.as_json(cases, summary), "mapped_by": mapped_by})
     else:
         _print(cases, summary, title)
+    if output is not None:
+        from autofinity.report.chart_image import save
+
+        save(comparison_table.chart(summary, title), output)
+        say(f"{title}: kept in {output}", err=True)
     if html is not None:
         from autofinity.report.comparison_page import comparison_sections
 

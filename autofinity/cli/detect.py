@@ -115,11 +115,11 @@ def command(
     name = simulator.spec.name
     title = f"{trace.name} on {name}, with {source}"
     document = _document(trace, name, source, detected)
-    save_matrix(detected.found.sharing, title, output)
     if as_json:
         say_json(document)
     else:
         _print(title, detected.found, document)
+    save_matrix(detected.found.sharing, title, output)
     if html is not None:
         _keep_page(html, trace.name, f"On {name}, seen with {source}.", detected.found, document)
 

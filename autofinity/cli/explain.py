@@ -19,7 +19,7 @@ from autofinity.workflow.run_records import database_named
 
 if TYPE_CHECKING:
     from autofinity.model.affinity import Hint
-    from autofinity.model.policy import RulePolicy, SecondLook
+    from autofinity.model.policy import RulePolicy, SecondLook, Trial
     from autofinity.policy.explain import Explanation
     from autofinity.report.page import Section
 
@@ -67,9 +67,8 @@ def command(
     POLICY is a policy file, or the name of a shipped policy. A margin is the relative change of a
     value that would lead to another hint.
     """
-    from autofinity.policy.explain import explain, explanation_data, explanation_text
+    from autofinity.policy.explain import explain, explanation_data
     from autofinity.policy.on_machine import on_machine
-    from autofinity.policy.readable import second_text, trial_text
 
     if not samples and names_run(policy):
         explain_run(policy, database_named(db), html, as_json=as_json)
@@ -87,8 +86,6 @@ def command(
     second = read.second_after(why.decision.hint)
     again = explain(second.policy, second.values(start, probe)) if second and probe else None
     trial = read.trial if read.trial and again and read.trial.takes_place(start, probe) else None
-    if html is not None:
-        _keep_page(html, policy, read, why, lacking, second, again)
     if as_json:
         document = explanation_data(read, why)
         document["asks_again_in"] = None if second is None else str(second.sampled_in)
@@ -97,7 +94,25 @@ def command(
         )
         document["tries"] = None if trial is None else str(trial.hint)
         say_json(document)
-        return
+    else:
+        _print(read, why, lacking, second, again, trial)
+        if second is None and probe:
+            say("--second is ignored: this answer is final", err=True)
+    if html is not None:
+        _keep_page(html, policy, read, why, lacking, second, again)
+
+
+def _print(
+    read: RulePolicy,
+    why: Explanation,
+    lacking: Sequence[str],
+    second: SecondLook | None,
+    again: Explanation | None,
+    trial: Trial | None,
+) -> None:
+    from autofinity.policy.explain import explanation_text
+    from autofinity.policy.readable import second_text, trial_text
+
     say(explanation_text(read, why), newline=False)
     for line in _wishes(lacking, why):
         say(line)
@@ -110,8 +125,6 @@ def command(
             say("".join(f"  {line}\n" for line in text.splitlines()), newline=False)
         if trial is not None:
             say(f"not final: {trial_text(trial)}")
-    elif probe:
-        say("--second is ignored: this answer is final", err=True)
 
 
 def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:

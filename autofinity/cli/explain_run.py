@@ -29,11 +29,15 @@ def explain_run(text: str, db: Path, html: Path | None, *, as_json: bool) -> Non
     """Print the explanation of run `text`; as a page, too. Raises `StoreError`, `UsageError`."""
     found = run_now(text, db)
     policy, trouble = policy_of(found.run)
-    if html is not None:
-        _keep_page(html, found, policy, trouble)
     if as_json:
         say_json(_document(found, policy, trouble), indent=2)
-        return
+    else:
+        _print(found, policy, trouble)
+    if html is not None:
+        _keep_page(html, found, policy, trouble)
+
+
+def _print(found: RunNow, policy: RulePolicy | None, trouble: str) -> None:
     run = found.run
     state = f"running, {run.phase or 'starting'}" if found.alive else "ended"
     say(f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {run.threads or '?'} threads")

@@ -136,6 +136,7 @@ def command(
     if as_json:
         about = {"figure": name, "source": of_mechanisms.source}
         say_json({**about, **document(drawn)})
-        return
+        if output is None:
+            return
     show(drawn, output)
     say(f"{of_mechanisms.source}; docs/mechanisms.md explains differences", err=output is not None)

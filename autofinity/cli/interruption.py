@@ -1,4 +1,4 @@
-"""Interruptions from outside: Ctrl-C, Ctrl-\\, a batch system's SIGTERM, a terminal that is closed.
+"""Interruptions from outside: Ctrl-C, SIGQUIT, a batch system's SIGTERM, a terminal that is closed.
 
 All of them are a `KeyboardInterrupt` to the command, so that programs it started end with it and
 what is half written goes; afterwards the process ends by that very signal, as its parent expects: a

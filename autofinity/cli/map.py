@@ -104,19 +104,18 @@ def command(
     sharing = _first(whole, threads, matrix_file)
     usable = available_cpus(topology, available)
     done = map_threads(sharing, topology, algorithm, hint, usable)
+    if as_json:
+        say_json(_document(topology, machine, hint, sharing, done))
+    else:
+        _print(topology, machine, hint, sharing, done)
     if output is not None:
         from autofinity.report.mapping_image import save_mapping
 
         save_mapping(sharing, topology, done.chosen, output)
+        say(f"{done.chosen.name}: kept in {output}", err=True)
     if svg is not None:
         said = _said(topology, sharing, done)
         keep_svg(svg, topology, machine, usable, done.chosen.cpus, said)
-    if as_json:
-        say_json(_document(topology, machine, hint, sharing, done))
-        return
-    _print(topology, machine, hint, sharing, done)
-    if output is not None:
-        say(f"{done.chosen.name}: kept in {output}", err=True)
 
 
 def _first(sharing: SharingMatrix, threads: int | None, path: Path) -> SharingMatrix:

@@ -15,7 +15,7 @@ from autofinity.model.affinity import Hint
 from autofinity.runtime.claims import monitor_of
 from autofinity.workflow.run_records import Status, status
 
-FOLDED = ("program", "hint", "CPUs")
+FOLDED = ("program", "hint", "CPUs", "notes")
 """Columns whose words may be longer than a terminal is wide."""
 
 
@@ -107,7 +107,7 @@ def _print(found: Status) -> None:
                 str(run.bound),
                 notes=(run.notes,),  # a line each
             )
-        print_table(table, console)
+        print_table(table, console, {"notes": "see `autofinity explain RUN`"})
     if found.rebuild_due:
         console.print("enough new runs are recorded for retraining: run `autofinity rebuild`")
     for line in found.lost:

@@ -69,14 +69,14 @@ def command(
         on = placed.cpus
         said = f"{(hint or DISTRIBUTED).shown}: {len(on)} threads as {placed.affinity}"
         said += f", near {near}" if near is not None else ""
-    if svg is not None:
-        keep_svg(svg, topology, machine, cpus, on, said)
     if as_json:
         say_json(_document(machine, topology, devices, placed))
-        return
-    print_picture(topology, machine, cpus, on, said)
-    for line in device_lines(topology, devices):
-        say(line)
+    else:
+        print_picture(topology, machine, cpus, on, said)
+        for line in device_lines(topology, devices):
+            say(line)
+    if svg is not None:
+        keep_svg(svg, topology, machine, cpus, on, said)
 
 
 def _document(

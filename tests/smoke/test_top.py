@@ -223,9 +223,7 @@ def test_a_new_size_is_drawn_at_once_down_to_20_columns(
     assert screen.exitstatus == 0
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP]
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_as_its_parent_expects_on_a_terminal_as_before(
     run: Runner, live: list[subprocess.Popen[bytes]], number: signal.Signals
 ) -> None:

@@ -6,8 +6,8 @@ kubelet's file reserves the CPUs that no rank uses, and the pod asks for the CPU
 cores. Both are JSON, which kubelet and kubectl read as YAML. Source: the kubelet's configuration
 v1beta1 and "Control CPU (Topology) Management Policies on the Node".
 
-Of the CPUs that are not reserved, a kubelet gives a container those of the fewest nodes that have
-room: one node after another, or evenly with `distribute-cpus-across-numa`. So:
+A kubelet gives a container CPUs that are not reserved, on the fewest nodes that have room: one node
+after another, or evenly with `distribute-cpus-across-numa`. So:
 
     one rank                          gets exactly its CPUs: no others are left
     {4,4} beside others               evenly, over any two nodes without room for all
@@ -68,8 +68,8 @@ def _evenly(job: Job) -> bool:
         fullest = sorted((free[node] for node in free), reverse=True)
         if sum(fullest[: len(counts) - 1]) >= counts.total():
             raise UsageError(
-                f"a kubelet takes the fewest NUMA nodes that have room, and rank {rank} has room on "
-                f"fewer than its {len(counts)}; expected another hint, or --as cgroup"
+                f"a kubelet takes the fewest NUMA nodes that have room, and rank {rank} has room "
+                f"on fewer than its {len(counts)}; expected another hint, or --as cgroup"
             )
     ways = {len(set(counts.values())) == 1 for counts in wanted if len(counts) > 1}
     if len(ways) > 1:
