@@ -37,14 +37,21 @@ if TYPE_CHECKING:
     from autofinity.workflow.advice.seen import Section, Seen
 
 
-@click.command("advise", cls=TraceOrProgram)
+@click.command(
+    "advise",
+    cls=TraceOrProgram,
+    more=(
+        *("--latencies", "--program", "--suite", "--size"),
+        *("--work", "--repeats"),
+    ),
+)
 @click.argument(
     "trace",
     metavar="[TRACE | -- PROGRAM [ARGS]...]",
     required=False,
     type=click.Path(path_type=Path),
 )
-@click.option("--pid", type=click.IntRange(min=1), help="A program that runs already.")
+@click.option("--pid", type=click.IntRange(min=1), help="Process id of a running program.")
 @click.option(
     "--from",
     "measured",
@@ -60,30 +67,30 @@ if TYPE_CHECKING:
     "--threads",
     "-t",
     type=click.IntRange(min=1),
-    help="Threads it computes with.  [default: those that are seen to compute, or of the trace]",
+    help="Number of computing threads.  [default: observed, or those of the trace]",
 )
 @near_option
 @click.option(
     "--ranks",
     "-n",
     type=click.IntRange(min=1),
-    help="Place so many ranks like this one over the machine; without a program, see `hints`.",
+    help="Place this number of ranks like this one; without a program, see `hints --ranks`.",
 )
 @click.option(
     "--curve",
     "counts",
     metavar="COUNTS",
     callback=counts_of,
-    help="Say how many threads are worth having, instead: 4,8,16, or auto for a quarter, half and "
-    "all of the cores, and all CPUs. PROGRAM runs once at each, under `run`, with {threads} in its "
-    "words and OMP_NUM_THREADS set; a TRACE keeps its threads and gets so many CPUs.",
+    help="Measure how many threads pay: 4,8,16, or auto for a quarter, half and all of the cores, "
+    "and all CPUs. PROGRAM runs at each count under `run`, which sets {threads} in its words and "
+    "OMP_NUM_THREADS; a TRACE keeps its threads and gets that many CPUs.",
 )
 @click.option(
     "--program",
     "-p",
     "programs",
     multiple=True,
-    help="With --curve: this program of the suite, captured at each count.",
+    help="With --curve: program of the suite, captured at each count.",
 )
 @suite_option
 @size_option
@@ -93,7 +100,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1, max=10_000),
     default=1,
     show_default=True,
-    help="With --curve: how often PROGRAM runs at each count.",
+    help="With --curve: number of runs of PROGRAM at each count.",
 )
 @html_option
 @json_option
@@ -118,7 +125,7 @@ def command(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Watch a program as `run` does and say what to do about it; nothing is bound or moved.
+    """Watch a program as `run` does and recommend placement; nothing is bound or moved.
 
     The program is started (PROGRAM, whose streams and exit code are its own), runs already (--pid),
     was captured (TRACE, replayed on a simulated machine) or was measured (--from). The

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.hint import HINT
+from autofinity.cli.options.period import seconds
 from autofinity.cli.options.run import database_option, fallback_of, fallback_option, policy_option
 from autofinity.cli.printer import complain
 from autofinity.linux.cpu_lists import format_cpu_list
@@ -28,7 +30,13 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    more=(
+        *("--fallback", "--period", "--mechanism", "--migrate-pages"),
+        *("--arm", "--db"),
+    ),
+)
 @click.argument("pid", type=click.IntRange(min=1))
 @policy_option
 @click.option(
@@ -53,11 +61,13 @@ from autofinity.store.behaviour_file import default_path
     help="Bind each thread to the CPUs of a last-level cache or to one CPU, or only decide.",
 )
 @click.option(
-    "--sample-s",
-    type=click.FloatRange(min=0, max=86_400, min_open=True),
-    default=1.0,
+    "--period",
+    "sample_s",
+    metavar="LENGTH",
+    type=seconds,
+    default="1s",
     show_default=True,
-    help="Sample length in seconds; a sample takes a quarter to twice of this, as precision needs.",
+    help="Usual length of a sample; a sample takes a quarter to twice of this, as precision needs.",
 )
 @click.option(
     "--every",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.suite import programs_option, suite_option
 from autofinity.cli.page import print_table
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=Command,
     # Arguments after the program's name are the program's own.
-    context_settings={"allow_interspersed_args": False}
+    context_settings={"allow_interspersed_args": False},
 )
 @suite_option
 @programs_option

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.html import html_option
@@ -29,7 +30,14 @@ if TYPE_CHECKING:
     from autofinity.mechanisms.registry import Entry
 
 
-@click.command("compare")
+@click.command(
+    "compare",
+    cls=Command,
+    more=(
+        *("--latencies", "--page-size", "--suite", "--repeats"),
+        *("--paper-seconds", "--jobs", "--work", "--faults-per-page"),
+    ),
+)
 @simulated_option
 @latencies_option
 @page_size_option

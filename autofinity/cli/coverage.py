@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.figure import picture_option, show
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from autofinity.workflow.coverage import Covered
 
 
-@click.command("coverage")
+@click.command(
+    "coverage",
+    cls=Command,
+    more=(*("--features", "--selection", "--counters", "--bins", "--bin-number"),),
+)
 @simulated_option
 @click.argument("observations", type=click.Path(path_type=Path), required=False)
 @click.option(
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Thread count of the runs.",
 )
-@learning_options("bins")
+@learning_options("coverage")
 @picture_option
 @json_option
 def command(

@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from autofinity.workflow.detect import Detected
 
 
-@click.command("detect", cls=TraceOrProgram)
+@click.command(
+    "detect",
+    cls=TraceOrProgram,
+    more=(
+        "--latencies",
+        "--page-size",
+        "--seed",
+    ),
+)
 @click.argument(
     "trace",
     metavar="[TRACE | -- PROGRAM [ARGS]...]",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.matrix_out import save_matrix
@@ -24,7 +25,7 @@ from autofinity.workflow.detect import DetectedHere, detect_here
 _KEY = "autofinity.program"
 
 
-class TraceOrProgram(click.Command):
+class TraceOrProgram(Command):
     """A command whose words after `--` are a program with its arguments, byte for byte."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

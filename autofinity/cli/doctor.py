@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
@@ -35,7 +36,7 @@ from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_poli
 _ASKED = "policy's needs"
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--measure",
     is_flag=True,

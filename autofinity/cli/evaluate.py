@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
@@ -28,7 +29,15 @@ if TYPE_CHECKING:
     from autofinity.workflow.evaluate import Evaluated
 
 
-@click.command("evaluate")
+@click.command(
+    "evaluate",
+    cls=Command,
+    more=(
+        *("--latencies", "--simulated", "--page-size", "--suite"),
+        *("--affinities", "--period", "--jobs", "--work"),
+        *("--metric", "--train-threads"),
+    ),
+)
 @profiling_options
 @learning_options("evaluate")
 @click.option(

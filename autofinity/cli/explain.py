@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.explain_run import explain_run, names_run
+from autofinity.cli.help import Command
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.printer import say, say_json
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from autofinity.report.page import Section
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("policy", metavar="POLICY|RUN")
 @click.option(
     "--sample",

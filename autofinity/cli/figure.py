@@ -7,6 +7,7 @@ from textwrap import fill
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.figure import document, picture_option, show
 from autofinity.cli.options.json import json_option
@@ -24,7 +25,14 @@ from autofinity.workflow.wanted import wanted_on
 NOTE_COLUMNS = 80
 
 
-@click.command("figure")
+@click.command(
+    "figure",
+    cls=Command,
+    more=(
+        *("--folds", "--repeats", "--paper-seconds", "--jobs"),
+        *("--work",),
+    ),
+)
 @click.argument("name", metavar="NAME", type=click.Choice([*OF_OBSERVATIONS, *OF_MECHANISMS]))
 @click.option(
     "--machine",

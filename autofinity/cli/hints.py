@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from autofinity.affinity.launchers.table import LAUNCHERS, WORDS
+from autofinity.cli.help import Command
 from autofinity.cli.hint_meanings import tell_meanings, wishes
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import HINT
@@ -25,7 +26,13 @@ from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    more=(
+        "--available",
+        "--rank",
+    ),
+)
 @topology_option
 @click.option(
     "--threads", "-t", type=int, help="Show where this many threads would be placed by each hint."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.figure import picture_option
 from autofinity.cli.options.hint import HINT
@@ -31,7 +32,14 @@ if TYPE_CHECKING:
     from autofinity.workflow.map import MappedBeside
 
 
-@click.command("map")
+@click.command(
+    "map",
+    cls=Command,
+    more=(
+        "--directed",
+        "--last-first",
+    ),
+)
 @click.option(
     "--matrix",
     "matrix_file",
@@ -44,10 +52,11 @@ if TYPE_CHECKING:
 @click.option(
     "--algorithm",
     "-a",
+    metavar="NAME",
     type=click.Choice(tuple(MAPPERS)),
     default="refined",
     show_default=True,
-    help="Mapping algorithm.",
+    help=f"Mapping algorithm: {', '.join(MAPPERS)}.",
 )
 @click.option(
     "--threads",

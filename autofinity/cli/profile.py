@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.error import error_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
     from autofinity.workflow.profile import Cost
 
 
-@click.command("profile")
+@click.command(
+    "profile",
+    cls=Command,
+    more=(
+        *("--latencies", "--simulated", "--page-size", "--suite"),
+        *("--period", "--jobs", "--work", "--seed"),
+        *("--baselines", "--search", "--certify", "--error"),
+        *("--estimate", "--pack", "--thin"),
+    ),
+)
 @profiling_options
 @click.option(
     "--threads", "-t", default="8", show_default=True, help="Thread counts, such as 4,8,16."

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
 from autofinity.cli.printer import say, say_json
 from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--observations",
     type=click.Path(path_type=Path),

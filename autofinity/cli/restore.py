@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import say, say_json
@@ -19,7 +20,7 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.workflow.run_records import database_named
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("pid", type=click.IntRange(min=1), required=False)
 @database_option
 @json_option

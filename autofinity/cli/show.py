@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import hand_over, say, say_json
@@ -13,7 +14,7 @@ from autofinity.policy.shipped import PAPERS_END, policy_names
 from autofinity.workflow.policies import named_policy
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("policy", metavar="[POLICY]", required=False)
 @click.option(
     "--words",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say_json
 from autofinity.foreign_text import one_line
@@ -19,7 +20,7 @@ FOLDED = ("program", "hint", "CPUs", "notes")
 """Columns whose words may be longer than a terminal is wide."""
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),

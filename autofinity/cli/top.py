@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.printer import page, say, say_json
 from autofinity.linux.online import SYSFS
@@ -31,7 +32,7 @@ from autofinity.workflow.decision_line import decision_line
 from autofinity.workflow.run_records import database_named, run_now
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("run", required=False, metavar="[RUN]")
 @click.option(
     "--delay",

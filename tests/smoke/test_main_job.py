@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("pricer", "pic", "prodcons")
 CAMPAIGN = (
     *(word for program in PROGRAMS for word in ("--program", program)),
-    *("--size", "tiny", "--affinities", "hints", "--period-us", "20", "--threads", "4"),
+    *("--size", "tiny", "--affinities", "hints", "--period", "20us", "--threads", "4"),
 )
 
 
@@ -177,7 +177,7 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
     assert "no hardware counters here" in said.stderr
     assert "--simulated" in said.stderr
     twin = ("--simulated", "--program", "pricer", "--threads", "2", "--affinities", "hints")
-    autofinity("train", *options, *twin, "--size", "tiny", "--period-us", "20")
+    autofinity("train", *options, *twin, "--size", "tiny", "--period", "20us")
     made_of = json.loads((tmp_path / "policy.json").read_text())["provenance"]
     assert made_of["machine"] == "host"
 
@@ -192,8 +192,8 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
         ),
         (("--machine", "synthetic:core:4"), "hwloc does not accept it"),
         (("--threads", "none"), "expected thread counts such as 8"),
-        (("--period-us", "nan"), "nan: expected a number of microseconds"),
-        (("--period-us", "inf"), "inf: expected a number of microseconds"),
+        (("--period", "nan"), "nan: expected a length such as 500us"),
+        (("--period", "infs"), "infs: expected a length such as 500us"),
         (("--pack",), "--pack: expected -o as well"),
         (("--threads", "4", "--affinities", "2"), "the hints alone have"),
         (("--affinities", "many"), "expected 'all', 'hints', a number, 'screen'"),

@@ -92,7 +92,7 @@ def test_a_dry_run_of_nothing_says_so(run: Runner) -> None:
 def test_an_explained_run_tells_rule_masks_and_who_else_pins(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     env = run.env | {"OMP_PLACES": "cores"}
     with run.lasting(*options, "--", spinner, "2", "300", env=env) as process:
         assert run.eventually(lambda: placed(run))
@@ -117,7 +117,7 @@ def test_an_explained_run_tells_rule_masks_and_who_else_pins(
 def test_an_explained_run_tells_what_the_program_pinned_itself(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     with run.lasting(*options, "--", spinner, "2", "300", "pin"):
         assert run.eventually(lambda: placed(run))
         authors = [thread["author"] for thread in ask(run, "explain", "last")["threads"]]

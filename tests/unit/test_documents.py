@@ -142,7 +142,7 @@ def value_of(words: list[str], option: str) -> str:
 def options_of(name: str) -> set[str]:
     """All that a command takes, by its own word; `run` is a program that reads its own options."""
     if name == "run":
-        asked = [str(find_launcher()), "run", "--help"]
+        asked = [str(find_launcher()), "run", "--help-all"]
         text = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
         return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
     command = cli.get_command(click.Context(cli), name)

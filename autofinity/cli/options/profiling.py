@@ -10,8 +10,8 @@ from typing import TypedDict
 import click
 
 from autofinity.cli.options.latencies import latencies_option
-from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
+from autofinity.cli.options.period import microseconds
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.suite import programs_option, sizes_option, suite_option
 from autofinity.cli.options.work import jobs_option, work_option
@@ -56,10 +56,12 @@ _OPTIONS = (
         "the N most informative.",
     ),
     click.option(
-        "--period-us",
+        "--period",
+        "period_us",
+        metavar="LENGTH",
         type=microseconds,
         default=None,
-        help="Sample period in simulated microseconds.  [default: 500]",
+        help="Sample period in simulated time.  [default: 500us]",
     ),
     jobs_option,
     work_option,
