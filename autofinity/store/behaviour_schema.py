@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _SCHEMA = """
 CREATE TABLE program (
@@ -81,7 +81,19 @@ CREATE TABLE mask (
     PRIMARY KEY (run, tid, start_ticks)
 ) STRICT;
 """
-_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3)
+# Since 4 the latest runs have a series of looks.
+_SCHEMA_4 = """
+CREATE TABLE look (
+    run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    start_ns INTEGER NOT NULL,
+    end_ns INTEGER NOT NULL,
+    place TEXT NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+) STRICT;
+"""
+_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4)
 
 
 def version_of(connection: sqlite3.Connection) -> int:

@@ -110,6 +110,11 @@ def test_an_explained_run_tells_rule_masks_and_who_else_pins(
         text = subprocess.run(words, env=run.env, capture_output=True, text=True).stdout
         assert "by the default" in text and "(by autofinity)" in text
     assert run.eventually(lambda: not ask(run, "status")["running"])
+    looks = ask(run, "explain", "last")["looks"]
+    assert {look["place"] for look in looks} == {"", "{2}"}, "before and after it was placed"
+    assert all(look["end_ns"] > look["start_ns"] for look in looks)
+    busy = {thread for look in looks for thread, each in look["counts"].items() if each}
+    assert {"1", "2"} <= busy
     assert ask(run, "explain", "last")["threads"] == []
 
 

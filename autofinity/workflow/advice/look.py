@@ -12,6 +12,7 @@ from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Mechanism, ShowsMemory
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.look_series import look_of
 
 
 class Decider(Mechanism[LiveState], Protocol):
@@ -59,7 +60,7 @@ def look_at(
         alive = state.workers.alive
         state, _ = mechanism.step(state, interval)
         saw(state)
-        timeline.append(_step(alive, interval))
+        timeline.append(look_of(alive, interval))
         if interval.pages is not None:
             seen, page_size_bytes = True, interval.pages.page_size_bytes
             pages.update(interval.pages.pages)
@@ -92,20 +93,4 @@ def _that_ran(timeline: list[TimelineStep]) -> tuple[int, ...]:
                 if any(count > 0 for count in counts.values())
             }
         )
-    )
-
-
-def _step(threads: tuple[tuple[int, int], ...], interval: Interval) -> TimelineStep:
-    """`threads` are (number, tid) of those that were alive before the look."""
-    numbers = {tid: number for number, tid in threads}
-    numbers |= {each.tid: each.thread for each in interval.thread_events if each.kind == "begin"}
-    return TimelineStep(
-        interval.start_ns,
-        interval.end_ns,
-        {
-            numbers[sample.tid]: {name: sample.scaled(name) for name in sample.counts}
-            for sample in interval.samples
-            if sample.tid in numbers
-        },
-        {number: cpu for number, cpu in enumerate(interval.cpus) if cpu >= 0},
     )
