@@ -127,10 +127,10 @@ def command(
 ) -> None:
     """Watch a program as `run` does and recommend placement; nothing is bound or moved.
 
-    The program is started (PROGRAM, whose streams and exit code are its own), runs already (--pid),
-    was captured (TRACE, replayed on a simulated machine) or was measured (--from). The
-    advice covers placement, expected gain, memory policy, NUMA balancing, SMT and how many threads
-    pay, each with its evidence.
+    PROGRAM is started here, and keeps its streams and exit code; --pid names a running program;
+    TRACE is replayed on a simulated machine; --from reads measurements. The advice covers
+    placement, expected gain, memory policy, NUMA balancing, SMT and how many threads pay, each with
+    its evidence.
     """
     program = live_program(ctx)
     if counts is None and (programs or repeats != 1):

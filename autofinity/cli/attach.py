@@ -58,7 +58,8 @@ from autofinity.store.behaviour_file import default_path
     type=click.Choice(["llc", "core", "none"]),
     default="llc",
     show_default=True,
-    help="Bind each thread to the CPUs of a last-level cache or to one CPU, or only decide.",
+    help="llc: bind each thread to the CPUs of a last-level cache; core: to one CPU; none: "
+    "decide, but bind nothing.",
 )
 @click.option(
     "--period",
@@ -67,7 +68,8 @@ from autofinity.store.behaviour_file import default_path
     type=seconds,
     default="1s",
     show_default=True,
-    help="Usual length of a sample; a sample takes a quarter to twice of this, as precision needs.",
+    help="Usual length of a sample; until the answer is sure, a sample lasts a quarter of this "
+    "to twice as long.",
 )
 @click.option(
     "--every",
@@ -92,7 +94,8 @@ from autofinity.store.behaviour_file import default_path
 @click.option(
     "--arm",
     is_flag=True,
-    help="Switch on kernel.numa_balancing meanwhile, so that pages fault again (needs root).",
+    help="Switch on kernel.numa_balancing while PID is watched, so that pages fault again (needs "
+    "root).",
 )
 @click.option(
     "--restore", "put_back", is_flag=True, help="Restore the CPU masks when this command ends."

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1, max=4096),
     help="Threads of each program; for a binary, OMP_NUM_THREADS.  [default: 8; binary: its own]",
 )
-@click.option("--size", help="Input of the suite's programs by size.  [default: small]")
+@click.option("--size", help="Input size of the suite's programs.  [default: small]")
 @click.option(
     "--roi",
     type=click.Choice(("marks", "parallel", "whole")),
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     "--sampled/--whole",
     "sample",
     default=None,
-    help="Record windows of a few million accesses in all; between windows, record only the lines "
-    "that threads touched last. Shorter regions are recorded whole.  [default: --whole for the "
+    help="Record windows of a few million accesses in all, and between windows only the lines "
+    "that threads touched last. Short regions are recorded whole.  [default: --whole for the "
     "sizes tiny, small, medium, core and llc]",
 )
 @click.option(

@@ -49,9 +49,9 @@ def command(
 ) -> None:
     """List the behaviours of programs, and the programs that add none.
 
-    A behaviour is a discretised sample of any affinity (figure 10 of the paper). Learning options
-    set the counters and how counters are cut (--paper: as in the paper). OBSERVATIONS come from
-    `profile`; the default is the shipped ones of the machine.
+    A behaviour is a discretised sample of any affinity (figure 10 of the paper). Options set the
+    counters and how counters are cut (--paper: as in the paper). OBSERVATIONS come from `profile`;
+    the default is the shipped ones of the machine.
     """
     from autofinity.workflow.coverage import coverage
 

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     type=click.Choice([*SCALED, WHOLE_TRACE]),
     default="faults",
     show_default=True,
-    help="Detector; trace: all accesses, without a simulated run.",
+    help="Detector to use; trace: count all accesses of the trace, without a simulated run.",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, help="Random seed of the page colours."

@@ -40,12 +40,12 @@ _ASKED = "policy's needs"
 @click.option(
     "--measure",
     is_flag=True,
-    help="First measure the speeds of caches and memory that policies need (some seconds, on an "
-    "idle machine), and keep them for later runs.",
+    help="Measure the speeds of caches and memory that policies need, and keep the speeds for "
+    "later runs (takes seconds, on an idle machine).",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 def command(measure: bool, as_json: bool) -> None:
-    """Probe all that a run would use, without side effects, and list remedies."""
+    """Report what a run can measure and bind here, and how to enable the rest; change nothing."""
     if measure:
         _measure()
     ladder = probe()

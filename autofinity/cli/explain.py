@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "samples",
     metavar="COUNTER=VALUE,…",
     multiple=True,
-    help="Counts per thread and second, and machine facts of the policy; nan for a value that was "
+    help="Values of the policy's counters, per thread and second, and of its machine facts; nan: "
     "not measured. May be repeated.",
 )
 @click.option(
@@ -58,10 +58,10 @@ def command(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Explain which rule decides for a sample, by which margin, and the runner-up.
+    """Show which rule decides for a sample, by which margin, and which hint comes second.
 
-    RUN is the number of a run in `autofinity status`, or `last`. Its recorded sample is explained,
-    with the present mask of every thread and others that pin threads.
+    RUN is the number of a run in `autofinity status`, or `last`. The explanation is of the recorded
+    sample; the CPU mask of every thread is listed, and so is everything else that pins threads.
 
     A policy may ask for a second sample in another affinity (--second) before the final answer.
 

@@ -50,8 +50,8 @@ NOTE_COLUMNS = 80
     "--threads",
     "-t",
     type=click.IntRange(min=1),
-    help="Threads.  [default: 8; in figures of mechanisms, the number of PUs of the paper's "
-    "machine]",
+    help="Number of threads.  [default: 8; in figures of mechanisms, the number of PUs of the "
+    "paper's machine]",
 )
 @click.option(
     "--program",

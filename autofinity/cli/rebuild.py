@@ -17,7 +17,7 @@ from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 @click.option(
     "--observations",
     type=click.Path(path_type=Path),
-    help="Observations that the present policy was learned from; used if they are of this "
+    help="Add these observations, from which the present policy was learned, if they are of this "
     "machine.  [default: the shipped ones of its machine, if any]",
 )
 @click.option(
@@ -38,7 +38,7 @@ from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 @click.option(
     "--if-due",
     is_flag=True,
-    help="Retrain only if the learnable rows have grown by a fifth or more.",
+    help="Retrain only if the observations with hardware counters have grown by a fifth or more.",
 )
 @click.option("--dry-run", is_flag=True, help="Train and report, but write nothing.")
 @json_option
@@ -54,7 +54,7 @@ def command(
     """Retrain the user's policy from runs that `autofinity run` recorded on this machine.
 
     Training uses runs with hardware counters, and the settings and counters of the present policy.
-    Hints of the old policy are dropped when their programs run next.
+    The hint that the old policy gave a program is dropped at the program's next run.
     """
     made = rebuild(
         database=db,

@@ -13,7 +13,7 @@ class Renamed(NamedTuple):
     commands: tuple[str, ...]
     now: str
     unit: str
-    """What now follows the value."""
+    """Unit that now follows the value."""
 
 
 RENAMED = (

@@ -27,8 +27,8 @@ from autofinity.workflow.run_records import database_named
 def command(pid: int | None, db: Path | None, as_json: bool) -> None:
     """Restore the CPU masks of the program PID, or of all running programs of `autofinity status`.
 
-    The monitors are stopped; the programs continue. Threads that were pinned by others meanwhile
-    keep their masks.
+    The monitors end, and the programs continue. A thread that another program has pinned in between
+    keeps its mask.
     """
     document = []
     refused: Counter[str] = Counter()

@@ -19,8 +19,7 @@ from autofinity.workflow.policies import named_policy
 @click.option(
     "--words",
     is_flag=True,
-    help="Print sentences only: when the policy chooses which placement, without cut points, "
-    "weights and origin.",
+    help="Print sentences only, which say when the policy chooses which placement.",
 )
 @json_option
 def command(policy: str | None, words: bool, as_json: bool) -> None:

@@ -34,7 +34,7 @@ FOLDED = ("program", "hint", "CPUs", "notes")
     show_default=True,
     help="Number of runs to list.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 def command(db: Path | None, limit: int, as_json: bool) -> None:
     """List known programs with their hints, running programs and the latest runs."""
     found = status(db, limit)

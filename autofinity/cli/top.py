@@ -44,7 +44,9 @@ from autofinity.workflow.run_records import database_named, run_now
     show_default=True,
     help="Time between two looks.",
 )
-@click.option("--once", is_flag=True, help="Print one view and end, as without a terminal.")
+@click.option(
+    "--once", is_flag=True, help="Print one view and end; without a terminal, this is the default."
+)
 @click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),

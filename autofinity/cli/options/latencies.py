@@ -7,6 +7,6 @@ import click
 latencies_option = click.option(
     "--latencies",
     metavar="FILE",
-    help="Machine file or preset with latencies and bandwidths, for a machine that is only a "
-    "topology (hwloc XML, synthetic, host).",
+    help="Take latencies and bandwidths from this machine file or preset, where --machine is "
+    "only a topology (hwloc XML, synthetic, host).",
 )

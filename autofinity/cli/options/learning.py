@@ -62,7 +62,7 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
         BIN_NUMBERS,
         "Number of equal-width bins: by entropy, as WEKA -O (with its fault), or always --bins.",
     ),
-    "condense": ("--condense", CONDENSE, "Average of several performances."),
+    "condense": ("--condense", CONDENSE, "Kind of mean over several performances."),
     "leeway": (
         "--leeway",
         _AT_LEAST_0,
@@ -71,7 +71,7 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "learner": (
         "--learner",
         LEARNERS,
-        "WEKA's JRip, our own RIPPER, or a tree of least loss (the last two need no Java).",
+        "Learner of rules: WEKA's JRip (needs Java), our own RIPPER, or a tree of least loss.",
     ),
     "probe": (
         "--probe",
@@ -81,7 +81,7 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "other_counts": (
         "--other-counts/--one-count",
         None,
-        "Also learn what answers mean with thread counts that were not profiled.",
+        "Learn, too, which hint an answer stands for with thread counts that were not profiled.",
     ),
     "most_rules": ("--most-rules", _AT_LEAST_1, "Maximum number of rules of a regret-tree."),
     "seed": ("--seed", int, "Random seed of the learner."),

@@ -52,8 +52,8 @@ _OPTIONS = (
         "--affinities",
         default="all",
         show_default=True,
-        help="all; hints (best matches); N: these and random others; screen:N: all up to 80, else "
-        "the N most informative.",
+        help="all; hints: the best match of each hint; N: these and random ones, N in all; "
+        "screen:N: all if there are at most 80, else the N most informative.",
     ),
     click.option(
         "--period",
