@@ -240,7 +240,7 @@ class BehaviourDB:
         ]
         with self._guarded(), self._transaction():
             self._connection.execute(
-                "DELETE FROM look WHERE run = ?1 OR run <= ?1 - ?2", (run, _RUNS_WITH_LOOKS)
+                "DELETE FROM look WHERE run = ? OR run <= ? - ?", (run, run, _RUNS_WITH_LOOKS)
             )
             self._connection.executemany("INSERT INTO look VALUES (?, ?, ?, ?, ?, ?)", rows)
 
