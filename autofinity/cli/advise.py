@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from autofinity.cli.advise_curve import counts_of, curve_of_launched, document, tell
 from autofinity.cli.advise_page import keep_advice, keep_curve
 from autofinity.cli.detect_live import TraceOrProgram, live_program
-from autofinity.cli.last_output import flush_output
+from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
@@ -37,14 +37,21 @@ if TYPE_CHECKING:
     from autofinity.workflow.advice.seen import Section, Seen
 
 
-@click.command("advise", cls=TraceOrProgram)
+@click.command(
+    "advise",
+    cls=TraceOrProgram,
+    more=(
+        *("--latencies", "--program", "--suite", "--size"),
+        *("--work", "--repeats"),
+    ),
+)
 @click.argument(
     "trace",
     metavar="[TRACE | -- PROGRAM [ARGS]...]",
     required=False,
     type=click.Path(path_type=Path),
 )
-@click.option("--pid", type=click.IntRange(min=1), help="A program that runs already.")
+@click.option("--pid", type=click.IntRange(min=1), help="Process id of a running program.")
 @click.option(
     "--from",
     "measured",
@@ -60,30 +67,30 @@ if TYPE_CHECKING:
     "--threads",
     "-t",
     type=click.IntRange(min=1),
-    help="Threads it computes with.  [default: those that are seen to compute, or of the trace]",
+    help="Number of computing threads.  [default: observed, or those of the trace]",
 )
 @near_option
 @click.option(
     "--ranks",
     "-n",
     type=click.IntRange(min=1),
-    help="Place so many ranks like this one over the machine; without a program, see `hints`.",
+    help="Place this number of ranks like this one; without a program, see `hints --ranks`.",
 )
 @click.option(
     "--curve",
     "counts",
     metavar="COUNTS",
     callback=counts_of,
-    help="Say how many threads are worth having, instead: 4,8,16, or auto for a quarter, half and "
-    "all of the cores, and all CPUs. PROGRAM runs once at each, under `run`, with {threads} in its "
-    "words and OMP_NUM_THREADS set; a TRACE keeps its threads and gets so many CPUs.",
+    help="Measure how many threads pay: 4,8,16, or auto for a quarter, half and all of the cores, "
+    "and all CPUs. PROGRAM runs at each count under `run`, which sets {threads} in its words and "
+    "OMP_NUM_THREADS; a TRACE keeps its threads and gets that many CPUs.",
 )
 @click.option(
     "--program",
     "-p",
     "programs",
     multiple=True,
-    help="With --curve: this program of the suite, captured at each count.",
+    help="With --curve: program of the suite, captured at each count.",
 )
 @suite_option
 @size_option
@@ -93,7 +100,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1, max=10_000),
     default=1,
     show_default=True,
-    help="With --curve: how often PROGRAM runs at each count.",
+    help="With --curve: number of runs of PROGRAM at each count.",
 )
 @html_option
 @json_option
@@ -118,12 +125,12 @@ def command(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Watch a program as `run` does and say what to do about it; nothing is bound or moved.
+    """Watch a program as `run` does and recommend placement; nothing is bound or moved.
 
-    The program is started (PROGRAM, whose streams and exit code are its own), runs already (--pid),
-    was captured (TRACE, replayed on a simulated machine) or was measured (--from). The
-    advice covers placement, expected gain, memory policy, NUMA balancing, SMT and how many threads
-    pay, each with its evidence.
+    PROGRAM is started here, and keeps its streams and exit code; --pid names a running program;
+    TRACE is replayed on a simulated machine; --from reads measurements. The advice covers
+    placement, expected gain, memory policy, NUMA balancing, SMT and how many threads pay, each with
+    its evidence.
     """
     program = live_program(ctx)
     if counts is None and (programs or repeats != 1):
@@ -208,9 +215,7 @@ def command(
     try:
         _tell_of_launched(program[0], done, html, as_json=as_json)
     except OSError as error:
-        flush_output()  # what is left of it is dropped
-        complain(f"the advice could not be written: {error.strerror}")
-        flush_output()
+        complain_unwritten("the advice", error)
     sys.exit(done.exit_code)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from autofinity.cli.advise_page import keep_curve
-from autofinity.cli.last_output import flush_output
+from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import complain, page, say, say_json
 from autofinity.cli.progress import Terminal
@@ -73,9 +73,7 @@ def curve_of_launched(
         elif as_json:
             say_json({"program": program[0], "exit_code": done.exit_code, "points": []}, indent=2)
     except OSError as error:
-        flush_output()  # what is left of it is dropped
-        complain(f"the curve could not be written: {error.strerror}")
-        flush_output()
+        complain_unwritten("the curve", error)
     sys.exit(done.exit_code)
 
 

@@ -33,7 +33,7 @@ def keep_advice(
         answers=tuple(Answer(each.question, each.advice, each.evidence) for each in questions),
         topology=seen.topology,
         available=seen.available,
-        computing=seen.state.workers.computing,
+        computing=seen.computing,
         cpus=seen.cpus,
         chosen=chosen.cores if chosen is not None else None,
         policy=seen.policy if chosen is not None else None,
@@ -68,7 +68,7 @@ def keep_curve(path: Path, document: Mapping[str, object]) -> None:
 
 
 def _seen_sharing(seen: Seen) -> tuple[SharingMatrix | None, str]:
-    found = seen.state.sharing.among(seen.state.workers.computing)
+    found = seen.state.sharing.among(seen.computing)
     if sum(map(sum, found.cells)) > 0:
         return found, "Seen in the accesses or page faults that were sampled."
     return None, "Sharing was not seen: `autofinity detect -- PROGRAM` records it from page faults."

@@ -6,6 +6,7 @@ from itertools import islice
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.placing import (
@@ -23,7 +24,7 @@ ROWS_SHOWN = 50
 MOST_WITHOUT_LIMIT = 1_000_000
 
 
-@click.command()
+@click.command(cls=Command)
 @topology_option
 @threads_option
 @available_option

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.hint import HINT
+from autofinity.cli.options.period import seconds
 from autofinity.cli.options.run import fallback_of, fallback_option, policy_option
 from autofinity.cli.options.site import spool_and_site, spool_option
 from autofinity.cli.printer import complain
@@ -30,7 +32,13 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    more=(
+        *("--fallback", "--period", "--mechanism", "--migrate-pages"),
+        *("--arm", "--db"),
+    ),
+)
 @click.argument("pid", type=click.IntRange(min=1))
 @policy_option
 @click.option(
@@ -52,14 +60,18 @@ from autofinity.store.behaviour_file import default_path
     type=click.Choice(["llc", "core", "none"]),
     default="llc",
     show_default=True,
-    help="Bind each thread to the CPUs of a last-level cache or to one CPU, or only decide.",
+    help="llc: bind each thread to the CPUs of a last-level cache; core: to one CPU; none: "
+    "decide, but bind nothing.",
 )
 @click.option(
-    "--sample-s",
-    type=click.FloatRange(min=0, max=86_400, min_open=True),
-    default=1.0,
+    "--period",
+    "sample_s",
+    metavar="LENGTH",
+    type=seconds,
+    default="1s",
     show_default=True,
-    help="Sample length in seconds; a sample takes a quarter to twice of this, as precision needs.",
+    help="Usual length of a sample; until the answer is sure, a sample lasts a quarter of this "
+    "to twice as long.",
 )
 @click.option(
     "--every",
@@ -84,7 +96,8 @@ from autofinity.store.behaviour_file import default_path
 @click.option(
     "--arm",
     is_flag=True,
-    help="Switch on kernel.numa_balancing meanwhile, so that pages fault again (needs root).",
+    help="Switch on kernel.numa_balancing while PID is watched, so that pages fault again (needs "
+    "root).",
 )
 @click.option(
     "--restore", "put_back", is_flag=True, help="Restore the CPU masks when this command ends."

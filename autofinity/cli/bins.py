@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import (
     learning_options,
@@ -17,7 +18,15 @@ from autofinity.cli.printer import say_json
 from autofinity.learning.settings import LearningSettings
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    more=(
+        "--labels",
+        "--features",
+        "--selection",
+        "--metric",
+    ),
+)
 @observations_argument
 @machine_option
 @learning_options("bins")

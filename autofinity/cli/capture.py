@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.program import program_files
 from autofinity.cli.options.suite import programs_option, suite_option
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=Command,
     # Arguments after the program's name are the program's own.
-    context_settings={"allow_interspersed_args": False}
+    context_settings={"allow_interspersed_args": False},
 )
 @suite_option
 @programs_option
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1, max=4096),
     help="Threads of each program; for a binary, OMP_NUM_THREADS.  [default: 8; binary: its own]",
 )
-@click.option("--size", help="Input of the suite's programs by size.  [default: small]")
+@click.option("--size", help="Input size of the suite's programs.  [default: small]")
 @click.option(
     "--roi",
     type=click.Choice(("marks", "parallel", "whole")),
@@ -43,8 +45,8 @@ if TYPE_CHECKING:
     "--sampled/--whole",
     "sample",
     default=None,
-    help="Record windows of a few million accesses in all; between windows, record only the lines "
-    "that threads touched last. Shorter regions are recorded whole.  [default: --whole for the "
+    help="Record windows of a few million accesses in all, and between windows only the lines "
+    "that threads touched last. Short regions are recorded whole.  [default: --whole for the "
     "sizes tiny, small, medium, core and llc]",
 )
 @click.option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.html import html_option
@@ -30,7 +31,14 @@ if TYPE_CHECKING:
     from autofinity.mechanisms.registry import Entry
 
 
-@click.command("compare")
+@click.command(
+    "compare",
+    cls=Command,
+    more=(
+        *("--latencies", "--page-size", "--suite", "--repeats"),
+        *("--paper-seconds", "--jobs", "--work", "--faults-per-page"),
+    ),
+)
 @simulated_option
 @latencies_option
 @page_size_option
@@ -140,16 +148,16 @@ def command(
         )
     programs_run = len({case.program for case in cases})
     title = f"{machine}, {threads} threads, {programs_run} programs: ratios to os"
-    if output is not None:
-        from autofinity.report.chart_image import save
-
-        save(comparison_table.chart(summary, title), output)
-        say(f"{title}: kept in {output}", err=True)
     if as_json:
         mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
         say_json({**comparison_table.as_json(cases, summary), "mapped_by": mapped_by})
     else:
         _print(cases, summary, title)
+    if output is not None:
+        from autofinity.report.chart_image import save
+
+        save(comparison_table.chart(summary, title), output)
+        say(f"{title}: kept in {output}", err=True)
     if html is not None:
         from autofinity.report.comparison_page import comparison_sections
 

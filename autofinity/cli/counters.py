@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import (
     learning_options,
@@ -17,7 +18,7 @@ from autofinity.cli.printer import page, say_json
 from autofinity.learning.settings import LearningSettings
 
 
-@click.command()
+@click.command(cls=Command)
 @observations_argument
 @machine_option
 @learning_options("counters")
@@ -28,8 +29,9 @@ def command(
     """Choose the features of a policy, among those that the PMU can count at once.
 
     OBS is a folder of observations. Counters or ratios are added while the loss on held-out
-    programs falls (--selection regret), or ranked by correlation-based feature selection (cfs:
-    WEKA's CfsSubsetEval, grown greedily; features after the stop of WEKA's own search add little).
+    programs falls (--selection regret), or ranked by correlation-based feature selection (cfs, as
+    WEKA's CfsSubsetEval: the best feature is added each time, also where WEKA's own search would
+    stop).
     """
     from autofinity.workflow.learning_steps import chosen_counters
 

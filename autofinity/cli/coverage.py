@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.figure import picture_option, show
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from autofinity.workflow.coverage import Covered
 
 
-@click.command("coverage")
+@click.command(
+    "coverage",
+    cls=Command,
+    more=(*("--features", "--selection", "--counters", "--bins", "--bin-number"),),
+)
 @simulated_option
 @click.argument("observations", type=click.Path(path_type=Path), required=False)
 @click.option(
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Thread count of the runs.",
 )
-@learning_options("bins")
+@learning_options("coverage")
 @picture_option
 @json_option
 def command(
@@ -44,9 +49,9 @@ def command(
 ) -> None:
     """List the behaviours of programs, and the programs that add none.
 
-    A behaviour is a discretised sample of any affinity (figure 10 of the paper). Learning options
-    set the counters and how counters are cut (--paper: as in the paper). OBSERVATIONS come from
-    `profile`; the default is the shipped ones of the machine.
+    A behaviour is a discretised sample of any affinity (figure 10 of the paper). Options set the
+    counters and how counters are cut (--paper: as in the paper). OBSERVATIONS come from `profile`;
+    the default is the shipped ones of the machine.
     """
     from autofinity.workflow.coverage import coverage
 

@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from autofinity.workflow.detect import Detected
 
 
-@click.command("detect", cls=TraceOrProgram)
+@click.command(
+    "detect",
+    cls=TraceOrProgram,
+    more=(
+        "--latencies",
+        "--page-size",
+        "--seed",
+    ),
+)
 @click.argument(
     "trace",
     metavar="[TRACE | -- PROGRAM [ARGS]...]",
@@ -58,7 +66,7 @@ if TYPE_CHECKING:
     type=click.Choice([*SCALED, WHOLE_TRACE]),
     default="faults",
     show_default=True,
-    help="Detector; trace: all accesses, without a simulated run.",
+    help="Detector to use; trace: count all accesses of the trace, without a simulated run.",
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, help="Random seed of the page colours."
@@ -115,11 +123,11 @@ def command(
     name = simulator.spec.name
     title = f"{trace.name} on {name}, with {source}"
     document = _document(trace, name, source, detected)
-    save_matrix(detected.found.sharing, title, output)
     if as_json:
         say_json(document)
     else:
         _print(title, detected.found, document)
+    save_matrix(detected.found.sharing, title, output)
     if html is not None:
         _keep_page(html, trace.name, f"On {name}, seen with {source}.", detected.found, document)
 

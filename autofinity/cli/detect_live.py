@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
-from autofinity.cli.last_output import flush_output
+from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.matrix_out import save_matrix
-from autofinity.cli.printer import complain, say, say_json
+from autofinity.cli.printer import say, say_json
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.sharing_metrics import (
     average_exclusivity,
@@ -24,7 +25,7 @@ from autofinity.workflow.detect import DetectedHere, detect_here
 _KEY = "autofinity.program"
 
 
-class TraceOrProgram(click.Command):
+class TraceOrProgram(Command):
     """A command whose words after `--` are a program with its arguments, byte for byte."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -55,18 +56,16 @@ def detect_live(
         return here.exit_code  # as has been said
     seen, by = here.seen, ", ".join(here.events)
     title = f"{Path(program[0]).name}, by {by}"
-    save_matrix(seen.sharing, title, out)
     try:
         if as_json:
             say_json(_document(program, here, by))
         else:
             _print(title, here)
+        save_matrix(seen.sharing, title, out)
         if html is not None:
             _keep_page(html, Path(program[0]).name, by, seen)
     except OSError as error:
-        flush_output()  # what is left of it is dropped
-        complain(f"the report could not be written: {error.strerror}")
-        flush_output()
+        complain_unwritten("the report", error)
     return here.exit_code
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.site import site_option, site_url
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say, say_json
@@ -39,12 +40,12 @@ from autofinity.store.site_db import can_open
 _ASKED = "policy's needs"
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--measure",
     is_flag=True,
-    help="First measure the speeds of caches and memory that policies need (some seconds, on an "
-    "idle machine), and keep them for later runs.",
+    help="Measure the speeds of caches and memory that policies need, and keep the speeds for "
+    "later runs (takes seconds, on an idle machine).",
 )
 @click.option(
     "--site",
@@ -58,11 +59,11 @@ _ASKED = "policy's needs"
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Folder of the site's policies (`rebuild --each-machine`), for --site.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 def command(
     measure: bool, site: bool, url: str | None, policies: Path | None, as_json: bool
 ) -> None:
-    """Probe all that a run would use, without side effects, and list remedies."""
+    """Report what a run can measure and bind here, and how to enable the rest; change nothing."""
     if site:
         from autofinity.cli.doctor_site import tell_site
 

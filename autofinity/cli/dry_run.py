@@ -147,7 +147,7 @@ def _on_record(request: Request) -> tuple[tuple[RunRecord, ...], Hint | None]:
 def _binding(request: Request, share: RankShare) -> str:
     if share.one_core:
         return "nothing (one core)"
-    return {"none": "nothing (--no-bind)"}.get(request.bind, request.bind)
+    return {"none": "nothing (--bind none)"}.get(request.bind, request.bind)
 
 
 def _policy(request: Request) -> str:

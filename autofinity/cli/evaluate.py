@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
@@ -28,7 +29,15 @@ if TYPE_CHECKING:
     from autofinity.workflow.evaluate import Evaluated
 
 
-@click.command("evaluate")
+@click.command(
+    "evaluate",
+    cls=Command,
+    more=(
+        *("--latencies", "--simulated", "--page-size", "--suite"),
+        *("--affinities", "--period", "--jobs", "--work"),
+        *("--metric", "--train-threads"),
+    ),
+)
 @profiling_options
 @learning_options("evaluate")
 @click.option(
@@ -53,8 +62,8 @@ if TYPE_CHECKING:
     "--observations",
     type=click.Path(path_type=Path),
     default=None,
-    help="Folder or file of `profile` to judge by, instead of profiling; none: profile, even if "
-    "observations of the machine are shipped.",
+    help="Judge by these observations of `profile` (folder or file); none: profile, even where "
+    "observations are shipped.",
 )
 @html_option
 @json_option
@@ -75,8 +84,8 @@ def command(
     runs. Baselines are packed, distributed, the OS's scheduler, compact, random, the best of the
     eight hints and the oracle (the best affinity profiled), in time and energy.
 
-    A machine with shipped observations is profiled only if an option sets how. With --machine any,
-    a policy for any machine is judged on each observed machine.
+    Shipped observations of the machine are used, unless an option changes how programs are
+    profiled. With --machine any, a policy for any machine is judged on each observed machine.
     """
     if options["machine"] == "any":
         _across(settings, observations, policy, html, as_json=as_json)

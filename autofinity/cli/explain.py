@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.explain_run import explain_run, names_run
+from autofinity.cli.help import Command
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
@@ -20,12 +21,12 @@ from autofinity.workflow.run_records import database_named
 
 if TYPE_CHECKING:
     from autofinity.model.affinity import Hint
-    from autofinity.model.policy import RulePolicy, SecondLook
+    from autofinity.model.policy import RulePolicy, SecondLook, Trial
     from autofinity.policy.explain import Explanation
     from autofinity.report.page import Section
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("policy", metavar="POLICY|RUN")
 @click.option(
     "--sample",
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     "samples",
     metavar="COUNTER=VALUE,…",
     multiple=True,
-    help="Counts per thread and second, and machine facts of the policy; nan for a value that was "
+    help="Values of the policy's counters, per thread and second, and of its machine facts; nan: "
     "not measured. May be repeated.",
 )
 @click.option(
@@ -54,19 +55,18 @@ def command(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Explain which rule decides for a sample, by which margin, and the runner-up.
+    """Show which rule decides for a sample, by which margin, and which hint comes second.
 
-    RUN is the number of a run in `autofinity status`, or `last`. Its recorded sample is explained,
-    with the present mask of every thread and others that pin threads.
+    RUN is the number of a run in `autofinity status`, or `last`. The explanation is of the recorded
+    sample; the CPU mask of every thread is listed, and so is everything else that pins threads.
 
     A policy may ask for a second sample in another affinity (--second) before the final answer.
 
     POLICY is a policy file, or the name of a shipped policy. A margin is the relative change of a
     value that would lead to another hint.
     """
-    from autofinity.policy.explain import explain, explanation_data, explanation_text
+    from autofinity.policy.explain import explain, explanation_data
     from autofinity.policy.on_machine import on_machine
-    from autofinity.policy.readable import second_text, trial_text
 
     if not samples and names_run(policy):
         explain_run(policy, database_named(db), html, as_json=as_json)
@@ -84,8 +84,6 @@ def command(
     second = read.second_after(why.decision.hint)
     again = explain(second.policy, second.values(start, probe)) if second and probe else None
     trial = read.trial if read.trial and again and read.trial.takes_place(start, probe) else None
-    if html is not None:
-        _keep_page(html, policy, read, why, lacking, second, again)
     if as_json:
         document = explanation_data(read, why)
         document["asks_again_in"] = None if second is None else str(second.sampled_in)
@@ -94,7 +92,25 @@ def command(
         )
         document["tries"] = None if trial is None else str(trial.hint)
         say_json(document)
-        return
+    else:
+        _print(read, why, lacking, second, again, trial)
+        if second is None and probe:
+            say("--second is ignored: this answer is final", err=True)
+    if html is not None:
+        _keep_page(html, policy, read, why, lacking, second, again)
+
+
+def _print(
+    read: RulePolicy,
+    why: Explanation,
+    lacking: Sequence[str],
+    second: SecondLook | None,
+    again: Explanation | None,
+    trial: Trial | None,
+) -> None:
+    from autofinity.policy.explain import explanation_text
+    from autofinity.policy.readable import second_text, trial_text
+
     say(explanation_text(read, why), newline=False)
     for line in _wishes(lacking, why):
         say(line)
@@ -107,8 +123,6 @@ def command(
             say("".join(f"  {line}\n" for line in text.splitlines()), newline=False)
         if trial is not None:
             say(f"not final: {trial_text(trial)}")
-    elif probe:
-        say("--second is ignored: this answer is final", err=True)
 
 
 def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:

@@ -29,11 +29,15 @@ def explain_run(text: str, db: Path, html: Path | None, *, as_json: bool) -> Non
     """Print the explanation of run `text`; as a page, too. Raises `StoreError`, `UsageError`."""
     found = run_now(text, db)
     policy, trouble = policy_of(found.run)
-    if html is not None:
-        _keep_page(html, found, policy, trouble)
     if as_json:
         say_json(_document(found, policy, trouble), indent=2)
-        return
+    else:
+        _print(found, policy, trouble)
+    if html is not None:
+        _keep_page(html, found, policy, trouble)
+
+
+def _print(found: RunNow, policy: RulePolicy | None, trouble: str) -> None:
     run = found.run
     state = f"running, {run.phase or 'starting'}" if found.alive else "ended"
     say(f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {run.threads or '?'} threads")
@@ -150,7 +154,12 @@ def _keep_page(path: Path, found: RunNow, policy: RulePolicy | None, trouble: st
     from autofinity.cli.html_page import keep_page
     from autofinity.report.decision_page import decision_section
     from autofinity.report.page import Section, Sentences
-    from autofinity.report.run_page import measured_section, place_section, run_facts
+    from autofinity.report.run_page import (
+        measured_section,
+        over_time_section,
+        place_section,
+        run_facts,
+    )
     from autofinity.workflow.backends import machine_topology
 
     run = found.run
@@ -171,6 +180,7 @@ def _keep_page(path: Path, found: RunNow, policy: RulePolicy | None, trouble: st
             )
         )
     sections.append(measured_section(run, found.observed))
+    sections.append(over_time_section(found.looks))
     around = tuple(_surroundings(found))
     sections += [Section("Notes", (Sentences(around),))] if around else []
     hint = _shown(run.hint)
@@ -205,4 +215,9 @@ def _document(found: RunNow, policy: RulePolicy | None, trouble: str) -> dict[st
         "undecided": why or trouble,
         "who_else_pins": list(found.others),
         "threads": [asdict(thread) for thread in found.threads],
+        "looks": [
+            {"start_ns": look.start_ns, "end_ns": look.end_ns, "place": look.place}
+            | {"counts": {str(thread): dict(each) for thread, each in look.counts.items()}}
+            for look in found.looks
+        ],
     }

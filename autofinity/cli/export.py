@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.policy import policy_argument
 from autofinity.cli.printer import hand_over, say
@@ -16,7 +17,7 @@ from autofinity.policy.files import write_text
 from autofinity.workflow.policies import named_policy
 
 
-@click.command()
+@click.command(cls=Command)
 @policy_argument
 @click.option(
     "--format",

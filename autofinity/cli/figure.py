@@ -8,6 +8,7 @@ from textwrap import fill
 import click
 from click.shell_completion import CompletionItem
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.figure import document, picture_option, show
 from autofinity.cli.options.json import json_option
@@ -39,7 +40,14 @@ class _Name(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
         return self._choice().shell_complete(ctx, param, incomplete)
 
 
-@click.command("figure")
+@click.command(
+    "figure",
+    cls=Command,
+    more=(
+        *("--folds", "--repeats", "--paper-seconds", "--jobs"),
+        *("--work",),
+    ),
+)
 @click.argument("name", metavar="NAME", type=_Name())
 @click.option(
     "--machine",
@@ -57,8 +65,8 @@ class _Name(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
     "--threads",
     "-t",
     type=click.IntRange(min=1),
-    help="Threads.  [default: 8; in figures of mechanisms, the number of PUs of the paper's "
-    "machine]",
+    help="Number of threads.  [default: 8; in figures of mechanisms, the number of PUs of the "
+    "paper's machine]",
 )
 @click.option(
     "--program",
@@ -159,6 +167,7 @@ def command(
     if as_json:
         about = {"figure": name, "source": of_mechanisms.source}
         say_json({**about, **document(drawn)})
-        return
+        if output is None:
+            return
     show(drawn, output)
     say(f"{of_mechanisms.source}; docs/mechanisms.md explains differences", err=output is not None)

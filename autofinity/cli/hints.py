@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from autofinity.affinity.launchers.table import LAUNCHERS, WORDS
+from autofinity.cli.help import Command
 from autofinity.cli.hint_meanings import tell_meanings, wishes
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import HINT
@@ -25,7 +26,13 @@ from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    more=(
+        "--available",
+        "--rank",
+    ),
+)
 @topology_option
 @click.option(
     "--threads", "-t", type=int, help="Show where this many threads would be placed by each hint."
@@ -44,7 +51,8 @@ from autofinity.workflow.backends import machine_topology
     "--ranks",
     "-n",
     type=click.IntRange(min=1),
-    help="With --hint: place so many processes of --threads threads each over the machine.",
+    help="With --hint: place this number of processes, of --threads threads each, over the "
+    "machine.",
 )
 @click.option(
     "--rank",
@@ -68,8 +76,8 @@ def command(
     A hint has three letters: S, spread over sockets; L, spread over last-level caches; P, sockets
     have priority. A capital means yes.
 
-    CPUs are listed in thread order. Occupancy is the number of threads in each LLC of each used
-    socket, in descending order, without empty LLCs, as `autofinity affinities` lists affinities.
+    CPUs are listed in thread order. An affinity such as {4,2}{1} has a pair of braces for each used
+    socket, and in it the number of threads in each used LLC.
 
     With --as, the CPUs are printed for programs that another launcher starts:
 

@@ -1,4 +1,4 @@
-"""Interruptions from outside: Ctrl-C, a batch system's SIGTERM, a terminal that is closed.
+"""Interruptions from outside: Ctrl-C, SIGQUIT, a batch system's SIGTERM, a terminal that is closed.
 
 All of them are a `KeyboardInterrupt` to the command, so that programs it started end with it and
 what is half written goes; afterwards the process ends by that very signal, as its parent expects: a
@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
+import select
 import signal
 import stat
 import sys
@@ -24,7 +25,7 @@ from typing import Never
 
 from autofinity.cli.printer import complain
 
-_OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_OURS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 _UNTOUCHED = (signal.SIG_DFL, signal.default_int_handler)
 
 
@@ -90,8 +91,17 @@ class Interruption:
 
 
 def _forget_terminal() -> None:
-    """A terminal that is gone answers writes with EIO, which would stop what is to be tidied up."""
+    """A terminal that is gone answers writes with EIO, which would stop what is to be tidied up.
+
+    One that is still there (`kill -HUP`) gets its screen back, so it is kept.
+    """
     for descriptor in (1, 2):
         with suppress(OSError):
-            if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+            if stat.S_ISCHR(os.fstat(descriptor).st_mode) and _hung_up(descriptor):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+
+
+def _hung_up(descriptor: int) -> bool:
+    asked = select.poll()
+    asked.register(descriptor, 0)
+    return any(events & select.POLLHUP for _, events in asked.poll(0))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+from autofinity.cli.printer import complain
+from autofinity.foreign_text import one_line
+
 
 def flush_output() -> OSError | None:
     """Write what is left on stdout and stderr; why that failed, if it did.
@@ -29,3 +32,11 @@ def _drop(descriptor: int) -> None:
     null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     os.dup2(null, descriptor)
     os.close(null)
+
+
+def complain_unwritten(what: str, error: OSError) -> None:
+    """Say that `what` could not be written, and to which file, where it was for one."""
+    flush_output()  # what is left of it is dropped
+    to = f" to {one_line(str(error.filename))}" if error.filename else ""
+    complain(f"{what} could not be written{to}: {error.strerror}")
+    flush_output()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
@@ -34,7 +35,7 @@ COLUMNS = {
 """Columns of the Markdown table: how `_cells` calls them, and their headings."""
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--sources",
     is_flag=True,

@@ -10,6 +10,7 @@ import click
 from autofinity import __version__
 from autofinity.cli.errors import ReaderGoneError, reported
 from autofinity.cli.removed import refusal
+from autofinity.cli.renamed import in_present_words
 
 # Command → one line of help, by what one wants to do. Each lives in the module of its name, as
 # `command`.
@@ -82,7 +83,8 @@ class _Lazy(click.Group):
         near = difflib.get_close_matches(args[0], COMMANDS, n=1)
         if near and args[0] not in COMMANDS and not ctx.resilient_parsing:
             ctx.fail(f"no command {args[0]!r}; did you mean {near[0]!r}?")
-        return super().resolve_command(ctx, args)
+        name, command, words = super().resolve_command(ctx, args)
+        return name, command, in_present_words(name or "", words)
 
     def invoke(self, ctx: click.Context) -> object:
         """As click does, but for options that are gone and a reader that is."""

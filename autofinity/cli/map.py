@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.figure import picture_option
 from autofinity.cli.options.hint import HINT
@@ -31,7 +32,14 @@ if TYPE_CHECKING:
     from autofinity.workflow.map import MappedBeside
 
 
-@click.command("map")
+@click.command(
+    "map",
+    cls=Command,
+    more=(
+        "--directed",
+        "--last-first",
+    ),
+)
 @click.option(
     "--matrix",
     "matrix_file",
@@ -44,10 +52,11 @@ if TYPE_CHECKING:
 @click.option(
     "--algorithm",
     "-a",
+    metavar="NAME",
     type=click.Choice(tuple(MAPPERS)),
     default="refined",
     show_default=True,
-    help="Mapping algorithm.",
+    help=f"Mapping algorithm: {', '.join(MAPPERS)}.",
 )
 @click.option(
     "--threads",
@@ -104,19 +113,18 @@ def command(
     sharing = _first(whole, threads, matrix_file)
     usable = available_cpus(topology, available)
     done = map_threads(sharing, topology, algorithm, hint, usable)
+    if as_json:
+        say_json(_document(topology, machine, hint, sharing, done))
+    else:
+        _print(topology, machine, hint, sharing, done)
     if output is not None:
         from autofinity.report.mapping_image import save_mapping
 
         save_mapping(sharing, topology, done.chosen, output)
+        say(f"{done.chosen.name}: kept in {output}", err=True)
     if svg is not None:
         said = _said(topology, sharing, done)
         keep_svg(svg, topology, machine, usable, done.chosen.cpus, said)
-    if as_json:
-        say_json(_document(topology, machine, hint, sharing, done))
-        return
-    _print(topology, machine, hint, sharing, done)
-    if output is not None:
-        say(f"{done.chosen.name}: kept in {output}", err=True)
 
 
 def _first(sharing: SharingMatrix, threads: int | None, path: Path) -> SharingMatrix:

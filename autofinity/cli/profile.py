@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.error import error_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
     from autofinity.workflow.profile import Cost
 
 
-@click.command("profile")
+@click.command(
+    "profile",
+    cls=Command,
+    more=(
+        *("--latencies", "--simulated", "--page-size", "--suite"),
+        *("--period", "--jobs", "--work", "--seed"),
+        *("--baselines", "--search", "--certify", "--error"),
+        *("--estimate", "--pack", "--thin"),
+    ),
+)
 @profiling_options
 @click.option(
     "--threads", "-t", default="8", show_default=True, help="Thread counts, such as 4,8,16."
@@ -42,7 +52,8 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1, max=99),
     default=1,
     show_default=True,
-    help="Runs in each affinity, each with other page colours on the simulated machine.",
+    help="Number of runs in each affinity; on a simulated machine, each run has other page "
+    "colours.",
 )
 @click.option(
     "--baselines/--no-baselines",
@@ -56,12 +67,13 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Then try affinities one move from the best; at most this many per program.",
+    help="Then run affinities that differ from the best one by one move, at most this many per "
+    "program.",
 )
 @click.option(
     "--certify",
     multiple=True,
-    help="Run this program in all affinities, whatever is selected; may be repeated.",
+    help="Run this program in all affinities, whatever --affinities selects; may be repeated.",
 )
 @error_option
 @click.option(
@@ -80,8 +92,8 @@ if TYPE_CHECKING:
     "--thin",
     default=None,
     metavar="THREADS",
-    help="In the Parquet file, for these thread counts, keep sample periods only in the hints' "
-    "best matches, where policies start; keep the means of other runs.",
+    help="For these thread counts, write sample periods to the Parquet file for the best matches "
+    "of hints only, where policies start; write the means of other runs.",
 )
 @json_option
 def command(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
 from autofinity.cli.printer import say, say_json
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from autofinity.workflow.site_policies import SiteRebuilt
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--observations",
     type=click.Path(path_type=Path),
-    help="Observations that the present policy was learned from; used if they are of this "
+    help="Add these observations, from which the present policy was learned, if they are of this "
     "machine.  [default: the shipped ones of its machine, if any]",
 )
 @click.option(
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--if-due",
     is_flag=True,
-    help="Retrain only if the learnable rows have grown by a fifth or more.",
+    help="Retrain only if the observations with hardware counters have grown by a fifth or more.",
 )
 @click.option("--dry-run", is_flag=True, help="Train and report, but write nothing.")
 @json_option
@@ -71,7 +72,7 @@ def command(
     machines of its kind at a site.
 
     Training uses runs with hardware counters, and the settings and counters of the present policy.
-    Hints of the old policy are dropped when their programs run next.
+    The hint that the old policy gave a program is dropped at the program's next run.
     """
     if each_machine or (db is not None and is_site(db)):
         _for_site(db, each_machine, output, observations, policy, if_due, dry_run, as_json)

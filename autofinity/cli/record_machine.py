@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
 from autofinity.cli.printer import hand_over, say, say_json
 from autofinity.cli.progress import Terminal
 
 
-@click.command()
+@click.command(cls=Command)
 @output_option("File for the machine.  [default: standard output]")
 @click.option("--name", help="Name of the machine.  [default: that of the file, or host]")
 @click.option(

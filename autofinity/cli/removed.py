@@ -88,6 +88,21 @@ REMOVED = (
         "behaviours do not depend on this option; `autofinity table` and `autofinity rules` have "
         "it",
     ),
+    Removed(
+        ("--bin-type", "--weighting", "--normalise", "--no-normalise", "--literal"),
+        ("rules",),
+        f"--paper has the paper's choice: {_NO_FIGURE}; in Python any LearningSettings may be used",
+    ),
+    Removed(
+        ("--normalise", "--no-normalise", "--literal"),
+        ("table",),
+        "--paper has the paper's choice; in Python any LearningSettings may be used",
+    ),
+    Removed(
+        ("--labels", "--metric", "--k", "--discretisation"),
+        ("coverage",),
+        "`autofinity bins OBS` has this option; name counters with --counters",
+    ),
     Removed(("--page-seeds",), ("profile",), "use --seeds"),
     Removed(
         ("--seed", "--page-seeds"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import say, say_json
@@ -19,15 +20,15 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.workflow.run_records import database_named
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("pid", type=click.IntRange(min=1), required=False)
 @database_option
 @json_option
 def command(pid: int | None, db: Path | None, as_json: bool) -> None:
     """Restore the CPU masks of the program PID, or of all running programs of `autofinity status`.
 
-    The monitors are stopped; the programs continue. Threads that were pinned by others meanwhile
-    keep their masks.
+    The monitors end, and the programs continue. A thread that another program has pinned in between
+    keeps its mask.
     """
     document = []
     refused: Counter[str] = Counter()

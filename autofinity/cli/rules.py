@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options, machine_option
 from autofinity.cli.options.output import output_option
@@ -15,7 +16,14 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import UsageError
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    more=(
+        *("--labels", "--features", "--selection", "--metric"),
+        *("--discretisation", "--bins", "--bin-number", "--condense"),
+        *("--leeway", "--probe", "--other-counts", "--most-rules", "--seed"),
+    ),
+)
 @click.argument("source", metavar="OBS|TABLE", type=click.Path(path_type=Path))
 @machine_option
 @learning_options("rules")
@@ -39,7 +47,7 @@ def command(
 
     With --machine any, a folder with one file per machine gives one policy for any machine.
 
-    With a table, only --learner, --bin-type, --weighting and --seed have an effect.
+    With a table, only --learner and --seed have an effect.
     """
     from autofinity.learning import table_file
     from autofinity.policy import files

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.cpus import cpus_in_order
 from autofinity.cli.options.error import error_option
 from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
-from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
+from autofinity.cli.options.period import microseconds
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import complain, page, say, say_json
@@ -54,7 +55,14 @@ SHOWN = (
 _PAGES = "first_touch"
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    more=(
+        *("--latencies", "--page-size", "--seed", "--pages"),
+        *("--placement", "--start", "--after", "--restart"),
+        *("--error",),
+    ),
+)
 @click.argument(
     "traces", metavar="TRACE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
@@ -98,11 +106,13 @@ _PAGES = "first_touch"
 @click.option("--after", is_flag=True, help="Run several programs one after the other.")
 @click.option("--restart", is_flag=True, help="Restart programs until the longest has ended.")
 @click.option(
-    "--period-us",
+    "--period",
+    "period_us",
+    metavar="LENGTH",
     type=microseconds,
-    default=500.0,
+    default="500us",
     show_default=True,
-    help="Sample period in simulated microseconds.",
+    help="Sample period in simulated time.",
 )
 @error_option
 @click.option("--all", "every", is_flag=True, help="Show every counter.")

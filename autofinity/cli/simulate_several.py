@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autofinity.cli.options.period import length_ns
 from autofinity.cli.printer import say, say_json
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
     from autofinity.sim.spec import MachineSpec
     from autofinity.sim.together import TogetherResult
-
-UNITS_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def durations_ns(text: str | None, programs: int) -> tuple[float, ...]:
@@ -26,12 +24,7 @@ def durations_ns(text: str | None, programs: int) -> tuple[float, ...]:
         return (0.0,) * programs
     found = []
     for part in text.split(","):
-        number = part.strip()
-        unit = next((name for name in UNITS_NS if number.endswith(name)), "")
-        try:
-            value = float(number.removesuffix(unit)) * UNITS_NS.get(unit, 1.0)
-        except ValueError:
-            value = math.nan
+        value = length_ns(part.strip(), plain="ns")
         if not 0 <= value <= 1e12:
             raise UsageError(f"not a list of durations: {text!r}; expected for example 0,5ms")
         found.append(value)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.run import database_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say_json
@@ -17,11 +18,11 @@ from autofinity.model.errors import UsageError
 from autofinity.runtime.claims import monitor_of
 from autofinity.workflow.run_records import Status, status
 
-FOLDED = ("program", "hint", "CPUs")
+FOLDED = ("program", "hint", "CPUs", "notes")
 """Columns whose words may be longer than a terminal is wide."""
 
 
-@click.command()
+@click.command(cls=Command)
 @database_option
 @click.option(
     "--runs",
@@ -31,7 +32,7 @@ FOLDED = ("program", "hint", "CPUs")
     show_default=True,
     help="Number of runs to list.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 @click.option(
     "--metrics",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -125,7 +126,7 @@ def _print(found: Status) -> None:
                 str(run.bound),
                 notes=(run.notes,),  # a line each
             )
-        print_table(table, console)
+        print_table(table, console, {"notes": "see `autofinity explain RUN`"})
     if found.rebuild_due:
         console.print("enough new runs are recorded for retraining: run `autofinity rebuild`")
     for site, count in found.waiting.items():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import (
     learning_options,
@@ -18,7 +19,13 @@ from autofinity.cli.printer import page, say, say_json
 from autofinity.learning.settings import LearningSettings
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    more=(
+        *("--labels", "--features", "--selection", "--metric"),
+        *("--bin-number", "--condense", "--leeway"),
+    ),
+)
 @observations_argument
 @machine_option
 @learning_options("table")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import page, say, say_json
@@ -32,7 +33,7 @@ from autofinity.workflow.decision_line import decision_line
 from autofinity.workflow.run_records import database_named, run_now
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("run", required=False, metavar="[RUN]")
 @click.option(
     "--delay",
@@ -44,7 +45,9 @@ from autofinity.workflow.run_records import database_named, run_now
     show_default=True,
     help="Time between two looks.",
 )
-@click.option("--once", is_flag=True, help="Print one view and end, as without a terminal.")
+@click.option(
+    "--once", is_flag=True, help="Print one view and end; without a terminal, this is the default."
+)
 @database_option
 @json_option
 def command(run: str | None, delay_s: float, once: bool, db: Path | None, as_json: bool) -> None:

@@ -18,7 +18,11 @@ from types import FrameType
 from autofinity.report.live_browsing import Key, keys_in
 
 _MOST_BYTES = 1024
-_NOTICED: dict[int, Key] = {signal.SIGWINCH: "redraw", signal.SIGTSTP: "suspend"}
+_NOTICED: dict[int, Key] = {
+    signal.SIGWINCH: "redraw",
+    signal.SIGTSTP: "suspend",
+    signal.SIGCONT: "resume",
+}
 
 
 class Keyboard:

@@ -18,7 +18,7 @@ from autofinity.foreign_text import one_line
 from autofinity.linux.look_budget import LookBudget
 from autofinity.model.topology import Topology
 from autofinity.report.live_browsing import Browsing
-from autofinity.report.live_view import View, fitted, runs_view, threads_view
+from autofinity.report.live_view import STYLES, View, fitted, runs_view, threads_view
 from autofinity.runtime.runs_now import RunSeen, RunsWatcher
 from autofinity.store.behaviour_rows import RunRecord
 
@@ -30,7 +30,6 @@ _ENDED_STAYS_S = 5.0
 """Time for which a run that has ended stays on the screen."""
 _SAVED_NS = 50_000_000
 """CPU time that looks may take at once; in the long run they take a hundredth of a CPU."""
-_STYLES = {"title": "bold", "heading": "dim", "selected": "reverse", "keys": "dim"}
 
 
 class Screen:
@@ -88,6 +87,9 @@ class Screen:
                         return
                     if key == "suspend":
                         _suspend(keys, live)
+                    if key == "resume":  # also after `kill -STOP`, which nobody notices
+                        keys.begin()
+                        console.set_alt_screen(True)
                     self._place = self._place.after(key, *self._extent())
 
     def _look(self, now_s: float) -> None:
@@ -120,7 +122,7 @@ class Screen:
         for at, line in enumerate(lines[:height]):
             picture.append("\n" * (at > 0))
             last = at == len(lines) - 1
-            picture.append(line.text, _STYLES.get("keys" if last else line.style, ""))
+            picture.append(line.text, STYLES.get("keys" if last else line.style, ""))
         return picture
 
     def _view(self) -> tuple[View, int | None]:

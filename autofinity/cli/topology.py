@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.json import json_option
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from autofinity.model.topology import Topology
 
 
-@click.command()
+@click.command(cls=Command)
 @topology_option
 @click.option("--threads", "-t", type=int, help="Show where this many threads would be placed.")
 @click.option("--hint", type=HINT, help="Hint that places the --threads.  [default: spread]")
@@ -69,14 +70,14 @@ def command(
         on = placed.cpus
         said = f"{(hint or DISTRIBUTED).shown}: {len(on)} threads as {placed.affinity}"
         said += f", near {near}" if near is not None else ""
-    if svg is not None:
-        keep_svg(svg, topology, machine, cpus, on, said)
     if as_json:
         say_json(_document(machine, topology, devices, placed))
-        return
-    print_picture(topology, machine, cpus, on, said)
-    for line in device_lines(topology, devices):
-        say(line)
+    else:
+        print_picture(topology, machine, cpus, on, said)
+        for line in device_lines(topology, devices):
+            say(line)
+    if svg is not None:
+        keep_svg(svg, topology, machine, cpus, on, said)
 
 
 def _document(

@@ -7,6 +7,7 @@ from typing import Unpack
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
 from autofinity.cli.options.output import output_option
@@ -21,7 +22,15 @@ from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
 
 
-@click.command("train")
+@click.command(
+    "train",
+    cls=Command,
+    more=(
+        *("--latencies", "--simulated", "--page-size", "--affinities"),
+        *("--period", "--work", "--metric", "--features"),
+        *("--k",),
+    ),
+)
 @profiling_options
 @click.option(
     "--threads", "-t", default="8", show_default=True, help="Thread counts, such as 8 or 4,8."

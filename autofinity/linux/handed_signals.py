@@ -7,12 +7,12 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_OF_TERMINALS = (signal.SIGINT, signal.SIGHUP)
+_OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 
 
 @contextmanager
 def signals_are_for(pid: int) -> Iterator[None]:
-    """Leave Ctrl-C and the closing of a terminal to the program inside; we stay and report.
+    """Leave Ctrl-C, SIGQUIT and a closed terminal to the program inside; we stay and report.
 
     SIGTERM is forwarded to the program.
     """

@@ -19,6 +19,8 @@ class TimelineStep:
     the time; NaN where it did not count at all."""
     cpus: Mapping[int, OsIndex] = field(default_factory=dict)
     """By number of the thread: PU where it last ran, where that is known."""
+    place: str = ""
+    """Affinity in which the threads were placed; empty: where the system put them, or not known."""
 
     def rate(self, thread: int, counter: str) -> float:
         """Counts of a thread per second; NaN where nothing is known."""

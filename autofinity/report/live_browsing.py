@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Key = Literal["quit", "up", "down", "open", "back", "redraw", "suspend"]
+Key = Literal["quit", "up", "down", "open", "back", "redraw", "suspend", "resume"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.runs_now import RunSeen, ThreadSeen, cpus_of
 from autofinity.runtime.undecided import reason_on_record
 
+STYLES = {"title": "bold", "heading": "dim", "selected": "reverse", "keys": "dim"}
+"""Styles of rich by the style of a line."""
 _LEFT_BEHIND = 0.1
 """Share of memory on nodes without threads from which it is worth a word."""
 

@@ -5,12 +5,15 @@ after they were placed.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
 
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import UsageError
+from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.readable import number
 from autofinity.report.machine_drawing import OnMachine, machine_svg
@@ -27,16 +30,20 @@ from autofinity.report.page import (
     plot_text,
 )
 from autofinity.report.plot_layout import GREY, SERIES, axis, layout
+from autofinity.report.timeline_plots import missing_quantities, timeline_plots
 from autofinity.runtime.threads_now import ThreadNow
 from autofinity.store.behaviour_rows import LiveObservation, RunRecord
 
+NO_LOOKS = (
+    "Not recorded: threads over time, which the record keeps of the latest 100 runs, and memory by "
+    "node, which `autofinity top` shows of a program that runs.",
+)
 NOT_RECORDED = (
-    "Not recorded: the record of a run keeps one mean sample for each affinity that the threads "
-    "were watched in, over all threads. It keeps nothing per thread, nothing over time, no memory "
-    "by node and no waits. `autofinity advise --pid PID --html FILE` shows these of a program that "
-    "runs.",
+    "Not recorded: memory by node, which `autofinity top` shows of a program that runs.",
 )
 _MOST_BARS = 12
+_COMPUTES_SHARE = 0.1
+"""Share of the busiest thread's CPU time from which a thread is shown."""
 
 
 def run_facts(run: RunRecord, *, alive: bool) -> Facts:
@@ -105,8 +112,35 @@ def measured_section(run: RunRecord, observed: Sequence[LiveObservation]) -> Sec
         blocks.append(_rates_table(looks))
     else:
         blocks.append(Sentences(("Nothing was measured in this run.",)))
-    blocks.append(Sentences(NOT_RECORDED))
     return Section("Measured before and after", tuple(blocks))
+
+
+def over_time_section(looks: Sequence[TimelineStep]) -> Section:
+    """Each thread that computes over time, before and after it was placed."""
+    threads = _that_compute(looks)
+    if not threads:
+        return Section("Threads over time", (Sentences(NO_LOOKS),))
+    lines = [f"Looks on record: {len(looks)}. Threads are numbered in the order of creation."]
+    places = [f"{place or 'where the system put them'}" for place in _places(looks)]
+    lines.append(f"Threads were placed, one after the other: {', then '.join(places)}.")
+    if missing := missing_quantities(looks, threads):
+        lines.append(f"Not measured: {'; '.join(missing)}.")
+    said = Sentences((*lines, *NOT_RECORDED))
+    return Section("Threads over time", (*timeline_plots(looks, threads), said))
+
+
+def _that_compute(looks: Sequence[TimelineStep]) -> list[int]:
+    """Threads with a tenth of the busiest one's CPU time; without times, of its largest count."""
+    used: dict[int, float] = defaultdict(float)
+    for look in looks:
+        for thread, counts in look.counts.items():
+            used[thread] += counts.get("task_clock_ns", max(counts.values(), default=0.0))
+    least = _COMPUTES_SHARE * max(used.values(), default=0.0)
+    return sorted(thread for thread, amount in used.items() if amount > 0 and amount >= least)
+
+
+def _places(looks: Sequence[TimelineStep]) -> list[str]:
+    return [place for place, _ in groupby(look.place for look in looks)]
 
 
 type _Look = tuple[str, dict[str, float]]

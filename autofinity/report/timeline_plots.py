@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from autofinity.model.facts import LINE_BYTES
 from autofinity.model.timeline import TimelineStep
 from autofinity.report.page import Plot
-from autofinity.report.plot_layout import axis, layout
+from autofinity.report.plot_layout import GREY, axis, layout
 from autofinity.report.thread_colours import colours
 
 _MOST_LINES = 12
@@ -70,7 +71,8 @@ _QUANTITIES = (
 def timeline_plots(timeline: Sequence[TimelineStep], threads: Sequence[int]) -> list[Plot]:
     """A plot for each quantity that was measured of one of the threads, which have these numbers.
 
-    Up to 12 threads are lines; more are rows of a map.
+    Up to 12 threads are lines; more are rows of a map. A dotted line stands where threads were
+    placed otherwise than in the look before.
     """
     plots = []
     for quantity in _QUANTITIES:
@@ -108,6 +110,7 @@ def _plot(
         "layout": layout(
             height,
             showlegend=few,
+            shapes=[_move(scale * (step.start_ns - begin)) for step in _moved(timeline)],
             title={
                 "text": f"{quantity.title}, {quantity.unit}",
                 "x": 0,
@@ -122,8 +125,19 @@ def _plot(
             else axis("thread", type="category", autorange="reversed"),
         ),
     }
-    caption = f"Mean over each look, of each thread that computes.{quantity.note}"
+    placed = " Threads were placed otherwise from each dotted line on." if _moved(timeline) else ""
+    caption = f"Mean over each look, of each thread that computes.{placed}{quantity.note}"
     return Plot(f"time-{quantity.name}", figure, caption, height)
+
+
+def _moved(timeline: Sequence[TimelineStep]) -> list[TimelineStep]:
+    """Looks in which threads are placed otherwise than in the look before."""
+    return [step for before, step in pairwise(timeline) if step.place != before.place]
+
+
+def _move(at: float) -> dict[str, Any]:
+    line = {"color": GREY, "width": 1.5, "dash": "dot"}
+    return {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "line": line}
 
 
 def _lines(

@@ -82,11 +82,13 @@ def write_claims(database: BehaviourDB) -> None:
     """
     here = this_host()
     path = database.path.with_name("claims")
-    lines = [
+    claims = [
         f"{run.host} {run.pid} {run.start_ticks} {run.cpus}"
         for run in database.open_runs()
         if run.cpus and (run.host != here or process_of(run).alive)
     ]
+    # A damaged row claims nothing.
+    lines = [line for line in claims if line.isascii() and line.isprintable()]
     try:
         replace_file(
             path, beginning(CLAIMS_HEAD, lines[:_MOST_CLAIMS]), durable=False, private=True

@@ -39,6 +39,7 @@ from autofinity.runtime.claims import (
 )
 from autofinity.runtime.decisions import CachedDecision, write_decision
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.look_series import MOST_LOOKS, LookSeries, look_of
 from autofinity.runtime.masks import Binding
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord, RunChanges
@@ -92,6 +93,7 @@ class Journal:
         self._trouble = ""
         self._claims = False  # whether it has ever claimed cores
         self._refused = False
+        self._series = LookSeries()
         self._write(self._begin)
 
     def saw(
@@ -102,7 +104,8 @@ class Journal:
         outcome: Outcome | None,
     ) -> None:
         """Record one turn of the loop."""
-        del interval
+        if self._path is not None:
+            self._looked(before, after, interval)
         for line in after.notes[len(before.notes) :]:
             self.note(line)
         if after.phase != before.phase:
@@ -201,11 +204,13 @@ class Journal:
 
     def end(self, totals: Mapping[str, int]) -> None:
         """Record the end of the program, with these counts; unwritten rows go to the log."""
+        self._keep_looks()
         self._write(lambda database: self._ended(database, totals))
         self._close()
 
     def leave(self) -> None:
         """Stop watching a program that lives on: its masks and its claim stay."""
+        self._keep_looks()
         self._write(lambda database: self._update(database, phase="detached"))
         self._close()
 
@@ -292,6 +297,21 @@ class Journal:
                 seen.values,
                 header.tier,
             )
+
+        self._write(write)
+
+    def _looked(self, before: LiveState, after: LiveState, interval: Interval) -> None:
+        place = str(before.affinity) if before.placed and before.affinity is not None else ""
+        self._series.add(look_of(before.workers.alive, interval), place)
+        if after.phase != before.phase or self._series.added % MOST_LOOKS == 0:
+            self._keep_looks()
+
+    def _keep_looks(self) -> None:
+        looks = self._series.looks()
+
+        def write(database: BehaviourDB) -> None:
+            if self._run is not None:
+                database.remember_looks(self._run, looks)
 
         self._write(write)
 

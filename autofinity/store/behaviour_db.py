@@ -4,6 +4,7 @@
             ──< run       (one a start: time, settings, bound threads, problems)
                     ──< observation (one an affinity that the run was sampled in: to learn from)
                     ──< mask        (one a thread that the run bound: the mask to restore)
+                    ──< look        (at most 64 of each of the latest runs: counts by thread)
 
 SQLite, one file that only its user may read, in WAL mode where no other host can have it open.
 Every row is committed at once, so a killed monitor loses nothing that was written. A database of a
@@ -18,6 +19,7 @@ Paths are stored as their bytes, in any encoding: as texts that need not be UTF-
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import time
@@ -28,6 +30,7 @@ from typing import Unpack
 
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import StoreError
+from autofinity.model.timeline import TimelineStep
 from autofinity.store import spool
 from autofinity.store.behaviour_file import StepLimit, connect, guarded
 from autofinity.store.behaviour_rows import (
@@ -38,6 +41,7 @@ from autofinity.store.behaviour_rows import (
     RunOrigin,
     RunRecord,
     known_of,
+    look_of,
     mask_of,
     observation_of,
     put,
@@ -54,6 +58,8 @@ from autofinity.store.row_values import LARGEST
 _FIRST_BUILD_ROWS = 10
 _LEARNABLE = "hardware counters"
 _AT_BUILD = "rows_at_build"
+_RUNS_WITH_LOOKS = 100
+"""Number of the latest runs that keep their looks: some KB each, 1 MB at most."""
 _RUN_COLUMNS = ", ".join(map(taken, RunRecord.__dataclass_fields__))
 
 
@@ -233,6 +239,28 @@ class BehaviourDB:
             run,
         )
 
+    def remember_looks(self, run: int, looks: Sequence[TimelineStep]) -> None:
+        """Store the looks at a run in place of those that were stored before. Only the latest runs
+        keep theirs.
+        """
+        rows = [
+            (run, number, look.start_ns, look.end_ns, look.place, _counts_text(look))
+            for number, look in enumerate(looks)
+        ]
+        with self._guarded(), self._transaction():
+            self._connection.execute(
+                "DELETE FROM look WHERE run = ? OR run <= ? - ?", (run, run, _RUNS_WITH_LOOKS)
+            )
+            self._connection.executemany("INSERT INTO look VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def looks(self, run: int) -> tuple[TimelineStep, ...]:
+        """Looks at a run, in order of time; empty for an older run."""
+        return self._read(
+            look_of,
+            "SELECT start_ns, end_ns, place, counts FROM look WHERE run = ? ORDER BY number",
+            run,
+        )
+
     def take_over(self, earlier: int, run: int) -> None:
         """Continue the process of run `earlier` as `run`, which owns the masks from now on."""
         with self._guarded(), self._transaction():
@@ -359,3 +387,18 @@ class BehaviourDB:
 
     def _transaction(self) -> AbstractContextManager[None]:
         return transaction(self._connection)
+
+
+def _counts_text(look: TimelineStep) -> str:
+    """Counts by thread as JSON, to four digits; what was not measured is left out."""
+    return json.dumps(
+        {
+            str(thread): {
+                name: float(f"{count:.4g}")
+                for name, count in counts.items()
+                if math.isfinite(count)
+            }
+            for thread, counts in look.counts.items()
+        },
+        separators=(",", ":"),
+    )

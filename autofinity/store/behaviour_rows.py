@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.timeline import TimelineStep
 from autofinity.store.row_values import Values
 
 _PATHS = frozenset({"path", "policy_path"})
@@ -199,6 +200,17 @@ def mask_of(row: tuple[object, ...]) -> MaskRecord:
         start_ticks=values.whole("start_ticks"),
         before=values.text("before"),
         given=values.text("given"),
+    )
+
+
+def look_of(row: tuple[object, ...]) -> TimelineStep:
+    """Value of a row `start_ns, end_ns, place, counts`."""
+    values = Values("look at a run", row)
+    return TimelineStep(
+        start_ns=values.whole("start_ns"),
+        end_ns=values.whole("end_ns"),
+        place=values.text("place"),
+        counts=values.counts_by_number("counts"),
     )
 
 

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _SCHEMA = """
 CREATE TABLE program (
@@ -93,7 +93,20 @@ UPDATE run SET uuid = lower(hex(randomblob(16)));
 UPDATE run SET machine = coalesce(
     (SELECT machine FROM observation WHERE observation.run = run.id LIMIT 1), '')
 """
-_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4)
+
+# Since 5 the latest runs have a series of looks.
+_SCHEMA_5 = """
+CREATE TABLE look (
+    run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    start_ns INTEGER NOT NULL,
+    end_ns INTEGER NOT NULL,
+    place TEXT NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+) STRICT;
+"""
+_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4, _SCHEMA_5)
 
 
 @dataclass(frozen=True, slots=True)

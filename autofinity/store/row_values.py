@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from typing import Never
+from typing import Never, TypeGuard
 
 from autofinity.model.affinity import Affinity, Hint
 
@@ -120,6 +120,23 @@ class Values:
             self._wrong(name, found, "JSON: an object of whole numbers")
         return whole
 
+    def counts_by_number(self, name: str) -> dict[int, dict[str, float]]:
+        """Numbers by name, for each of some whole numbers, from JSON."""
+        value = self.text(name)
+        found = _json(value)
+        if not isinstance(found, dict) or not all(
+            key.isascii() and key.isdigit() and len(key) <= _MOST_DIGITS and _is_of_numbers(inner)
+            for key, inner in found.items()
+        ):
+            self._wrong(name, value, "JSON: objects of numbers by number")
+        try:
+            return {
+                int(key): {inside: float(count) for inside, count in inner.items()}
+                for key, inner in found.items()
+            }
+        except OverflowError:
+            self._wrong(name, value, "numbers below 1e308")
+
     def or_none[T](self, take: Callable[[str], T], name: str) -> T | None:
         """None for an absent value, else the value that `take` (a method of this object)
         returns.
@@ -136,13 +153,8 @@ class Values:
 
     def _object(self, name: str) -> dict[str, int | float]:
         value = self.text(name)
-        try:
-            found = json.loads(value)
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict) or any(
-            type(count) not in (int, float) for count in found.values()
-        ):
+        found = _json(value)
+        if not _is_of_numbers(found):
             self._wrong(name, value, "JSON: an object of numbers")
         return found
 
@@ -150,3 +162,15 @@ class Values:
         text = ascii(value)
         got = text if len(text) <= 60 else text[:57] + "..."
         raise DamagedRowError(f"{self._row_name}: {name}: got {got}, expected {expected}")
+
+
+def _json(text: str) -> object:
+    """The value of a text; None for a text that is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_of_numbers(value: object) -> TypeGuard[dict[str, int | float]]:
+    return isinstance(value, dict) and all(type(each) in (int, float) for each in value.values())

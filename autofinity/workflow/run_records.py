@@ -11,6 +11,7 @@ from autofinity.linux.pins import PIN_VARIABLES, other_pins
 from autofinity.linux.proc import environment_of
 from autofinity.model.errors import AutofinityError, StoreError, UsageError
 from autofinity.model.policy import RulePolicy
+from autofinity.model.timeline import TimelineStep
 from autofinity.private_file import read_private
 from autofinity.runtime.claims import live_runs, process_of
 from autofinity.runtime.policies import digest_of
@@ -40,6 +41,8 @@ class RunNow:
     """Other authorities that limit where the run executes, one line each."""
     observed: tuple[LiveObservation, ...] = ()
     """Its behaviour in each affinity that it was watched in, oldest first."""
+    looks: tuple[TimelineStep, ...] = ()
+    """Looks at its threads, in order of time; empty for an older run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,8 @@ def run_now(text: str, db: Path) -> RunNow:
         others = _others(run, live_runs(database)) if alive else ()
         threads = threads_now(run, database.masks(run.id)) if alive else ()
         observed = tuple(each for each in database.observations() if each.run == run.id)
-    return RunNow(run, alive, sample, known, threads, others, observed)
+        looks = database.looks(run.id)
+    return RunNow(run, alive, sample, known, threads, others, observed, looks)
 
 
 def _numbered(text: str, database: BehaviourDB) -> RunRecord | None:

@@ -1,7 +1,8 @@
 """Compare decisions within the run with decisions before it: docs/run.md.
 
     python scripts/studies/within_run.py [--machine M …] [--suite training|kernels] [--size S …]
-        [--program P …] [--work DIR] [--seeds N] [--minute-of os|best] [--stretch N] [--sampling-loss L …] [--into DOCUMENT]
+        [--program P …] [--work DIR] [--seeds N] [--minute-of os|best] [--stretch N]
+        [--sampling-loss L …] [--into DOCUMENT]
 
 Training programs, and the public kernels (kernels/), from which nothing is learned, run for the
 equivalent of a minute (`minute_runs`; of the best hint, or of the system): under the operating

@@ -131,7 +131,7 @@ def long_run(run: list[str], folder: Path, seconds: float, change_s: float) -> l
         return []
     program = folder / "phases"
     subprocess.run([compiler, "-O1", "-o", program, _PHASES, "-lpthread"], check=True)
-    options = ["--sample-s", "0.5", "--every", "0.5", "--bind", "core"]
+    options = ["--period", "0.5s", "--every", "0.5", "--bind", "core"]
     process = subprocess.Popen([*run, *options, "--", str(program), "2", str(seconds + 3600)])
     begin = time.monotonic()
     half: Monitor | None = None

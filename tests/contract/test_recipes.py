@@ -90,7 +90,7 @@ def test_a_mechanism_is_a_recipe_and_a_row(scratch: Scratch) -> None:
     )
     assert scratch.is_what_the_table_says("a mechanism", files=2)
     assert json.loads(scratch.said("compare", "--list", "--json"))["dummy"] == "faults, EagerMap"
-    assert "|mine]" in "".join(scratch.said("attach", "--help").split())
+    assert "|mine]" in "".join(scratch.said("attach", "--help-all").split())
     scratch.python("-m", "autofinity.mechanisms.lists", "lists.h")
     header = (scratch.root / "lists.h").read_text()
     names = header.partition("MECHANISM_NAMES ")[2].partition("\n")[0]

@@ -111,7 +111,7 @@ def test_what_others_pin_in_a_cpuset_that_has_shrunk_and_grown_is_left_alone(
 def test_a_run_that_began_with_one_cpu_looks_again_when_there_are_more(
     run: Runner, spinner: Path, policy: Path, two_cpus: tuple[int, int]
 ) -> None:
-    words = ("--policy", policy, "--bind", "core", "--sample-s", "0.2", "--every", "0.2")
+    words = ("--policy", policy, "--bind", "core", "--period", "0.2s", "--every", "0.2")
     with (
         small_cpuset(two_cpus[:1]) as cpuset,
         run.lasting(*words, "--", spinner, "2", "300", **inside(cpuset)) as app,

@@ -207,7 +207,7 @@ FORGED = "x\nautofinity: fake"
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("simulate", "t", "--period-us", FORGED),
+        ("simulate", "t", "--period", FORGED),
         ("profile", "--error", FORGED),
         ("attach", FORGED),
         ("attach", "1", "--bind", FORGED),

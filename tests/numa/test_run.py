@@ -24,7 +24,7 @@ SPREAD, PACKED = Hint.parse("SLP"), Hint.parse("slp")
 def test_threads_of_a_program_are_bound_to_one_node_as_the_policy_says(
     run: Any, programs: Path, policy_of: Any, topology: Topology
 ) -> None:
-    options = ("--threads", str(THREADS), "--bind", "core", "--sample-s", "0.5")
+    options = ("--threads", str(THREADS), "--bind", "core", "--period", "0.5s")
     program = (programs / "workers", str(THREADS), "3000")
     with run.lasting("--policy", policy_of(PACKED), *options, "--", *program) as process:
         assert run.eventually(lambda: len(set(nodes_used(computing(process.pid), topology))) == 1)
@@ -36,7 +36,7 @@ def test_threads_of_a_program_are_bound_to_one_node_as_the_policy_says(
 def test_pages_go_along_to_the_node_that_all_threads_are_sent_to(
     run: Any, programs: Path, policy_of: Any, topology: Topology
 ) -> None:
-    options = ("--threads", str(THREADS), "--bind", "core", "--sample-s", "0.5")
+    options = ("--threads", str(THREADS), "--bind", "core", "--period", "0.5s")
     program = (programs / "workers", str(THREADS), "3000", "2")
     with run.lasting("--policy", policy_of(PACKED), *options, "--", *program) as process:
 
@@ -57,7 +57,7 @@ def test_a_program_within_a_cpuset_is_placed_within_it(
     # The last CPU of node 0, all of node 1, the first of node 2; memory of node 1 only.
     inside = f"{shape.cores - 1}-{2 * shape.cores}"
     cgroup.set(inside, "1")
-    options = ("--policy", policy_of(PACKED), "--threads", str(THREADS), "--sample-s", "0.5")
+    options = ("--policy", policy_of(PACKED), "--threads", str(THREADS), "--period", "0.5s")
     program = (programs / "workers", str(THREADS), "3000")
     with run.lasting(*options, "--", *program, preexec_fn=cgroup.enter) as process:
         cpus = parse_cpu_list(inside)
@@ -72,7 +72,7 @@ def test_a_program_is_placed_on_the_cpus_that_are_online(
 ) -> None:
     off = {1, shape.cores}
     online.switch_off(*off)
-    options = ("--threads", str(THREADS), "--bind", "core", "--sample-s", "0.5")
+    options = ("--threads", str(THREADS), "--bind", "core", "--period", "0.5s")
     program = (programs / "workers", str(THREADS), "3000")
 
     def one_a_node() -> bool:

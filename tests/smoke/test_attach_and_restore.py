@@ -50,7 +50,7 @@ def program(*words: str | Path, **options: Any) -> Iterator[subprocess.Popen[byt
 def test_an_attached_program_is_placed_left_and_restored(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    words = command(run, "attach", "--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    words = command(run, "attach", "--policy", policy, "--bind", "core", "--period", "0.3s")
     with program(spinner, "2", "300", preexec_fn=prefer) as app:
         with program(*words, str(app.pid), env=run.env, stderr=subprocess.PIPE) as watcher:
             assert run.eventually(lambda: run.placed() and single(app.pid))
@@ -74,7 +74,7 @@ def test_an_attached_program_is_placed_left_and_restored(
 def test_restore_ends_the_monitor_and_keeps_what_others_pinned(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     with run.lasting(*options, "--", spinner, "2", "300") as app:
         assert run.eventually(lambda: run.placed() and single(app.pid))
         tids = sorted(map(int, os.listdir(f"/proc/{app.pid}/task")))
@@ -94,7 +94,7 @@ def test_restore_ends_the_monitor_and_keeps_what_others_pinned(
 def test_who_attaches_after_a_killed_monitor_takes_over_its_masks(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     with run.lasting(*options, "--", spinner, "2", "300") as app:
         assert run.eventually(lambda: run.placed() and single(app.pid))
         (monitor,) = run.monitors_of(app.pid)

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("pricer", "pic", "prodcons")
 CAMPAIGN = (
     *(word for program in PROGRAMS for word in ("--program", program)),
-    *("--size", "tiny", "--affinities", "hints", "--period-us", "20", "--threads", "4"),
+    *("--size", "tiny", "--affinities", "hints", "--period", "20us", "--threads", "4"),
 )
 
 
@@ -176,7 +176,7 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
     said = autofinity("train", *options, code=1)
     assert "no hardware counters here" in said.stderr
     assert "--latencies assumed" in said.stderr
-    twin = ("--latencies", "assumed", "--affinities", "hints", "--period-us", "20")
+    twin = ("--latencies", "assumed", "--affinities", "hints", "--period", "20us")
     small = ("--program", "pricer", "--threads", "2", "--size", "tiny")
     autofinity("train", *options, *twin, *small)
     made_of = json.loads((tmp_path / "policy.json").read_text())["provenance"]
@@ -193,8 +193,8 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
         ),
         (("--machine", "synthetic:core:4"), "hwloc does not accept it"),
         (("--threads", "none"), "expected thread counts such as 8"),
-        (("--period-us", "nan"), "nan: expected a number of microseconds"),
-        (("--period-us", "inf"), "inf: expected a number of microseconds"),
+        (("--period", "nan"), "nan: expected a length such as 500us"),
+        (("--period", "infs"), "infs: expected a length such as 500us"),
         (("--pack",), "--pack: expected -o as well"),
         (("--threads", "4", "--affinities", "2"), "the hints alone have"),
         (("--affinities", "many"), "expected 'all', 'hints', a number, 'screen'"),

@@ -108,7 +108,13 @@ def test_a_run_whose_device_has_no_node_runs_and_one_line_says_so(
 
 
 def test_near_needs_a_placement_by_a_hint(run: Runner) -> None:
-    for words in (("--no-bind",), ("--mechanism", "spcd")):
+    for words in (
+        (
+            "--bind",
+            "none",
+        ),
+        ("--mechanism", "spcd"),
+    ):
         done = run("--near", "eth0", *words, "--", "true")
         assert done.returncode == 2
         assert b"--near is for threads that a hint places" in done.stderr

@@ -268,7 +268,7 @@ def test_a_run_starts_a_rebuild_that_is_due_and_the_next_run_asks_the_new_policy
         "AUTOFINITY_PYTHON": str(python),
         "AUTOFINITY_SYSFS": str(sysfs),
     }
-    options = ("--quiet", "--auto-rebuild", "--threads", "2", "--sample-s", "0.3", "--", spinner)
+    options = ("--quiet", "--auto-rebuild", "--threads", "2", "--period", "0.3s", "--", spinner)
     first = open_event(Encoding(1, 1), 0)  # the first of a system takes longer
     with run.lasting(*options, "2", "300", env=env):
         assert run.eventually(lambda: [p for _, p in hints(run.db).values()] == [before])

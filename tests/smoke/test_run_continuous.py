@@ -25,7 +25,7 @@ def test_a_policy_of_software_events_follows_a_program_through_its_phases(
     policy = tmp_path / "policy.json"
     faulting = Rule((Condition("page_faults", 1000.0, float("inf")),), PACKED)
     save(RulePolicy(("page_faults",), {"page_faults": (1000.0,)}, (faulting,), DISTRIBUTED), policy)
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.2", "--every", "0.2")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.2s", "--every", "0.2")
 
     def placed_by(hint: Hint) -> bool:
         last = run.placed()

@@ -92,7 +92,7 @@ def test_a_dry_run_of_nothing_says_so(run: Runner) -> None:
 def test_an_explained_run_tells_rule_masks_and_who_else_pins(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     env = run.env | {"OMP_PLACES": "cores"}
     with run.lasting(*options, "--", spinner, "2", "300", env=env) as process:
         assert run.eventually(lambda: placed(run))
@@ -110,6 +110,11 @@ def test_an_explained_run_tells_rule_masks_and_who_else_pins(
         text = subprocess.run(words, env=run.env, capture_output=True, text=True).stdout
         assert "by the default" in text and "(by autofinity)" in text
     assert run.eventually(lambda: not ask(run, "status")["running"])
+    looks = ask(run, "explain", "last")["looks"]
+    assert {look["place"] for look in looks} == {"", "{2}"}, "before and after it was placed"
+    assert all(look["end_ns"] > look["start_ns"] for look in looks)
+    busy = {thread for look in looks for thread, each in look["counts"].items() if each}
+    assert {"1", "2"} <= busy
     assert ask(run, "explain", "last")["threads"] == []
 
 
@@ -117,7 +122,7 @@ def test_an_explained_run_tells_rule_masks_and_who_else_pins(
 def test_an_explained_run_tells_what_the_program_pinned_itself(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     with run.lasting(*options, "--", spinner, "2", "300", "pin"):
         assert run.eventually(lambda: placed(run))
         authors = [thread["author"] for thread in ask(run, "explain", "last")["threads"]]

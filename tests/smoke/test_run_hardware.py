@@ -38,7 +38,7 @@ def test_the_policy_gets_its_counters_and_its_rule_decides(
     # The first perf event of a system takes longer than the launcher waits; this is it.
     first = open_event(Encoding(1, 1), 0)
     with run.lasting(
-        *("--policy", policy, "--sample-s", "0.3", "--", spinner, "2", "300"),
+        *("--policy", policy, "--period", "0.3s", "--", spinner, "2", "300"),
         env=run.env | {"LD_PRELOAD": str(fake_pmu), "AUTOFINITY_PYTHON": str(python)},
         stderr=subprocess.PIPE,
     ) as process:
@@ -81,7 +81,7 @@ def test_a_counter_this_cpu_has_not_is_noted_and_the_default_decides(
     save(_asking("no_such_event", "cycles"), policy)
     python = _with_pmu(tmp_path / "python", fake_pmu)
     with run.lasting(
-        *("--quiet", "--policy", policy, "--sample-s", "0.3", "--", spinner, "2", "300"),
+        *("--quiet", "--policy", policy, "--period", "0.3s", "--", spinner, "2", "300"),
         env=run.env | {"LD_PRELOAD": str(fake_pmu), "AUTOFINITY_PYTHON": str(python)},
     ):
         assert run.eventually(lambda: _hint(run.db)) == OTHERWISE
@@ -100,7 +100,7 @@ def test_where_this_cpu_has_none_of_the_counters_nobody_is_bound(
         "LD_PRELOAD": str(fake_pmu),
         "AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path)),
     }
-    words = ("--quiet", "--policy", policy, "--sample-s", "0.3", "--", spinner, "2", "300")
+    words = ("--quiet", "--policy", policy, "--period", "0.3s", "--", spinner, "2", "300")
     with run.lasting(*words, env=env) as process:
         assert run.eventually(lambda: (found := run.last()) and found.phase == "left alone")
         assert set(masks_of(process.pid)) == {allowed()}

@@ -45,7 +45,7 @@ def test_threads_are_placed_by_the_hint_without_a_sample(
         "AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path)),
         "AUTOFINITY_POLICY": str(policy),
     }
-    words = ("--hint", "SlP", "--threads", "2", "--sample-s", "3600", "--", spinner, "2", "300")
+    words = ("--hint", "SlP", "--threads", "2", "--period", "3600s", "--", spinner, "2", "300")
     with run.lasting(*words, env=env) as process:
         assert run.eventually(lambda: in_caches_of_their_own(process.pid))
         assert run.eventually(lambda: last_run(run)["hint"] == "SlP")
@@ -61,7 +61,7 @@ def test_a_running_program_is_placed_by_the_hint_too(
 ) -> None:
     env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
     with subprocess.Popen([spinner, "2", "300"], preexec_fn=prefer) as app:
-        words = [run.launcher, "attach", "--hint", "SLP", "--sample-s", "3600", str(app.pid)]
+        words = [run.launcher, "attach", "--hint", "SLP", "--period", "3600s", str(app.pid)]
         try:
             with subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL) as watcher:
                 assert run.eventually(lambda: in_caches_of_their_own(app.pid))
@@ -142,7 +142,15 @@ def test_what_is_no_hint_is_refused_with_all_eight(run: Runner, word: str) -> No
 
 @pytest.mark.parametrize(
     "other",
-    [("--policy", "x.json"), ("--every", "2"), ("--mechanism", "spcd"), ("--no-bind",)],
+    [
+        ("--policy", "x.json"),
+        ("--every", "2"),
+        ("--mechanism", "spcd"),
+        (
+            "--bind",
+            "none",
+        ),
+    ],
     ids=lambda words: words[0],
 )
 def test_a_hint_beside_what_would_decide_is_refused(run: Runner, other: tuple[str, ...]) -> None:

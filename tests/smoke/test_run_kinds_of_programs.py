@@ -68,7 +68,7 @@ def test_threads_of_java_are_placed_and_those_of_its_runtime_are_not(
         pytest.skip("no java and javac here")
     (tmp_path / "Spin.java").write_text(JAVA)
     subprocess.run(["javac", "Spin.java"], cwd=tmp_path, check=True)
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
 
     def masks_by_name(pid: int) -> list[tuple[str, int]]:
         tasks = [(int(task.name), task) for task in Path(f"/proc/{pid}/task").iterdir()]
@@ -108,7 +108,7 @@ def test_openmp_that_bound_its_threads_is_left_alone_and_hides_no_cpu_from_us(
     # The main thread's mask, which tools look at, becomes one CPU.
     last = max(allowed())
     bound = {"OMP_PROC_BIND": "true", "OMP_PLACES": f"{{{last}}}", "OMP_NUM_THREADS": "2"}
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     with run.lasting(*options, "--", program, env=run.env | bound) as process:
         assert run.eventually(lambda: run.placed()), run.last()
         found = run.last()
@@ -125,7 +125,7 @@ def test_a_static_binary_is_run_and_watched(run: Runner, tmp_path: Path, policy:
     )
     if built.returncode:
         pytest.skip("no static C library here")
-    with run.lasting("--policy", policy, "--sample-s", "0.3", "--", static, "2", "300"):
+    with run.lasting("--policy", policy, "--period", "0.3s", "--", static, "2", "300"):
         assert run.eventually(lambda: run.placed()), run.last()
         found = run.last()
         assert found is not None and found.path == str(static)
@@ -135,7 +135,7 @@ def test_a_static_binary_is_run_and_watched(run: Runner, tmp_path: Path, policy:
 def test_what_a_program_becomes_by_exec_is_placed_too(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     with run.lasting(*options, "--", "sh", "-c", 'exec "$0" 2 300', spinner) as process:
         assert run.eventually(lambda: run.placed()), run.last()
         assert run.eventually(lambda: [len(mask) for mask in masks_of(process.pid)][1:] == [1, 1])
@@ -153,7 +153,7 @@ def test_blocked_system_calls_are_told_and_harm_nothing(
     done = subprocess.run(words, env=run.env, capture_output=True)
     assert done.returncode == 37
     assert b"EPERM" in done.stderr or b"still starting" in done.stderr
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     words = [blocked, calls, *run.command(*options, "--", spinner, "2", "300")]
     process = subprocess.Popen(words, env=run.env, stderr=subprocess.DEVNULL)
     try:

@@ -40,7 +40,7 @@ def hints(db: Path) -> list[Hint | None]:
 def test_threads_are_bound_as_the_policy_says_and_known_before_the_next_start(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    options = ("--policy", policy, "--threads", "2", "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--threads", "2", "--bind", "core", "--period", "0.3s")
     with run.lasting(*options, "--", spinner, "2", "300") as process:
         # The hint is on record, and every computing thread is where it says: one CPU each.
         assert run.eventually(lambda: hints(run.db) == [PACKED])
@@ -142,7 +142,7 @@ def test_threads_are_bound_to_the_cpus_of_a_cache_by_default(
     run: Runner, spinner: Path, policy: Path, tmp_path: Path
 ) -> None:
     env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
-    options = ("--policy", policy, "--sample-s", "0.3")
+    options = ("--policy", policy, "--period", "0.3s")
     with run.lasting(*options, "--", spinner, "2", "300", env=env) as process:
         assert run.eventually(lambda: hints(run.db) == [PACKED])
         # A cache of one CPU each: two threads in two of them.
@@ -151,7 +151,7 @@ def test_threads_are_bound_to_the_cpus_of_a_cache_by_default(
 
 
 def test_pins_of_the_program_are_not_fought(run: Runner, spinner: Path, policy: Path) -> None:
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     pinned = frozenset(sorted(allowed())[-1:])
     with run.lasting(*options, "--", spinner, "2", "300", "pin") as process:
         assert run.eventually(lambda: hints(run.db) == [PACKED])
@@ -161,7 +161,7 @@ def test_pins_of_the_program_are_not_fought(run: Runner, spinner: Path, policy: 
 
 
 def test_no_bind_decides_and_leaves_every_mask(run: Runner, spinner: Path, policy: Path) -> None:
-    options = ("--policy", policy, "--no-bind", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "none", "--period", "0.3s")
     with run.lasting(*options, "--", spinner, "2", "300") as process:
         assert run.eventually(lambda: hints(run.db) == [PACKED])
         assert set(masks_of(process.pid)) == {allowed()}
@@ -173,7 +173,7 @@ def test_children_of_a_script_are_followed(
     script = tmp_path / "wrapper"
     script.write_text(f"#!/bin/sh\n{spinner} 2 300\nexit 0\n")
     script.chmod(0o755)
-    options = ("--policy", policy, "--bind", "core", "--sample-s", "0.3")
+    options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     process = run.start(*options, "--", script, start_new_session=True)
     try:
         assert run.eventually(lambda: hints(run.db) == [PACKED])

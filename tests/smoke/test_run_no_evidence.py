@@ -25,7 +25,7 @@ from autofinity.workflow.policies import named_policy
 
 type Runner = Any  # of conftest.py
 
-SAMPLE_S = "0.2"
+PERIOD = "0.2s"
 needs_no_pmu = pytest.mark.skipif(
     probe().tier == HARDWARE, reason="there are hardware counters here: rules can be asked"
 )
@@ -64,7 +64,7 @@ def caches_of_their_own(pid: int) -> bool:
 def test_without_evidence_no_mask_changes_and_it_is_said_why(
     run: Runner, spinner: Path, blind: Path, env: dict[str, str]
 ) -> None:
-    words = ("--quiet", "--policy", blind, "--sample-s", SAMPLE_S, "--", spinner, "2", "300")
+    words = ("--quiet", "--policy", blind, "--period", PERIOD, "--", spinner, "2", "300")
     with run.lasting(*words, env=env) as process:
         assert run.eventually(lambda: (found := run.last()) and found.phase == "left alone")
         end = time.monotonic() + 1

@@ -264,7 +264,10 @@ def test_wrong_use_is_exit_code_two_and_help_zero(run: Runner) -> None:
         ["--nosuch", "true"],
         ["--threads", "0", "true"],
         ["--bind", "node", "true"],
-        ["--sample-s", "x", "true"],
+        ["--period", "x", "true"],
+        ["--period", "1", "true"],
+        ["--period", "0s", "true"],
+        ["--period", "1min", "true"],
         ["--threads"],
         ["-t"],
         ["-t0", "true"],
@@ -279,6 +282,17 @@ def test_wrong_use_is_exit_code_two_and_help_zero(run: Runner) -> None:
     helped = run("--help")
     assert helped.returncode == 0
     assert helped.stdout.startswith(b"Usage: autofinity run")
+    assert len(helped.stdout.splitlines()) <= 40, "one screen"
+    whole = run("--help-all")
+    assert whole.stdout.startswith(helped.stdout[: helped.stdout.index(b"\n\n`autofinity status`")])
+    assert b"--mechanism" in whole.stdout
+
+
+def test_the_old_spellings_of_run_work_until_the_next_release(run: Runner) -> None:
+    old = run("--dry-run", "--no-bind", "--sample-s", "0.25", "--", "true").stdout
+    assert b"nothing (--bind none)" in old
+    now = run("--dry-run", "--bind", "none", "--period", "250ms", "--", "true").stdout
+    assert now == old
 
 
 def test_other_commands_go_to_python(run: Runner) -> None:

@@ -223,7 +223,7 @@ def test_a_new_size_is_drawn_at_once_down_to_20_columns(
     assert screen.exitstatus == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_as_its_parent_expects_on_a_terminal_as_before(
     run: Runner, live: list[subprocess.Popen[bytes]], number: signal.Signals
 ) -> None:
@@ -231,6 +231,8 @@ def test_a_signal_ends_it_as_its_parent_expects_on_a_terminal_as_before(
         screen.expect("2 runs ")
         if number == signal.SIGINT:
             screen.sendintr()  # Ctrl-C
+        elif number == signal.SIGQUIT:
+            screen.send("\x1c")  # Ctrl-\\
         else:
             screen.kill(number)
     assert screen.signalstatus == number
@@ -248,7 +250,7 @@ def shell(run: Runner, *words: str) -> Any:
     )
 
 
-@pytest.mark.parametrize("how", ["q", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("how", ["q", "SIGTERM", "SIGHUP", "SIGQUIT"])
 def test_the_terminal_has_its_settings_back(
     run: Runner, live: list[subprocess.Popen[bytes]], how: str
 ) -> None:
@@ -280,6 +282,23 @@ def test_ctrl_z_stops_on_a_terminal_as_before_and_goes_on_where_it_was(
         os.kill(screen.pid, signal.SIGCONT)
         screen.expect(re.escape(ENTER_SCREEN))
         screen.expect("> 1 ")
+        screen.send("q")
+    assert screen.exitstatus == 0
+
+
+def test_it_is_drawn_again_after_it_was_stopped_from_outside(
+    run: Runner, live: list[subprocess.Popen[bytes]]
+) -> None:
+    with terminal(run, "-d", "3600") as screen:
+        screen.expect("> 2 ")
+        os.kill(screen.pid, signal.SIGSTOP)
+        assert run.eventually(lambda: state_of(screen.pid) == "T")
+        settings = termios.tcgetattr(screen.child_fd)
+        settings[3] |= termios.ICANON | termios.ECHO  # as a shell has them
+        termios.tcsetattr(screen.child_fd, termios.TCSANOW, settings)
+        os.kill(screen.pid, signal.SIGCONT)
+        screen.expect(re.escape(ENTER_SCREEN))
+        screen.expect("> 2 ")
         screen.send("q")
     assert screen.exitstatus == 0
 

@@ -12,6 +12,7 @@ from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.identity import ProcessIdentity, identity_of
 from autofinity.linux.proc import tasks_of
 from autofinity.model.affinity import PACKED, Affinity
+from autofinity.model.timeline import TimelineStep
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord
 
@@ -47,6 +48,8 @@ def filled(path: Path, pid: int, monitor: ProcessIdentity | None = None) -> int:
         )
         affinity = Affinity.parse("{2}")
         database.remember_observation(run, KEY, 2, affinity, "m", {"ipc": 0.5}, "t")
+        look = TimelineStep(0, 10**9, {0: {"instructions": 1e9}}, place="{2}")
+        database.remember_looks(run, (look,))
     return run
 
 

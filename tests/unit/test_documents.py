@@ -99,6 +99,19 @@ def test_every_script_that_a_document_names_exists(document: Path) -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def test_every_command_is_a_feature_that_a_test_holds() -> None:
+    page = ROOT / "docs/features.md"
+    shown_there = {words[1] for words in shown(page) if words[:1] == ["autofinity"]}
+    assert set(COMMANDS) <= shown_there
+    rows = [line for line in page.read_text().splitlines() if line.startswith("| ")]
+    for row in rows:
+        if row == "| feature | command | test |":
+            continue
+        tests = re.findall(r"`(tests/[\w/.]+)`", row)
+        assert tests, row
+        assert [name for name in tests if not (ROOT / name).is_file()] == []
+
+
 def test_every_study_and_tool_has_a_line_and_somebody_who_needs_it() -> None:
     readme = (SCRIPTS / "README.md").read_text()
     needed_by = [
@@ -142,7 +155,7 @@ def value_of(words: list[str], option: str) -> str:
 def options_of(name: str) -> set[str]:
     """All that a command takes, by its own word; `run` is a program that reads its own options."""
     if name == "run":
-        asked = [str(find_launcher()), "run", "--help"]
+        asked = [str(find_launcher()), "run", "--help-all"]
         text = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
         return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
     command = cli.get_command(click.Context(cli), name)

@@ -5,11 +5,21 @@ CPUs, near each other, and aligned to a node where the topology manager is so se
 kubelet's file reserves the CPUs that no rank uses, and the pod asks for the CPUs of each rank's
 cores. Both are JSON, which kubelet and kubectl read as YAML. Source: the kubelet's configuration
 v1beta1 and "Control CPU (Topology) Management Policies on the Node".
+
+A kubelet gives a container CPUs that are not reserved, on the fewest nodes that have room: one node
+after another, or evenly with `distribute-cpus-across-numa`. So:
+
+    one rank                          gets exactly its CPUs: no others are left
+    {4,4} beside others               evenly, over any two nodes without room for all
+    {6,2} beside others               one node after another: no option asks for 6 and 2
+    {2}{2} where a node has room for 4, or ranks that need both ways: cannot be had, and is refused
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 
 from autofinity.affinity.launchers.form import (
     Job,
@@ -19,6 +29,7 @@ from autofinity.affinity.launchers.form import (
     whole_cores,
 )
 from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex, Topology
 
 
 def _kubelet(job: Job) -> str:
@@ -30,7 +41,7 @@ def _kubelet(job: Job) -> str:
         )
     one_node = all(len(task.nodes) == 1 for task in job.tasks)
     options = {"full-pcpus-only": "true"}
-    if not one_node:
+    if not one_node and _evenly(job):
         options["distribute-cpus-across-numa"] = "true"
     return json.dumps(
         {
@@ -44,6 +55,34 @@ def _kubelet(job: Job) -> str:
         },
         indent=2,
     )
+
+
+def _evenly(job: Job) -> bool:
+    """Whether each rank has as many CPUs on each of its nodes as on the others.
+
+    Raises `UsageError` where a kubelet would place one of several ranks otherwise.
+    """
+    wanted = [_by_node(job.machine, task.cpus) for task in job.tasks]
+    free = sum(wanted, Counter[int]())
+    for rank, counts in enumerate(wanted):
+        fullest = sorted((free[node] for node in free), reverse=True)
+        if sum(fullest[: len(counts) - 1]) >= counts.total():
+            raise UsageError(
+                f"a kubelet takes the fewest NUMA nodes that have room, and rank {rank} has room "
+                f"on fewer than its {len(counts)}; expected another hint, or --as cgroup"
+            )
+    ways = {len(set(counts.values())) == 1 for counts in wanted if len(counts) > 1}
+    if len(ways) > 1:
+        raise UsageError(
+            "a kubelet distributes all containers evenly over nodes, or none; these ranks need "
+            "both; expected another hint, or --as cgroup"
+        )
+    return ways == {True}
+
+
+def _by_node(topology: Topology, cpus: Sequence[OsIndex]) -> Counter[int]:
+    """CPUs of whole cores on each logical node."""
+    return Counter(topology.by_os_index[cpu].node for cpu in whole_cores(topology, cpus))
 
 
 def _pod(job: Job) -> str:

@@ -29,6 +29,9 @@ from autofinity.affinity.ranks import Rank, memory_of
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 
+_SET_UP = ("#", "[Service]", "set ", "cd ", "mkdir ", "for ", "  ", "done")
+"""Beginnings of lines that do not name a CPU."""
+
 WORDS = "words before the program"
 """Kind of text of a tool that reads no file."""
 
@@ -109,9 +112,8 @@ def all_in_markdown(ranks: Sequence[Rank], topology: Topology) -> str:
 
 
 def _beginning(texts: Sequence[str]) -> str:
-    """The first line that is no comment, as a cell of a table; JSON is named only."""
-    text = texts[0].removeprefix("[Service]\n")
-    if text.startswith(("{", "[")):
+    """The first line that names CPUs, as a cell of a table; JSON is named only."""
+    if texts[0].startswith(("{", "[\n")):
         return "JSON"
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    lines = [line for line in texts[0].splitlines() if not line.startswith(_SET_UP)]
     return f"`{lines[0]}`" + (" …" if len(lines) + len(texts) > 2 else "")

@@ -26,5 +26,5 @@ html_option = click.option(
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
     callback=_checked,
-    help="Also write a page with drawings and plots, for any browser (needs autofinity[plots]).",
+    help="Write a page for a browser, too, with drawings and plots (needs autofinity[plots]).",
 )

@@ -7,6 +7,7 @@ import click
 latencies_option = click.option(
     "--latencies",
     metavar="FILE",
-    help="Machine file or preset with latencies and bandwidths, or assumed, for a machine that is "
+    help="Take latencies and bandwidths from this machine file or preset, or 'assumed', where "
+    "--machine is "
     "only a topology (hwloc XML, synthetic, host).",
 )

@@ -13,7 +13,6 @@ from click.core import ParameterSource
 
 from autofinity.learning.settings import (
     BIN_NUMBERS,
-    BIN_TYPES,
     CONDENSE,
     FEATURES,
     LABELS,
@@ -24,7 +23,6 @@ from autofinity.learning.settings import (
     PAPER,
     PROBES,
     SELECTIONS,
-    WEIGHTINGS,
     LearningSettings,
 )
 
@@ -64,26 +62,16 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
         BIN_NUMBERS,
         "Number of equal-width bins: by entropy, as WEKA -O (with its fault), or always --bins.",
     ),
-    "condense": ("--condense", CONDENSE, "Average of several performances."),
+    "condense": ("--condense", CONDENSE, "Kind of mean over several performances."),
     "leeway": (
         "--leeway",
         _AT_LEAST_0,
         "Threads that may sit elsewhere in an affinity that still belongs to a hint.",
     ),
-    "normalise": (
-        "--normalise/--no-normalise",
-        None,
-        "Divide performance by the smallest of the same program.",
-    ),
-    "literal": (
-        "--literal",
-        None,
-        "Follow figure 6 as printed: the last destination of a hint overwrites the others.",
-    ),
     "learner": (
         "--learner",
         LEARNERS,
-        "WEKA's JRip, our own RIPPER, or a tree of least loss (the last two need no Java).",
+        "Learner of rules: WEKA's JRip (needs Java), our own RIPPER, or a tree of least loss.",
     ),
     "probe": (
         "--probe",
@@ -93,31 +81,22 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "other_counts": (
         "--other-counts/--one-count",
         None,
-        "Also learn what answers mean with thread counts that were not profiled.",
+        "Learn, too, which hint an answer stands for with thread counts that were not profiled.",
     ),
     "most_rules": ("--most-rules", _AT_LEAST_1, "Maximum number of rules of a regret-tree."),
-    "bin_type": (
-        "--bin-type",
-        BIN_TYPES,
-        "Pass bins to the learner as ordered numbers or as names.",
-    ),
-    "weighting": (
-        "--weighting",
-        WEIGHTINGS,
-        "Weigh a row by its observations, by observations times stake, or by 1.",
-    ),
     "seed": ("--seed", int, "Random seed of the learner."),
 }
 """Field of the settings → option, its values (None: a switch), and what it says."""
 
 _COUNTERS = ("labels", "features", "selection", "metric", "k")
 _BINS = (*_COUNTERS, "counters", "discretisation", "bins", "bin_number")
-_TABLE = (*_BINS, "condense", "leeway", "normalise", "literal")
+_TABLE = (*_BINS, "condense", "leeway")
 _OF_COMMAND = {
     "counters": _COUNTERS,
     "bins": _BINS,
     "table": _TABLE,
     "rules": (*_TABLE, *(field for field in _SETTINGS if field not in _TABLE)),
+    "coverage": ("features", "selection", "counters", "bins", "bin_number"),
     "train": ("metric", "features", "learner", "k"),
     "evaluate": ("metric",),
 }

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from autofinity.cli.options.latencies import latencies_option
-from autofinity.cli.options.microseconds import microseconds
 from autofinity.cli.options.page_size import page_size_option
+from autofinity.cli.options.period import microseconds
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.suite import programs_option, sizes_option, suite_option
 from autofinity.cli.options.work import jobs_option, on_option, work_option
@@ -48,14 +48,16 @@ _OPTIONS = (
         "--affinities",
         default="all",
         show_default=True,
-        help="all; hints (best matches); N: these and random others; screen:N: all up to 80, else "
-        "the N most informative.",
+        help="all; hints: the best match of each hint; N: these and random ones, N in all; "
+        "screen:N: all if there are at most 80, else the N most informative.",
     ),
     click.option(
-        "--period-us",
+        "--period",
+        "period_us",
+        metavar="LENGTH",
         type=microseconds,
         default=None,
-        help="Sample period in simulated microseconds.  [default: 500]",
+        help="Sample period in simulated time.  [default: 500us]",
     ),
     jobs_option,
     on_option,

@@ -40,8 +40,8 @@ database_option = click.option(
 policy_option = click.option(
     "--policy",
     metavar="POLICY",
-    help="Policy to ask: a file, or the name of a shipped one.  [default: AUTOFINITY_POLICY, else "
-    "the user's own, else the shipped one of this machine]",
+    help="Policy that decides: a file, or the name of a shipped policy.  [default: "
+    "AUTOFINITY_POLICY, else the user's own, else the shipped one of this machine]",
 )
 fallback_option = click.option(
     "--fallback",

@@ -27,7 +27,8 @@ typedef struct {
     const char* policy;     // as given, or NULL
     const char* db;         // as given, or NULL for the state folder
     const char* site;       // URL of the site's database, as given; or NULL
-    const char* sample_s;   // as given, checked to be a positive number; NULL for the default
+    const char* sample_s;   // seconds, checked to be a positive number; NULL for the default
+    char period_s[32];      // what sample_s points to if --period gave it
     const char* every_s;    // as --sample-s; NULL: no continuous mode
     const char* bind;       // "llc" or "core"
     const char* mechanism;  // the mechanism that decides, one of mechanism_lists.h

@@ -97,7 +97,7 @@ static void tell_tier(const Plan* plan) {
     char ladder[REASON_CHARS];
     explain_ladder(attached, ladder, sizeof ladder);
     if (attached->tier < 0) snprintf(ladder, sizeof ladder, "the monitor is still starting");
-    const char* only = !options->bind_threads ? "; nothing is bound (--no-bind)"
+    const char* only = !options->bind_threads ? "; nothing is bound (--bind none)"
                        : plan->one_cache
                            ? "; one last-level cache is allowed, so there is nothing to choose"
                            : "";

@@ -22,26 +22,35 @@ static const char HELP[] =
     "  --hint HINT       place by this hint as soon as the threads compute, without a sample or a\n"
     "                    policy: spread, packed and so on, or letters such as sLP (see\n"
     "                    `autofinity hints`)\n"
+    "  -t, --threads N   computing threads of PROGRAM (default: OMP_NUM_THREADS or a variable "
+    "like\n"
+    "                    it, else the threads observed to compute)\n"
+    "  --bind HOW        llc: bind each thread to the CPUs of a last-level cache (default); core: "
+    "to\n"
+    "                    one CPU; none: measure and decide only\n"
     "  --near DEVICE     place threads near a device that they drive: gpu0, eth0, nvme0, a PCI\n"
     "                    address (see `autofinity topology`); every hint keeps its meaning\n"
+    "  --every S         check PROGRAM every S seconds; sample and decide again when it has "
+    "changed\n"
+    "  --dry-run         start nothing; print what would be done, and the CPUs of each thread for\n"
+    "                    each hint\n"
+    "  --explain         print more before PROGRAM starts (also --verbose)\n"
+    "  --quiet           print nothing\n"
+    "  --help            print this text\n"
+    "  --help-all        print all options\n";
+static const char MORE_HELP[] =
+    "\n"
+    "More options:\n"
     "  --fallback HINT   place by this hint where no counter of the policy can be measured, or\n"
     "                    there is no policy (default: AUTOFINITY_FALLBACK, else threads stay "
     "where\n"
     "                    the system puts them)\n"
-    "  -t, --threads N   computing threads of PROGRAM (default: OMP_NUM_THREADS or a variable "
-    "like\n"
-    "                    it, else the threads observed to compute)\n"
-    "  --bind llc|core   bind each thread to the CPUs of a last-level cache (default) or to one "
-    "CPU\n"
-    "  --no-bind         measure and decide, but bind nothing\n"
-    "  --sample-s S      usual sample length in seconds (default 1)\n"
+    "  --period LENGTH   usual length of a sample, such as 300ms (default 1s)\n"
     "  --mechanism NAME  place by the policy, by sharing between threads, or by "
     "both\n" MECHANISM_HELP
     "  --migrate-pages   migrate pages to the threads that use them (with a --mechanism)\n"
     "  --arm             switch on kernel.numa_balancing while PROGRAM runs, so that pages fault\n"
     "                    again; needs root; system-wide, and restored in any case\n"
-    "  --every S         check PROGRAM every S seconds; sample and decide again when it has "
-    "changed\n"
     "  --db FILE         behaviour database (default: autofinity/behaviour.db in the state "
     "folder)\n"
     "  --db URL          site's database, postgresql://USER@HOST:PORT/DATABASE: gets the run from\n"
@@ -49,21 +58,24 @@ static const char HELP[] =
     "                    AUTOFINITY_SITE_DB, unless --db FILE is given)\n"
     "  --no-db           neither read nor write the behaviour database\n"
     "  --auto-rebuild    when PROGRAM has ended and enough new samples are recorded, retrain the\n"
-    "                    user's policy in the background (as `autofinity rebuild --if-due`)\n"
-    "  --dry-run         start nothing; print what would be done, and the CPUs of each thread for\n"
-    "                    each hint\n"
-    "  --explain         print more before PROGRAM starts (also --verbose)\n"
-    "  --quiet           print nothing\n"
-    "  --help            print this text\n"
+    "                    user's policy in the background (as `autofinity rebuild --if-due`)\n";
+static const char AROUND_HELP[] =
     "\n"
     "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_FALLBACK, a hint; AUTOFINITY_SITE_DB,\n"
     "URL of a site's database; AUTOFINITY_PYTHON, the monitor's interpreter; AUTOFINITY_SYSFS and\n"
-    "AUTOFINITY_CPUINFO, the sysfs tree and /proc/cpuinfo of another machine, for tests.\n"
+    "AUTOFINITY_CPUINFO, the sysfs tree and /proc/cpuinfo of another machine, for tests.\n";
+static const char END_OF_HELP[] =
     "\n"
     "`autofinity status` shows decisions, `autofinity explain last` shows their reasons and the "
     "place\n"
     "of each thread, `autofinity doctor` shows what this machine can measure. Exit codes of `run`\n"
     "itself: 2 wrong use, 126 PROGRAM may not run, 127 PROGRAM not found.\n";
+
+static int help(bool all) {
+    bool lost = fputs(HELP, stdout) == EOF;
+    if (all) lost = fputs(MORE_HELP, stdout) == EOF || fputs(AROUND_HELP, stdout) == EOF || lost;
+    return fputs(END_OF_HELP, stdout) == EOF || lost || fflush(stdout) == EOF ? 1 : 0;
+}
 
 static int wrong(const char* what, const char* got, const char* expected) {
     char shown[256] = "";
@@ -88,6 +100,23 @@ static bool positive_number(const char* text) {
     char* end;
     double value = strtod(text, &end);
     return end != text && !*end && value > 0 && value <= 86400;
+}
+
+// Seconds of a length such as `300ms`, in digits; false if the text is no length.
+static bool seconds_of(const char* text, char* out, size_t size) {
+    static const struct {
+        const char* name;
+        double seconds;
+    } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
+    char* unit;
+    double value = strtod(text, &unit);
+    for (size_t i = 0; unit != text && i < sizeof units / sizeof units[0]; i++) {
+        double seconds = value * units[i].seconds;
+        if (strcmp(unit, units[i].name) != 0) continue;
+        snprintf(out, size, "%.9g", seconds);
+        return seconds > 0 && seconds <= 86400;
+    }
+    return false;
 }
 
 static bool known_mechanism(const char* name) {
@@ -154,12 +183,11 @@ int parse_options(int argc, char** argv, Options* out) {
             at++;
             break;
         }
-        if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
-            return fputs(HELP, stdout) == EOF || fflush(stdout) == EOF ? 1 : 0;
-        }
+        if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) return help(false);
+        if (strcmp(option, "--help-all") == 0) return help(true);
         if (strcmp(option, "--no-db") == 0) {
             out->use_db = false;
-        } else if (strcmp(option, "--no-bind") == 0) {
+        } else if (strcmp(option, "--no-bind") == 0) {  // until 0.2: --bind none
             out->bind_threads = false;
         } else if (strcmp(option, "--auto-rebuild") == 0) {
             out->auto_rebuild = true;
@@ -194,7 +222,12 @@ int parse_options(int argc, char** argv, Options* out) {
             if (value && !positive_integer(value, 1 << 20, &out->threads)) {
                 return wrong("wrong value for --threads", value, "a whole number from 1");
             }
-        } else if (takes_value("--sample-s", argv, &at, &value)) {
+        } else if (takes_value("--period", argv, &at, &value)) {
+            if (value && !seconds_of(value, out->period_s, sizeof out->period_s)) {
+                return wrong("wrong value for --period", value, "a length such as 300ms or 1s");
+            }
+            out->sample_s = out->period_s;
+        } else if (takes_value("--sample-s", argv, &at, &value)) {  // until 0.2: --period
             if (value && !positive_number(value)) {
                 return wrong("wrong value for --sample-s", value, "seconds, more than 0");
             }
@@ -210,10 +243,12 @@ int parse_options(int argc, char** argv, Options* out) {
             }
             if (value) out->mechanism = value;
         } else if (takes_value("--bind", argv, &at, &value)) {
-            if (value && strcmp(value, "llc") != 0 && strcmp(value, "core") != 0) {
-                return wrong("wrong value for --bind", value, "llc or core");
+            bool none = value && strcmp(value, "none") == 0;
+            if (value && !none && strcmp(value, "llc") != 0 && strcmp(value, "core") != 0) {
+                return wrong("wrong value for --bind", value, "llc, core or none");
             }
-            if (value) out->bind = value;
+            if (value) out->bind_threads = !none;
+            if (value && !none) out->bind = value;
         } else {
             return wrong("unknown option", option,
                          "an option of `run` before the program's name, or `--` before a program "
@@ -230,11 +265,11 @@ int parse_options(int argc, char** argv, Options* out) {
     if (out->hint && (out->policy || out->fallback || out->every_s || !out->bind_threads ||
                       !policy_decides(out))) {
         return wrong("--hint decides the placement", NULL,
-                     "--hint without --policy, --fallback, --mechanism, --every and --no-bind");
+                     "--hint without --policy, --fallback, --mechanism, --every and --bind none");
     }
     if (out->near && (!policy_decides(out) || !out->bind_threads)) {
         return wrong("--near is for threads that a hint places", NULL,
-                     "--near without --mechanism and --no-bind");
+                     "--near without --mechanism and --bind none");
     }
     if (out->fallback && !policy_decides(out)) {
         return wrong("--fallback needs a policy", NULL, "--fallback without --mechanism");

@@ -85,6 +85,7 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         room=room,
         learned=learned,
         kind=kind_here(topology),
+        computing=looked.computing,
         cpus=tuple(cpu for cpu in looked.cpus if cpu in present),
         memory=looked.memory,
         touched=looked.touched,

@@ -12,6 +12,7 @@ from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Mechanism, ShowsMemory
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.look_series import look_of
 
 
 class Decider(Mechanism[LiveState], Protocol):
@@ -27,8 +28,11 @@ class Looked:
     """Result of a look at a program."""
 
     state: LiveState
+    computing: tuple[int, ...]
+    """Numbers of the threads that compute; of a program that has ended, those that did so last, or
+    that ran at all where the looks were too short to distinguish."""
     cpus: tuple[OsIndex, ...]
-    """Where each thread that computes was last."""
+    """Where each of them was last; empty where that is not known."""
     memory: MemoryByNode | None
     touched: NumaVectors | None
     ended: bool
@@ -47,42 +51,46 @@ def look_at(
     pages: dict[int, tuple[int, ...]] = {}
     nodes: dict[int, int] = {}
     page_size_bytes, seen = 4096, False
+    computing: tuple[int, ...] = ()
     cpus: tuple[OsIndex, ...] = ()
     memory: MemoryByNode | None = None
     timeline: list[TimelineStep] = []
     while True:
         interval = process.advance(mechanism.period_ns(state))
+        alive = state.workers.alive
         state, _ = mechanism.step(state, interval)
         saw(state)
-        timeline.append(_step(state, interval))
+        timeline.append(look_of(alive, interval))
         if interval.pages is not None:
             seen, page_size_bytes = True, interval.pages.page_size_bytes
             pages.update(interval.pages.pages)
             nodes.update(interval.pages.nodes)
         if interval.ended:
             break
-        cpus = _of_computing(state, interval)
+        if state.workers.computing:
+            computing = state.workers.computing
+            cpus = _of_computing(computing, interval)
         if state.phase in ("placed", "left alone"):
             memory = process.memory()
             break
     touched = NumaVectors(pages, page_size_bytes, nodes) if seen else None
-    return Looked(state, cpus, memory, touched, interval.ended, tuple(timeline))
+    computing = computing or _that_ran(timeline)
+    return Looked(state, computing, cpus, memory, touched, interval.ended, tuple(timeline))
 
 
-def _of_computing(state: LiveState, interval: Interval) -> tuple[OsIndex, ...]:
+def _of_computing(computing: tuple[int, ...], interval: Interval) -> tuple[OsIndex, ...]:
     known = len(interval.cpus)
-    return tuple(interval.cpus[number] for number in state.workers.computing if number < known)
+    return tuple(interval.cpus[number] for number in computing if number < known)
 
 
-def _step(state: LiveState, interval: Interval) -> TimelineStep:
-    numbers = {tid: number for number, tid in state.workers.alive}
-    return TimelineStep(
-        interval.start_ns,
-        interval.end_ns,
-        {
-            numbers[sample.tid]: {name: sample.scaled(name) for name in sample.counts}
-            for sample in interval.samples
-            if sample.tid in numbers
-        },
-        {number: cpu for number, cpu in enumerate(interval.cpus) if cpu >= 0},
+def _that_ran(timeline: list[TimelineStep]) -> tuple[int, ...]:
+    return tuple(
+        sorted(
+            {
+                number
+                for step in timeline
+                for number, counts in step.counts.items()
+                if any(count > 0 for count in counts.values())
+            }
+        )
     )

@@ -42,8 +42,10 @@ class Seen:
     """The policy as it was learned, for any machine's facts; None: `policy` asks for no facts."""
     kind: str = ""
     """Name of the machine among those that are learned from; empty: it is none that is known."""
+    computing: tuple[int, ...] = ()
+    """Numbers of the threads that compute, or did so last; empty where it was not watched."""
     cpus: tuple[OsIndex, ...] = ()
-    """Where each thread that computes was last."""
+    """Where each of them was last; of a file, what the file shows."""
     memory: MemoryByNode | None = None
     touched: NumaVectors | None = None
     """Sampled touches of pages by node; None where nothing samples them."""

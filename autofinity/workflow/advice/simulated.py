@@ -69,6 +69,7 @@ def seen_simulated(
         room=crew.room,
         learned=learned,
         kind=machine.spec.name,
+        computing=looked.computing,
         cpus=looked.cpus,
         memory=looked.memory,
         touched=looked.touched,

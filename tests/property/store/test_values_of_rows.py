@@ -143,6 +143,9 @@ def content(path: Path) -> list[list[tuple[object, ...]]]:
 @example([(("run", "pid", "INTEGER"), 2**62), (("run", "totals", "TEXT"), b'{"a": 1e400}')])
 @example([(("behaviour", "threads", "INTEGER"), 2**62), (("mask", "tid", "INTEGER"), 2**40)])
 @example([(("meta", "value", "TEXT"), b"9" * 400)])
+@example([(("run", "id", "INTEGER"), -(2**63) + 98)])
+@example([(("run", "cpus", "TEXT"), b"\x80")])
+@example([(("look", "counts", "TEXT"), b'{"0": {"a": [1]}}')])
 @example([(("run", "allowed", "TEXT"), b"5-1"), (("mask", "given", "TEXT"), b"\xff")])
 def test_no_value_of_a_row_is_an_error_that_is_not_ours(
     watched: int, changes: list[tuple[tuple[str, str, str], Any]]

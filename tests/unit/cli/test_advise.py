@@ -63,6 +63,18 @@ def test_a_captured_program_is_advised_on_as_it_runs_on_the_simulated_machine(
     assert 0 < found["threads"]["used_share"] <= 1.2
 
 
+def test_threads_of_a_trace_that_ends_before_a_decision_are_drawn_over_time(
+    policy: str, tmp_path: Path
+) -> None:
+    short = kept(initialised_by_one(THREADS, 20, 2), tmp_path / "short")
+    page = tmp_path / "page.html"
+    said = told(short, "-t", str(THREADS), "--policy", policy, "--html", str(page))
+    assert "nothing was decided" in said
+    text = page.read_text()
+    assert "No thread was seen to compute." not in text
+    assert all(f'"name":"thread {number}"' in text for number in range(THREADS))
+
+
 def test_the_text_has_every_question_with_its_advice_first(trace: str, policy: str) -> None:
     lines = told(trace, "-t", str(THREADS), "--policy", policy).splitlines()
     assert lines[0] == "advice on one, on opteron-6164he; nothing was done"

@@ -47,3 +47,32 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     error = refused(*SAMPLE, "--html", str(tmp_path / "none" / "page.html"))
     assert isinstance(error, UsageError)
     assert str(tmp_path / "none") in str(error)
+
+
+FULL = "/dev/full"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "result"),
+    [
+        (("topology", "-m", "synthetic:pack:2 core:2 pu:1", "--svg", FULL), "2 sockets"),
+        ((*SAMPLE, "--html", FULL), "few-sockets-shared-caches"),
+        (
+            ("map", "--matrix", "MATRIX", "-m", "opteron-6164he", "--svg", FULL),
+            "CPUs in thread order",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_page_that_cannot_be_written_is_named_after_the_result_is_printed(
+    arguments: tuple[str, ...], result: str, tmp_path: Path
+) -> None:
+    if not Path(FULL).exists():
+        pytest.skip("there is no /dev/full here")
+    matrix = tmp_path / "matrix.csv"
+    matrix.write_text("0,1\n1,0\n")
+    words = [str(matrix) if word == "MATRIX" else word for word in arguments]
+    done = CliRunner().invoke(cli, words)
+    assert isinstance(done.exception, OSError)
+    assert done.exception.filename == FULL
+    assert result in done.output

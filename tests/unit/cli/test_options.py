@@ -4,14 +4,17 @@ said to be, with what to use instead.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from autofinity.cli.help import SUBJECTS, Command
 from autofinity.cli.main import COMMANDS, cli
 from autofinity.cli.removed import REMOVED
+from autofinity.cli.renamed import RENAMED, Renamed, in_present_words
 
 GONE = [
     (command, spelling, removed.instead)
@@ -27,12 +30,51 @@ def options(command: str) -> list[click.Option]:
     return [option for option in found.params if isinstance(option, click.Option)]
 
 
+OURS = [name for name in COMMANDS if name != "run"]
+"""Commands whose options Python reads; those of `run` are the launcher's."""
+
+
+def helped(command: str, how: str) -> list[str]:
+    return CliRunner().invoke(cli, [command, how], terminal_width=80).output.splitlines()
+
+
 @pytest.mark.parametrize("command", ["train", "evaluate", "advise"])
-def test_what_most_people_call_shows_no_more_than_a_screen(command: str) -> None:
+def test_what_most_people_call_has_few_options(command: str) -> None:
     assert len(options(command)) < 20, "one more is --help"
-    shown = CliRunner().invoke(cli, [command, "--help"], terminal_width=80).output.splitlines()
+    assert len(helped(command, "--help-all")) <= 80
+
+
+@pytest.mark.parametrize("command", OURS)
+def test_help_is_one_screen_of_40_lines(command: str) -> None:
+    shown = helped(command, "--help")
     assert max(map(len, shown)) <= 80
-    assert len(shown) <= 60
+    assert len(shown) <= 40
+
+
+@pytest.mark.parametrize("command", OURS)
+def test_help_all_describes_every_option_below_its_subject(command: str) -> None:
+    found = cli.get_command(click.Context(cli), command)
+    assert isinstance(found, Command)
+    longs = {next(name for name in option.opts if name[:2] == "--") for option in options(command)}
+    assert longs <= {name for names in SUBJECTS.values() for name in names}
+    assert set(found.more) <= longs
+    common = described(helped(command, "--help"))
+    if found.more:
+        assert described(helped(command, "--help-all")) == longs | {"--help"}
+        assert common == longs - set(found.more) | {"--help", "--help-all"}
+    else:
+        assert common == longs | {"--help"}
+
+
+def described(lines: list[str]) -> set[str]:
+    """Options that begin a line of help."""
+    begun = (re.match(r"  (?:-\w, )?(--[a-z-]+)", line) for line in lines)
+    return {found[1] for found in begun if found}
+
+
+def test_no_option_stands_below_two_subjects() -> None:
+    names = [name for names in SUBJECTS.values() for name in names]
+    assert len(set(names)) == len(names)
 
 
 def test_one_thing_is_spelled_in_one_way_by_all_commands() -> None:
@@ -73,3 +115,23 @@ def test_an_option_that_never_was_is_refused_as_click_does() -> None:
     said = CliRunner().invoke(cli, ["hints", "--warmup", "1"])
     assert said.exit_code == 2
     assert said.output.splitlines()[-1] == "Error: No such option '--warmup'."
+
+
+@pytest.mark.parametrize("renamed", RENAMED, ids=lambda renamed: renamed.spelling)
+def test_an_option_that_is_renamed_works_by_its_old_name_until_the_next_release(
+    renamed: Renamed,
+) -> None:
+    for command in renamed.commands:
+        known = {name for option in options(command) for name in option.opts}
+        assert renamed.now in known and renamed.spelling not in known
+        words = [renamed.spelling, "3", f"{renamed.spelling}=4", "--", renamed.spelling, "5"]
+        assert in_present_words(command, words) == [
+            *(renamed.now, f"3{renamed.unit}", f"{renamed.now}=4{renamed.unit}"),
+            *("--", renamed.spelling, "5"),
+        ]
+    assert in_present_words("show", [renamed.spelling, "3"]) == [renamed.spelling, "3"]
+
+
+def test_a_renamed_option_reaches_its_command() -> None:
+    said = CliRunner().invoke(cli, ["simulate", "none", "--period-us", "x"], terminal_width=500)
+    assert "xus: expected a length such as 500us" in said.output

@@ -8,8 +8,14 @@ import plotly.graph_objects as go
 from made_up_machine import machine
 
 from autofinity.model.affinity import UNPLACED, Affinity
+from autofinity.model.timeline import TimelineStep
 from autofinity.report.page import Drawing, Facts, Folded, Plot, Section, Sentences, Table
-from autofinity.report.run_page import measured_section, place_section, run_facts
+from autofinity.report.run_page import (
+    measured_section,
+    over_time_section,
+    place_section,
+    run_facts,
+)
 from autofinity.runtime.threads_now import Author, ThreadNow
 from autofinity.store.behaviour_rows import LiveObservation, RunRecord
 
@@ -104,7 +110,6 @@ def test_rates_are_compared_with_those_of_the_first_look() -> None:
     }
     table = only(Table, section)
     assert table.headings == ("counter", "1. where the system put them", "2. as {2}")
-    assert "Not recorded" in only(Sentences, section).lines[0]
 
 
 def test_samples_that_are_no_observation_are_shown_too_and_each_once() -> None:
@@ -127,3 +132,30 @@ def test_facts_of_a_run_have_units() -> None:
     assert dict(facts.pairs)["lasted"] == "30 s"
     assert dict(run_facts(record(ended=None), alive=False).pairs)["lasted"] == "not known"
     assert dict(run_facts(record(ended=None), alive=True).pairs)["lasted"].endswith(" s so far")
+
+
+def test_threads_that_compute_are_plotted_over_time_with_a_line_where_they_were_placed() -> None:
+    def look(start_ns: int, place: str) -> TimelineStep:
+        counts = {0: 1e6, 1: 5e8, 2: 9e8}  # thread 0 only joins
+        return TimelineStep(
+            start_ns,
+            start_ns + 10**9,
+            {number: {"task_clock_ns": spent} for number, spent in counts.items()},
+            place=place,
+        )
+
+    looks = [look(0, ""), look(10**9, ""), look(2 * 10**9, "{2}")]
+    section = over_time_section(looks)
+    plot = only(Plot, section)
+    assert [trace["name"] for trace in plot.figure["data"]] == ["thread 1", "thread 2"]
+    assert plot.figure["data"][0]["y"] == [50.0, 50.0, 50.0]
+    (line,) = plot.figure["layout"]["shapes"]
+    assert line["x0"] == line["x1"] == 2.0
+    go.Figure(plot.figure)
+    said = " ".join(only(Sentences, section).lines)
+    assert "one after the other: where the system put them, then {2}." in said
+    assert "Not measured: Instructions" in said
+
+
+def test_a_run_without_looks_on_record_says_which_runs_have_them() -> None:
+    assert "of the latest 100 runs" in only(Sentences, over_time_section(())).lines[0]

@@ -14,6 +14,7 @@ import pytest
 
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
 from autofinity.model.errors import StoreError
+from autofinity.model.timeline import TimelineStep
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import SCHEMA_VERSION
 
@@ -106,6 +107,7 @@ def test_a_database_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path:
     with sqlite3.connect(path) as old:  # as the first schema left it
         old.execute("DROP TABLE observation")
         old.execute("DROP TABLE mask")
+        old.execute("DROP TABLE look")
         columns = [row[1] for row in old.execute("PRAGMA table_info(run)")]
         for later in columns[columns.index("totals") + 1 :]:
             old.execute(f"ALTER TABLE run DROP COLUMN {later}")
@@ -118,6 +120,48 @@ def test_a_database_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path:
         observed(database, 1)
         assert len(database.observations()) == 1
         assert len(database.programs()) == 1
+
+
+def test_looks_at_a_run_are_kept_to_four_digits_and_replaced_by_later_ones(tmp_path: Path) -> None:
+    nan = float("nan")
+    early = TimelineStep(0, 10, {0: {"instructions": 123456.0, "run_delay_ns": nan}})
+    late = TimelineStep(10, 30, {0: {"instructions": 7.0}, 12: {}}, place="{2}")
+    with filled(tmp_path / "db", 1) as database:
+        number = database.begin_run("k", "/bin/k", 42, "software events")
+        database.remember_looks(number, (early,))
+        database.remember_looks(number, (early, late))
+        first, second = database.looks(number)
+        assert (first.start_ns, first.end_ns, first.place) == (0, 10, "")
+        assert first.counts == {0: {"instructions": 123500.0}}
+        assert (second.place, second.counts) == ("{2}", {0: {"instructions": 7.0}, 12: {}})
+        assert database.looks(number + 1) == ()
+
+
+def test_only_the_latest_hundred_runs_keep_their_looks(tmp_path: Path) -> None:
+    look = TimelineStep(0, 1, {})
+    with filled(tmp_path / "db", 1) as database:
+        numbers = [database.begin_run("k", "/bin/k", 42, "software events") for _ in range(102)]
+        for number in numbers:
+            database.remember_looks(number, (look,))
+        kept = [number for number in numbers if database.looks(number)]
+    assert kept == numbers[2:]
+
+
+@pytest.mark.parametrize(
+    "counts",
+    ["", "[]", '{"0": 1}', '{"a": {}}', '{"0": {"x": "1"}}', '{"0": {"x": 1' + "0" * 400 + "}}"],
+)
+def test_a_damaged_look_is_left_out_and_named(tmp_path: Path, counts: str) -> None:
+    with filled(tmp_path / "db", 1) as database:
+        number = database.begin_run("k", "/bin/k", 42, "software events")
+        database.remember_looks(number, (TimelineStep(0, 1, {}), TimelineStep(1, 2, {})))
+    with sqlite3.connect(tmp_path / "db") as connection:
+        connection.execute("UPDATE look SET counts = ? WHERE number = 0", (counts,))
+    connection.close()
+    with BehaviourDB.open(tmp_path / "db") as database:
+        assert [look.start_ns for look in database.looks(number)] == [1]
+        (line,) = database.damaged
+    assert line.startswith("look at a run: counts: got ")
 
 
 def test_runs_are_noted_as_they_go(tmp_path: Path) -> None:

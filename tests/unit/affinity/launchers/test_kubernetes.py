@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from made_up_machine import machine
 
-from autofinity.affinity.launchers.table import rank_texts
+from autofinity.affinity.launchers.form import Job, Task
+from autofinity.affinity.launchers.table import launcher_form, rank_texts
 from autofinity.affinity.ranks import place_ranks
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
 from autofinity.model.errors import UsageError
-from autofinity.model.topology import Topology
+from autofinity.model.topology import OsIndex, Topology
 
 SMT = machine(2, 1, 1, 4, 2, number=lambda core, rank: 8 * rank + core)
 
@@ -41,6 +42,33 @@ def test_a_rank_on_several_nodes_is_distributed_over_them() -> None:
     found = document("kubelet", SMT, 1, 6, DISTRIBUTED)
     assert found["topologyManagerPolicy"] == "best-effort"
     assert found["cpuManagerPolicyOptions"]["distribute-cpus-across-numa"] == "true"
+
+
+WIDE = machine(4, 1, 1, 6)
+
+
+def test_a_kubelet_fills_one_node_after_another_for_uneven_shares() -> None:
+    found = document("kubelet", WIDE, 1, 8, PACKED)
+    assert found["topologyManagerPolicy"] == "best-effort"
+    assert found["cpuManagerPolicyOptions"] == {"full-pcpus-only": "true"}
+    ranks = document("kubelet", WIDE, 2, 8, PACKED)
+    assert ranks["cpuManagerPolicyOptions"] == {"full-pcpus-only": "true"}
+
+
+def test_ranks_that_a_kubelet_would_put_on_fewer_nodes_are_refused() -> None:
+    # "CPU Management Policies on the Node": distribute-cpus-across-numa is for "cases where more
+    # than one NUMA node is required to satisfy the allocation".
+    def task(*cpus: int) -> Task:
+        return Task(tuple(map(OsIndex, cpus)), (OsIndex(0), OsIndex(1)))
+
+    with pytest.raises(UsageError, match="rank 0 has room on fewer than its 2"):
+        rank_texts_of((task(0, 6), task(1, 7)))
+    with pytest.raises(UsageError, match="need both"):
+        rank_texts_of((task(0, 1, 6, 7), task(12, 13, 14, 18)))
+
+
+def rank_texts_of(tasks: tuple[Task, ...]) -> list[str]:
+    return launcher_form("kubelet").texts(Job(tasks, WIDE))
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,13 @@ def verified(drop_in: str, folder: Path) -> str:
     return "\n".join(line for line in done.stderr.splitlines() if "placement.conf" in line)
 
 
-def test_threads_on_one_node_prefer_its_memory() -> None:
+def test_threads_on_one_node_prefer_its_memory_and_ranks_are_named() -> None:
     texts = rank_texts("systemd-unit", place_ranks(FAR, 2, 2, PACKED), FAR)
-    assert texts == [
-        "[Service]\nCPUAffinity=0 600\nNUMAPolicy=preferred\nNUMAMask=0",
-        "[Service]\nCPUAffinity=2400 3000\nNUMAPolicy=preferred\nNUMAMask=1",
-    ]
+    file = "# rank {0}: SERVICE@{0}.service.d/placement.conf\n"
+    first = "[Service]\nCPUAffinity=0 600\nNUMAPolicy=preferred\nNUMAMask=0"
+    second = "[Service]\nCPUAffinity=2400 3000\nNUMAPolicy=preferred\nNUMAMask=1"
+    assert texts == [file.format(0) + first, file.format(1) + second]
+    assert rank_texts("systemd-unit", place_ranks(FAR, 1, 2, PACKED), FAR) == [first]
 
 
 def test_threads_on_several_nodes_have_local_memory() -> None:
