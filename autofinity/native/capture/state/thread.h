@@ -223,16 +223,23 @@ typedef struct af_thread {
     uint64_t marked;    // work at the skeleton's last mark
 } af_thread;
 
+// The thread's accesses so far.
+static inline uint64_t af_accesses_of(const af_thread* t) {
+    return t->accesses + (uint64_t)(AF_PERIOD - t->budget);
+}
+
+#ifdef AF_IN_PLUGIN
+// The plugin's own accesses are never recorded, and it has no record of a calling thread.
+#define AF_UNHEARD(statement) \
+    do {                      \
+        statement;            \
+    } while (0)
+#else
 // The record of the calling thread while its accesses count. NULL in runtime code whose accesses
 // are not the program's (`af_quiet`), before the thread is attached and after its end.
 extern AF_HIDDEN __thread af_thread* af_self __attribute__((tls_model("initial-exec")));
 // The record of the calling thread, quiet or not.
 extern AF_HIDDEN __thread af_thread* af_mine __attribute__((tls_model("initial-exec")));
-
-// The thread's accesses so far.
-static inline uint64_t af_accesses_of(const af_thread* t) {
-    return t->accesses + (uint64_t)(AF_PERIOD - t->budget);
-}
 
 // Between these two calls accesses do not count: code of run-time libraries.
 static inline af_thread* af_quiet(void) {
@@ -264,3 +271,4 @@ static inline void af_loud(af_thread* saved) { af_self = saved; }
         statement;                               \
         af_loud(af_heard_);                      \
     } while (0)
+#endif
