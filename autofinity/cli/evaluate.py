@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "evaluate",
     cls=Command,
     more=(
-        *("--latencies", "--simulated", "--page-size", "--suite"),
+        *("--latencies", "--page-size", "--suite"),
         *("--affinities", "--period", "--jobs", "--work"),
         *("--metric", "--train-threads"),
     ),

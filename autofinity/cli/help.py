@@ -18,8 +18,8 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         *("--restart", "--paper-seconds", "--faults-per-page"),
     ),
     "Machine": (
-        *("--machine", "--simulated", "--latencies", "--page-size", "--available", "--near"),
-        *("--name", "--quick", "--measure", "--sources", "--markdown"),
+        *("--machine", "--latencies", "--page-size", "--available", "--near"),
+        *("--name", "--quick", "--measure", "--sources", "--markdown", "--on"),
     ),
     "Placement": (
         *("--policy", "--hint", "--fallback", "--bind", "--mechanism", "--algorithm", "--as"),
@@ -30,7 +30,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         *("--paper", "--metric", "--features", "--learner", "--k", "--counters", "--labels"),
         *("--selection", "--discretisation", "--bins", "--bin-number", "--condense"),
         *("--leeway", "--probe", "--other-counts", "--most-rules"),
-        *("--folds", "--if-due"),
+        *("--folds", "--if-due", "--each-machine"),
     ),
     "Measurement": (
         *("--with", "--period", "--every", "--delay", "--once", "--seed", "--seeds", "--error"),
@@ -39,7 +39,7 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "Result": (
         *("--words", "--list", "--limit", "--runs", "--rows", "--all", "--format", "--prefix"),
         *("--output", "--pack", "--thin", "--html", "--svg", "--json", "--quiet", "--dry-run"),
-        *("--db",),
+        *("--db", "--metrics", "--site", "--policies", "--to", "--init", "--read"),
     ),
     "Help": ("--help",),
 }

@@ -95,7 +95,7 @@ def command_page(name: str, command: click.Command) -> str:
 
 
 def run_page(text: str) -> str:
-    """The page of `run`, from what `run --help` prints."""
+    """The page of `run`, from what `run --help-all` prints."""
     usage, about, options, *others = re.split(r"\n\n", text.strip())
     lines = [
         *_title("autofinity-run", COMMANDS["run"]),
@@ -112,7 +112,7 @@ def run_page(text: str) -> str:
 
 
 def _options_of_run(text: str) -> Iterator[str]:
-    """Options as `run --help` has them: each below `  --NAME`, its list of values further in."""
+    """Options as `run --help-all` has them: below each `  --NAME`, its values further in."""
     for option in re.split(r"\n(?=  -)", text):
         names, about = re.split(r"  +|\n", option.strip(), maxsplit=1)
         about, *values = re.split(rf"\n {{{_VALUES}}}(?=\S)", about)
@@ -152,7 +152,7 @@ def pages(launcher: Path) -> dict[str, str]:
     for name in COMMANDS:
         if name == "run":  # a program that reads its own options
             told = subprocess.run(
-                [launcher, "run", "--help"], check=True, capture_output=True, encoding="utf-8"
+                [launcher, "run", "--help-all"], check=True, capture_output=True, encoding="utf-8"
             )
             page = run_page(told.stdout)
         else:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "profile",
     cls=Command,
     more=(
-        *("--latencies", "--simulated", "--page-size", "--suite"),
+        *("--latencies", "--page-size", "--suite"),
         *("--period", "--jobs", "--work", "--seed"),
         *("--baselines", "--search", "--certify", "--error"),
         *("--estimate", "--pack", "--thin"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.cli.options.site import site_url
@@ -13,7 +14,7 @@ from autofinity.cli.printer import say, say_json
 from autofinity.workflow.push import push
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--to",
     "url",

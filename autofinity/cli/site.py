@@ -6,6 +6,7 @@ from typing import cast
 
 import click
 
+from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.site import site_option, site_url
 from autofinity.cli.printer import say, say_json
@@ -20,7 +21,7 @@ _MEANING: dict[Readers, str] = {
 }
 
 
-@click.command()
+@click.command(cls=Command)
 @site_option
 @click.option(
     "--init",

@@ -26,7 +26,7 @@ from autofinity.learning.settings import LearningSettings
     "train",
     cls=Command,
     more=(
-        *("--latencies", "--simulated", "--page-size", "--affinities"),
+        *("--latencies", "--page-size", "--affinities"),
         *("--period", "--work", "--metric", "--features"),
         *("--k",),
     ),

@@ -53,7 +53,7 @@ def python_module(policy: RulePolicy) -> str:
             "",
             "",
             "def second(sample, probe):",
-            '    """The final answer; `probe` has the same counters in the affinity SECOND_IN."""',
+            '    """The answer; `probe` has the same counters in the affinity SECOND_IN."""',
             "    index = second_rule(sample, probe)",
             "    return SECOND_DEFAULT if index < 0 else SECOND_HINTS[index]",
             "",

@@ -17,7 +17,6 @@ section 4); there, too, `os` is the kernel's scheduler with first-touch pages.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
 from autofinity.affinity.enumerate import place
@@ -48,6 +47,8 @@ def random_cpus(topology: Topology, threads: int, seed: int) -> tuple[OsIndex, .
     """Distinct random PUs among the allowed ones, one for each thread. Raises `PlacementError` for
     too many threads.
     """
+    import random  # not loaded into the monitor, which binds only
+
     return tuple(random.Random(seed).sample(_allowed(topology, threads), threads))
 
 

@@ -51,9 +51,7 @@ from autofinity.runtime.machine_text import machine_text
 from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
 from autofinity.runtime.rank_share import rank_share
-from autofinity.runtime.rebuilding import start_rebuild_if_due
 from autofinity.runtime.request import Request
-from autofinity.runtime.sending import start_sending
 from autofinity.runtime.undecided import UNDECIDED, why_undecided
 from autofinity.store.site_address import site_name
 
@@ -377,9 +375,14 @@ def main(make: Make = by_policy) -> None:
         watch(request, make=make)
         if request.db is not None and (request.site or request.auto_rebuild):
             os.closerange(3, 256)  # descriptors of the program that has ended
+            # Loaded only now: memory of the monitor is the program's while that runs.
             if request.site:
+                from autofinity.runtime.sending import start_sending
+
                 start_sending(request.db, request.site)
             if request.auto_rebuild:
+                from autofinity.runtime.rebuilding import start_rebuild_if_due
+
                 start_rebuild_if_due(request.db)
     except (AutofinityError, OSError, ValueError, KeyError):
         # Nobody can be notified: no terminal, no log of ours, and a program that must not notice.

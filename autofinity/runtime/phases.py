@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import NamedTuple
 
 from autofinity.model.counters import Behaviour
@@ -157,11 +156,17 @@ def warmed(pairs: Sequence[tuple[Look, Look]]) -> list[tuple[Look, Look]]:
     if not pairs:
         return []
     gains = [_gain(*pair) for pair in pairs]
-    usual = median(gains[len(gains) // 2 :])
+    usual = _median(gains[len(gains) // 2 :])
     cold = 0
     while cold + 1 < len(gains) and gains[cold] < _WARM * usual:
         cold += 1
     return list(pairs[cold:])
+
+
+def _median(values: Sequence[float]) -> float:
+    """As of `statistics`, whose import would take a thirtieth of the monitor's memory."""
+    ordered, middle = sorted(values), len(values) // 2
+    return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def _gain(start: Look, probe: Look) -> float:

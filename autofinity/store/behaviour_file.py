@@ -157,6 +157,7 @@ def _believe_nothing(connection: sqlite3.Connection) -> None:
     connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute("PRAGMA cache_size = -256")  # KiB: a monitor keeps it all along
     connection.text_factory = _text
 
 

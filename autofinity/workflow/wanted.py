@@ -69,7 +69,8 @@ class Wanted:
     machine."""
 
     def __post_init__(self) -> None:
-        counts = {"threads": min(self.threads, default=1), "jobs": self.jobs or 1}
+        jobs = 1 if self.jobs is None else self.jobs
+        counts = {"threads": min(self.threads, default=1), "jobs": jobs}
         for name, number in {**counts, "page_seeds": self.page_seeds}.items():
             if number < 1:
                 raise UsageError(f"{name} {number}: expected at least 1")

@@ -14,7 +14,7 @@ from autofinity.cli.completion import scripts
 from autofinity.runtime.launcher import find_launcher
 
 PATIENCE_S = 60
-HELP = "Probe all that a run would use"
+HELP = "Report what a run can measure and bind here"
 
 
 @pytest.fixture

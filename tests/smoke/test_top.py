@@ -121,6 +121,11 @@ def live(run: Runner) -> Iterator[list[subprocess.Popen[bytes]]]:
         program.wait()
 
 
+def _heed_sigquit() -> None:
+    """Jobs in the background of a shell without job control ignore the signal."""
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
 @contextmanager
 def terminal(
     run: Runner, *words: str, size: tuple[int, int] = (24, 100), **env: str
@@ -134,6 +139,7 @@ def terminal(
         dimensions=size,
         encoding="utf-8",
         timeout=PATIENCE_S,
+        preexec_fn=_heed_sigquit,
     )
     child.delaybeforesend = None
     said = Transcript()
@@ -247,6 +253,7 @@ def shell(run: Runner, *words: str) -> Any:
         dimensions=(24, 100),
         encoding="utf-8",
         timeout=PATIENCE_S,
+        preexec_fn=_heed_sigquit,
     )
 
 

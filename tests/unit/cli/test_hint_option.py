@@ -52,8 +52,8 @@ def test_a_program_and_its_arguments_are_offered_files(words: tuple[str, ...]) -
 
 def test_options_of_the_launcher_are_offered_before_the_program() -> None:
     assert offered("run", "--hi") == ["--hint"]
-    assert offered("run", "-t", "2", "--no-b") == ["--no-bind"]
-    assert "--hint" not in offered("run", "--no-bind", "./app", "--hi")
+    assert offered("run", "-t", "2", "--no-") == ["--no-db"]
+    assert "--hint" not in offered("run", "--no-db", "./app", "--hi")
 
 
 def test_every_option_that_is_a_hint_reads_names() -> None:

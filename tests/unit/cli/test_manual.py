@@ -63,7 +63,8 @@ def test_a_page_has_every_option_with_its_text(written: Path, name: str) -> None
 
 def test_the_page_of_run_has_every_option_of_the_launcher(written: Path) -> None:
     page = shown(written / "autofinity-run.1")
-    told = subprocess.run([find_launcher(), "run", "--help"], capture_output=True, text=True).stdout
+    words = [find_launcher(), "run", "--help-all"]
+    told = subprocess.run(words, capture_output=True, text=True).stdout
     options = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", told, re.MULTILINE)
     assert len(options) > 10
     for option in options:
