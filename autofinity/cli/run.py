@@ -30,7 +30,7 @@ _OPTION = re.compile(r"^  (?:(-\w), )?(--[a-z-]+)(?: (\S+))?", re.MULTILINE)
 def _options() -> dict[str, str]:
     """The launcher's options, each with the name of its value, or an empty one."""
     with suppress(LinuxError, OSError):
-        words = [find_launcher(), "run", "--help-all"]
+        words = [str(find_launcher()), "run", "--help-all"]
         told = subprocess.run(words, capture_output=True, text=True)
         found = _OPTION.findall(told.stdout)
         return {name: value for *names, value in found for name in names if name}
