@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
+from autofinity.model.affinity import DISTRIBUTED
 from autofinity.model.errors import UsageError
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.run_records import database_named
@@ -44,6 +45,13 @@ if TYPE_CHECKING:
     multiple=True,
     help="The same counters, measured in the affinity of the policy's second sample.",
 )
+@click.option(
+    "--trial",
+    "trial_samples",
+    metavar="COUNTER=VALUE,…",
+    multiple=True,
+    help="The same counters, measured in the affinity of the policy's trial.",
+)
 @database_option
 @html_option
 @json_option
@@ -51,6 +59,7 @@ def command(
     policy: str,
     samples: tuple[str, ...],
     second_samples: tuple[str, ...],
+    trial_samples: tuple[str, ...],
     db: Path | None,
     html: Path | None,
     as_json: bool,
@@ -84,6 +93,7 @@ def command(
     second = read.second_after(why.decision.hint)
     again = explain(second.policy, second.values(start, probe)) if second and probe else None
     trial = read.trial if read.trial and again and read.trial.takes_place(start, probe) else None
+    final = _final(why, second, again, trial, (start, probe, sample_of(trial_samples)))
     if as_json:
         document = explanation_data(read, why)
         document["asks_again_in"] = None if second is None else str(second.sampled_in)
@@ -91,13 +101,41 @@ def command(
             None if second is None or again is None else explanation_data(second.policy, again)
         )
         document["tries"] = None if trial is None else str(trial.hint)
+        document["final"] = None if final is None else str(final)
         say_json(document)
     else:
         _print(read, why, lacking, second, again, trial)
+        if second is not None and final is not None:
+            say(f"final answer: {final.shown}")
         if second is None and probe:
             say("--second is ignored: this answer is final", err=True)
     if html is not None:
         _keep_page(html, policy, read, why, lacking, second, again)
+
+
+def _final(
+    why: Explanation,
+    second: SecondLook | None,
+    again: Explanation | None,
+    trial: Trial | None,
+    samples: tuple[Mapping[str, float], Mapping[str, float], Mapping[str, float]],
+) -> Hint | None:
+    """The answer that stands; None while the policy asks for one more sample.
+
+    The sample of the answer's affinity is the first one for spread, else the second one.
+    """
+    start, probe, tried = samples
+    if second is None:
+        return why.decision.hint
+    if again is None or (trial is not None and not tried):
+        return None
+    if trial is None:
+        return again.decision.hint
+    from autofinity.policy.selector import decide
+
+    question = trial.against(again.decision.hint)
+    answered = start if again.decision.hint == DISTRIBUTED else probe
+    return decide(question.policy, question.values(answered, tried)).hint
 
 
 def _print(
@@ -122,7 +160,7 @@ def _print(
             text = explanation_text(second.policy, again)
             say("".join(f"  {line}\n" for line in text.splitlines()), newline=False)
         if trial is not None:
-            say(f"not final: {trial_text(trial)}")
+            say(f"with --trial: {trial_text(trial)}")
 
 
 def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:

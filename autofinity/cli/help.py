@@ -14,7 +14,15 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "Program and input": (
         *("--pid", "--from", "--suite", "--program", "--size", "--threads", "--curve", "--repeats"),
         *("--ranks", "--rank", "--roi", "--sampled", "--matrix", "--directed", "--last-first"),
-        *("--observations", "--train-threads", "--sample", "--second", "--start", "--after"),
+        *(
+            "--observations",
+            "--train-threads",
+            "--sample",
+            "--second",
+            "--trial",
+            "--start",
+            "--after",
+        ),
         *("--restart", "--paper-seconds", "--faults-per-page"),
     ),
     "Machine": (

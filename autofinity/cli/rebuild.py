@@ -14,7 +14,7 @@ from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 from autofinity.runtime.policies import user_policy
-from autofinity.store.site_address import EXPECTED, is_site
+from autofinity.store.site_address import EXPECTED, is_other_url, is_site
 from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def command(
     Training uses runs with hardware counters, and the settings and counters of the present policy.
     The hint that the old policy gave a program is dropped at the program's next run.
     """
+    if db is not None and is_other_url(db):
+        raise UsageError(f"--db: got a URL of another kind; expected a file, or {EXPECTED}")
     if each_machine or (db is not None and is_site(db)):
         _for_site(db, each_machine, output, observations, policy, if_due, dry_run, as_json)
         return

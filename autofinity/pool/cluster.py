@@ -276,6 +276,13 @@ def connected(address: str, *, timeout_s: float = 10.0) -> Client:
     """
     import warnings
 
+    from distributed.security import Security
+
+    if address.startswith("tls://") and not Security().get_connection_args("client")["ssl_context"]:
+        raise ClusterError(
+            f"{address} needs certificates; expected them in Dask's configuration "
+            "(distributed.comm.tls)"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # versions: ours are compared with each worker's
         try:

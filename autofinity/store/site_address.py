@@ -9,12 +9,23 @@ SITE_VARIABLE = "AUTOFINITY_SITE_DB"
 since arguments of processes are shown to everybody."""
 SCHEMES = ("postgresql://", "postgres://")
 EXPECTED = "postgresql://USER@HOST:PORT/DATABASE"
+_OF_SCHEMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789+-")
 _SECRETS = ("password", "sslpassword")
 
 
 def is_site(text: str) -> bool:
     """Whether a text is meant as the URL of a site's database, and not as a file."""
     return text.startswith(SCHEMES)
+
+
+def is_other_url(text: str) -> bool:
+    """Whether a text looks like a URL, but not like that of a site's database: no file is meant,
+    and the text may hold a password, so that nobody shows it.
+    """
+    lower = text.lower()
+    scheme, found, _ = lower.partition("://")
+    named = bool(found) and scheme.isascii() and not set(scheme) - _OF_SCHEMES
+    return not is_site(text) and (named or lower.startswith(("postgresql:", "postgres:")))
 
 
 def site_name(url: str) -> str:
@@ -32,6 +43,13 @@ def site_name(url: str) -> str:
         user_and_password, _, host = place.rpartition("@")
         user = user_and_password.partition(":")[0]
         place = f"{user}@{host}" if "@" in place else host
+    else:
+        host_and_port, slash, database = place.partition("/")
+        host, _, port = host_and_port.partition(":")
+        if (
+            not host.startswith("[") and not port.isdecimal()
+        ):  # a password, where the host was forgotten
+            place = host + slash + database
     kept = [
         part
         for part in parameters.split("&")

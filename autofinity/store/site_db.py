@@ -331,7 +331,7 @@ def _check(url: str, name: str) -> None:
         parts = conninfo_to_dict(url)
     except (psycopg.Error, UnicodeError, ValueError):
         parts = {"host": "@"}
-    if any("@" in str(parts.get(key) or "") for key in ("host", "port")):
+    if any("@" in str(parts.get(key) or "") for key in ("host", "port", "dbname")):
         raise StoreError(
             f"cannot read the URL of the site's database {name}; expected {EXPECTED}, with any of "
             "@ : / ? # % in a name or password written as %40 and so on"

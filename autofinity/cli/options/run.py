@@ -9,7 +9,7 @@ import click
 
 from autofinity.cli.options.hint import HINT, hint_of
 from autofinity.model.affinity import Hint
-from autofinity.store.site_address import is_site
+from autofinity.store.site_address import is_other_url, is_site
 
 
 class _DatabaseFile(click.Path):
@@ -22,7 +22,7 @@ class _DatabaseFile(click.Path):
         ctx: click.Context | None,
     ) -> str | bytes | os.PathLike[str]:
         """The path. Fails for a URL."""
-        if is_site(os.fspath(value)):
+        if is_site(os.fspath(value)) or is_other_url(os.fspath(value)):
             self.fail(
                 "expected a file: the commands that read a site's database are `rebuild`, `site` "
                 "and `doctor --site`; `run`, `attach` and `push` write into it",

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from autofinity.model.errors import UsageError
-from autofinity.store.site_address import EXPECTED, SITE_VARIABLE, is_site, site_of
+from autofinity.store.site_address import EXPECTED, SITE_VARIABLE, is_other_url, is_site, site_of
 
 spool_option = click.option(
     "--db",
@@ -27,10 +27,12 @@ site_option = click.option(
 def spool_and_site(named: str | None) -> tuple[Path | None, str]:
     """File of the spool (None: the usual one) and URL of the site (empty: none) that --db means.
 
-    A file that is named stays on this host, whatever the environment says.
+    A file that is named stays on this host, whatever the environment says. Raises `UsageError`.
     """
     if named is None:
         return None, site_of(os.environ)
+    if is_other_url(named):
+        raise UsageError(f"--db: got a URL of another kind; expected a file, or {EXPECTED}")
     return (None, named) if is_site(named) else (Path(named), "")
 
 
@@ -39,5 +41,8 @@ def site_url(named: str | None) -> str:
     url = named or site_of(os.environ)
     if url and is_site(url):
         return url
-    got = f"got {named!r}" if named else f"{SITE_VARIABLE} names none"
+    if named and is_other_url(named):
+        got = "got a URL of another kind"
+    else:
+        got = f"got {named!r}" if named else f"{SITE_VARIABLE} names none"
     raise UsageError(f"no site's database: {got}; expected a URL such as {EXPECTED}")

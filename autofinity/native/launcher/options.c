@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "launcher.h"
@@ -149,6 +150,15 @@ static bool takes_short_value(char letter, char** argv, int* at, const char** va
     return true;
 }
 
+// Whether a text looks like a URL, but not like that of a site's database. It may hold a password:
+// nobody shows it.
+static bool is_other_url(const char* text) {
+    static const char SCHEME[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-";
+    size_t scheme = strspn(text, SCHEME);
+    return strncmp(text + scheme, "://", 3) == 0 || strncasecmp(text, "postgresql:", 11) == 0 ||
+           strncasecmp(text, "postgres:", 9) == 0;
+}
+
 static bool is_site(const char* text) {
     return text &&
            (strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0);
@@ -213,6 +223,10 @@ int parse_options(int argc, char** argv, Options* out) {
             if (value && !out->fallback) return wrong("wrong value for --fallback", value, HINTS);
         } else if (takes_value("--db", argv, &at, &value)) {
             if (!is_site(value)) {
+                if (value && is_other_url(value)) {
+                    return wrong("wrong value for --db: a URL of another kind", NULL,
+                                 "a file, or postgresql://USER@HOST:PORT/DATABASE");
+                }
                 out->db = value;
             } else if (!(out->site = taken_from_sight(argv[at] + (value - argv[at])))) {
                 return wrong("the URL after --db is too long", NULL, "at most 4,000 bytes");
