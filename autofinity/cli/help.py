@@ -66,9 +66,8 @@ class Command(click.Command):
                 param.metavar = param.metavar or "N"
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The options, with `--help-all` where that shows more."""
-        params = super().get_params(ctx)
-        return [*params, _help_all(self.more)] if self.more else params
+        """The options, with `--help-all`, which is described where that shows more."""
+        return [*super().get_params(ctx), _help_all(self.more)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The common options in the command's order; all of them by subject."""
@@ -103,5 +102,6 @@ def _help_all(more: Sequence[str]) -> click.Option:
         is_eager=True,
         expose_value=False,
         callback=show,
+        hidden=not more,
         help=f"Show all options, also {', '.join(more)}.",
     )

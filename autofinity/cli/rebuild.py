@@ -10,11 +10,12 @@ import click
 from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
+from autofinity.cli.options.site import refuse_other_url
 from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 from autofinity.runtime.policies import user_policy
-from autofinity.store.site_address import EXPECTED, is_other_url, is_site
+from autofinity.store.site_address import EXPECTED, is_site
 from autofinity.workflow.rebuild import NotRebuilt, Rebuilt, rebuild
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ def command(
     Training uses runs with hardware counters, and the settings and counters of the present policy.
     The hint that the old policy gave a program is dropped at the program's next run.
     """
-    if db is not None and is_other_url(db):
-        raise UsageError(f"--db: got a URL of another kind; expected a file, or {EXPECTED}")
+    if db is not None:
+        refuse_other_url(db)
     if each_machine or (db is not None and is_site(db)):
         _for_site(db, each_machine, output, observations, policy, if_due, dry_run, as_json)
         return

@@ -62,6 +62,7 @@ def connect(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection
         raise StoreError(f"the behaviour database {path} cannot be opened: {error}") from error
     try:
         with guarded(path):
+            connection.execute("PRAGMA cache_size = -256")  # KiB: a monitor keeps them to its end
             _believe_nothing(connection)
             return _prepared(connection, path, read_only, timeout_s)
     except BaseException:
@@ -157,7 +158,6 @@ def _believe_nothing(connection: sqlite3.Connection) -> None:
     connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
-    connection.execute("PRAGMA cache_size = -256")  # KiB: a monitor keeps it all along
     connection.text_factory = _text
 
 

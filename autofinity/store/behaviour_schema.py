@@ -6,6 +6,7 @@ computed column would run code that somebody else wrote.
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -165,6 +166,7 @@ def foreign_part(connection: sqlite3.Connection, version: int) -> str:
     return ""
 
 
+@functools.cache
 def tables_of(version: int = SCHEMA_VERSION) -> Mapping[str, tuple[Column, ...]]:
     """Tables of a schema version, with their columns in order."""
     with _example(version) as connection:

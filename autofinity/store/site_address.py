@@ -46,9 +46,8 @@ def site_name(url: str) -> str:
     else:
         host_and_port, slash, database = place.partition("/")
         host, _, port = host_and_port.partition(":")
-        if (
-            not host.startswith("[") and not port.isdecimal()
-        ):  # a password, where the host was forgotten
+        # Where the host was forgotten, a password stands there. `[` begins an IPv6 address.
+        if not host.startswith("[") and not port.isdecimal():
             place = host + slash + database
     kept = [
         part

@@ -292,8 +292,15 @@ def reasons(
     hint, words = reason(policy, start)
     second = policy.second_after(hint)
     if second is not None:
-        hint, again = reason(second.policy, second.values(start, look(second.sampled_in)))
+        probe = look(second.sampled_in)
+        hint, again = reason(second.policy, second.values(start, probe))
         words = f"{words}; {again}"
+        if policy.trial is not None and policy.trial.takes_place(start, probe):
+            question = policy.trial.against(hint)
+            answered = look(policy.at(hint, workload.threads, matches.cores))
+            values = question.values(answered, look(policy.trial.hint))
+            hint, tried = reason(question.policy, values)
+            words = f"{words}; {tried}"
     better = policy.at(hint, workload.threads, matches.cores)
     return words if better == hint else f"{words}; {better} with {workload.threads} threads"
 

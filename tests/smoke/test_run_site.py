@@ -171,6 +171,20 @@ def test_a_dry_run_names_the_site_without_its_password(run: Runner) -> None:
     assert PASSWORD.encode() not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("begins", ["POSTGRESQL://", "mysql://", "postgres:"])
+@pytest.mark.parametrize("command", ["run", "push", "rebuild", "status"])
+def test_a_url_of_another_kind_is_no_file_and_is_shown_nowhere(
+    run: Runner, tmp_path: Path, begins: str, command: str
+) -> None:
+    url = f"{begins}ann:{PASSWORD}@db.example/runs"
+    rest = ["--", "true"] if command == "run" else []
+    words = [run.launcher, command, "--db", url, *rest]
+    done = subprocess.run(words, env=run.env, cwd=tmp_path, capture_output=True)
+    assert done.returncode == 2
+    assert b"--db" in done.stderr and PASSWORD.encode() not in done.stdout + done.stderr
+    assert not list(tmp_path.glob("*:*"))
+
+
 def test_the_environment_names_the_site_for_all_runs(run: Runner, server: Server) -> None:
     before = arrived(server)
     finished(run, env={"AUTOFINITY_SITE_DB": server.url("ann")})

@@ -24,6 +24,12 @@ site_option = click.option(
 )
 
 
+def refuse_other_url(named: str) -> None:
+    """Raise `UsageError` for a URL that is no site's: it names no file, and may hold a password."""
+    if is_other_url(named):
+        raise UsageError(f"--db: got a URL of another kind; expected a file, or {EXPECTED}")
+
+
 def spool_and_site(named: str | None) -> tuple[Path | None, str]:
     """File of the spool (None: the usual one) and URL of the site (empty: none) that --db means.
 
@@ -31,8 +37,7 @@ def spool_and_site(named: str | None) -> tuple[Path | None, str]:
     """
     if named is None:
         return None, site_of(os.environ)
-    if is_other_url(named):
-        raise UsageError(f"--db: got a URL of another kind; expected a file, or {EXPECTED}")
+    refuse_other_url(named)
     return (None, named) if is_site(named) else (Path(named), "")
 
 

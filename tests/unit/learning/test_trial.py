@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from two_looks import BETWEEN, two_looks
 
 from autofinity.learning.discretiser import Discretiser
 from autofinity.learning.second_look import Seen
@@ -14,21 +15,10 @@ from autofinity.learning.trial import COST, _best_stretch, with_trial
 from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
-from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
-from autofinity.model.ratios import SPEED_GAIN, SPEEDUP
+from autofinity.model.ratios import SPEED_GAIN
 from autofinity.store.observations import table_of
 
-BETWEEN = Hint.parse("sLP")
-AGAIN = RulePolicy(
-    looked_at(("instructions",)),
-    {SPEED_GAIN: (1.0,)},
-    (Rule((Condition(SPEED_GAIN, 1.0, math.inf),), PACKED),),
-    DISTRIBUTED,
-    ratios=(SPEEDUP,),
-)
-POLICY = RulePolicy(
-    ("instructions",), {}, (), DISTRIBUTED, second=SecondLook(Hint.parse("slP"), HINTS, AGAIN)
-)
+POLICY = two_looks(Hint.parse("slP"))
 
 
 def seen(speedups: list[float]) -> Seen:

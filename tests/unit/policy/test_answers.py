@@ -5,35 +5,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from two_looks import BETWEEN, two_looks
 
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Affinity, Hint
-from autofinity.model.policy import (
-    Condition,
-    Instead,
-    OtherCounts,
-    Rule,
-    RulePolicy,
-    SecondLook,
-    Trial,
-    looked_at,
-)
-from autofinity.model.ratios import SPEED_GAIN, SPEEDUP
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
+from autofinity.model.policy import Instead, OtherCounts, Trial
 from autofinity.policy.answers import answers, last_answer
 
 CORES = Affinity.parse("{4,4}{4,4}")
-BETWEEN = Hint.parse("sLP")
-AGAIN = RulePolicy(
-    looked_at(("instructions",)),
-    {SPEED_GAIN: (1.0,)},
-    (Rule((Condition(SPEED_GAIN, 1.0, math.inf),), PACKED),),
-    DISTRIBUTED,
-    ratios=(SPEEDUP,),
-)
-POLICY = RulePolicy(
-    *(("instructions",), {}, (), DISTRIBUTED),
-    second=SecondLook(PACKED, HINTS, AGAIN),
-    trial=Trial(BETWEEN, 0.8, 1.5, 1.01),
-)
+POLICY = replace(two_looks(), trial=Trial(BETWEEN, 0.8, 1.5, 1.01))
 
 
 def seen(speeds: Mapping[Hint, float]) -> dict[Hint, dict[str, float]]:
@@ -61,7 +40,8 @@ def test_a_hint_is_tried_where_both_looks_are_about_as_fast_and_kept_where_it_is
 
 
 def test_no_trial_is_made_without_a_second_look() -> None:
-    final = replace(POLICY, second=SecondLook(PACKED, (PACKED,), AGAIN))
+    assert POLICY.second is not None
+    final = replace(POLICY, second=replace(POLICY.second, after=(PACKED,)))
     assert len(answers(final, seen({DISTRIBUTED: 1.0}).__getitem__, 8, CORES)) == 1
 
 
