@@ -88,7 +88,8 @@ def command(
     profiled. With --machine any, a policy for any machine is judged on each observed machine.
     """
     if options["machine"] == "any":
-        _across(settings, observations, policy, html, as_json=as_json)
+        work = wanted_of(options, ()).work if policy is None else None
+        _across(settings, observations, policy, work, html, as_json=as_json)
         return
     from autofinity.workflow.evaluate import evaluate
     from autofinity.workflow.observations import shipped_observations
@@ -173,13 +174,16 @@ def _across(
     settings: LearningSettings,
     observations: Path | None,
     policy: str | None,
+    work: Path | None,
     html: Path | None,
     *,
     as_json: bool,
 ) -> None:
     from autofinity.workflow.several_machines import evaluate_across
 
-    found = evaluate_across(settings, observations=observations, policy=policy, reporter=Terminal())
+    found = evaluate_across(
+        settings, observations=observations, policy=policy, work=work, reporter=Terminal()
+    )
     _say_across(found, as_json=as_json)
     if html is not None:
         _keep_page_across(html, found)

@@ -47,7 +47,18 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "Result": (
         *("--words", "--list", "--limit", "--runs", "--rows", "--all", "--format", "--prefix"),
         *("--output", "--pack", "--thin", "--html", "--svg", "--json", "--quiet", "--dry-run"),
-        *("--db", "--metrics", "--site", "--policies", "--to", "--init", "--read"),
+        *(
+            "--explain",
+            "--db",
+            "--no-db",
+            "--auto-rebuild",
+            "--metrics",
+            "--site",
+            "--policies",
+            "--to",
+            "--init",
+            "--read",
+        ),
     ),
     "Help": ("--help",),
 }

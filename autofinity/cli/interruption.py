@@ -36,7 +36,10 @@ _PATIENCE_S = 1.0
 class Interruption:
     """Which signal has come, if any has."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, resumes: bool) -> None:
+        self.said = "interrupted; recorded results are kept" if resumes else "interrupted"
+        """The last line of a command that is ended."""
+        self._under_way = "will be finished and kept" if resumes else "are ended"
         self._by: signal.Signals | None = None
         self._since_s = 0.0
 
@@ -85,9 +88,9 @@ class Interruption:
             number = os.read(came, 1)[0]  # of who handles it otherwise, it is theirs
         time.sleep(_PATIENCE_S)
         if self._by is None:
-            complain("interrupted; recorded results are kept")
+            complain(self.said)
             self.end(signal.Signals(number))
-        complain("interrupted; present runs will be finished and kept; Ctrl-C again ends at once")
+        complain(f"interrupted; present runs {self._under_way}; Ctrl-C again ends at once")
 
 
 def _forget_terminal() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 
 import click
 
@@ -58,6 +59,9 @@ SECTIONS: dict[str, dict[str, str]] = {
         "rules": "Learn rules from an action table.",
     },
 }
+_ALL = "autofinity.every_option"
+RESUMING = ("capture", "profile", "train", "evaluate", "compare", "figure")
+"""Commands that keep what they have made so far, and go on from there when called again."""
 COMMANDS = {name: line for section in SECTIONS.values() for name, line in section.items()}
 
 
@@ -96,21 +100,44 @@ class _Lazy(click.Group):
             raise ReaderGoneError from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table above, without importing any command."""
+        """The table above, without importing any command; with `--help-all`, the options, too."""
+        if ctx.meta.get(_ALL):
+            from autofinity.cli.help_of_all import write_commands
+
+            write_commands(ctx, formatter, SECTIONS)
+            return
         width = max(map(len, COMMANDS))
         for title, commands in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
 
 
+def _show_all(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from autofinity.cli.printer import say
+
+        ctx.meta[_ALL] = True
+        say(ctx.get_help())
+        ctx.exit()
+
+
 @click.command(
     cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(__version__, prog_name="autofinity")
+@click.option(
+    "--help-all",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show every command with its options, by subject.",
+)
 def cli() -> None:
     """Learn where a program's threads should sit on a NUMA machine, and put them there."""
 
 
 def main() -> None:
     """Run the command line."""
-    reported(lambda: cli.main(prog_name="autofinity", standalone_mode=False))
+    resumes = any(word in RESUMING for word in sys.argv[1:2])
+    reported(lambda: cli.main(prog_name="autofinity", standalone_mode=False), resumes=resumes)

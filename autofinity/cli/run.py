@@ -27,7 +27,7 @@ _OPTION = re.compile(r"^  (?:(-\w), )?(--[a-z-]+)(?: (\S+))?", re.MULTILINE)
 """An option in the launcher's help: its short name, its name, and its value's name."""
 
 
-def _options() -> dict[str, str]:
+def options_of_run() -> dict[str, str]:
     """The launcher's options, each with the name of its value, or an empty one."""
     with suppress(LinuxError, OSError):
         words = [str(find_launcher()), "run", "--help-all"]
@@ -42,8 +42,10 @@ class _Run(click.Command):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Options, until there is a program."""
-        if _before_program(ctx.params.get("arguments") or (), _options()):
-            return [CompletionItem(name) for name in _options() if name.startswith(incomplete)]
+        if _before_program(ctx.params.get("arguments") or (), options_of_run()):
+            return [
+                CompletionItem(name) for name in options_of_run() if name.startswith(incomplete)
+            ]
         return program_files(ctx, None, incomplete)
 
 

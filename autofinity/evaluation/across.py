@@ -25,6 +25,14 @@ type LeftOut = Literal["program", "machine", "both"]
 LEFT_OUT: tuple[LeftOut, ...] = get_args(LeftOut.__value__)
 type PolicyFor = Callable[[str, str], RulePolicy]
 """(machine, program) → the policy that is judged there."""
+type Keep = Callable[[str, Callable[[], RulePolicy]], RulePolicy]
+"""(name, how to learn it) → the policy of that name, learned unless it is kept."""
+
+
+def learned_anew(name: str, learn: Callable[[], RulePolicy]) -> RulePolicy:
+    """The `Keep` of who keeps nothing."""
+    del name
+    return learn()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,14 +75,24 @@ def evidence_on(
     return {name: runs.evidence(settings) for name, runs in machines.items()}
 
 
-def leaving(left_out: LeftOut, learned_from: Evidence, settings: LearningSettings) -> PolicyFor:
-    """Policies that have not seen what `left_out` excludes, each learned once."""
+def leaving(
+    left_out: LeftOut,
+    learned_from: Evidence,
+    settings: LearningSettings,
+    keep: Keep = learned_anew,
+) -> PolicyFor:
+    """Policies that have not seen what `left_out` excludes, each learned once, or got from `keep`.
+
+    Their names there are of the machine and the program, each a line.
+    """
 
     @functools.cache
     def without(machine: str, program: str) -> RulePolicy:
-        return learn_from(
-            learned_from.without(machine=machine, program=program), settings, {}
-        ).policy
+        def learn() -> RulePolicy:
+            rest = learned_from.without(machine=machine, program=program)
+            return learn_from(rest, settings, {}).policy
+
+        return keep(f"{machine}\n{program}", learn)
 
     def policy(machine: str, program: str) -> RulePolicy:
         return without(

@@ -9,6 +9,7 @@ on held-out programs, and on held-out machines.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -63,6 +64,14 @@ class Evidence:
 
         again = self.again
         return Evidence(left(self.first), None if again is None else left(again), self.losses)
+
+    def digest(self) -> str:
+        """SHA-256 of all values: the same evidence and settings give the same policy."""
+        total = hashlib.sha256(self.losses.tobytes())
+        for look in (self.first, *([self.again] if self.again is not None else [])):
+            total.update(f"{look.features.digest()} {look.discretiser!r}".encode())
+            total.update(look.workload.tobytes())
+        return total.hexdigest()
 
 
 def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: HintsOf) -> Evidence:

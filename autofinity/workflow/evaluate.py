@@ -27,6 +27,8 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.kept_policies import KeptPolicies
+from autofinity.workflow.machine_events import on_machine
 from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import thread_counts_of, with_threads
 from autofinity.workflow.policies import named_policy
@@ -91,7 +93,7 @@ def evaluate(
         if observations is None and any(count not in wanted.threads for count in train_counts):
             table = gather(replace(wanted, threads=train_counts), reporter)
         table = with_threads(table, train_counts)
-        learner = leaving_out(table, lambda others: learn(others, wanted, settings).policy)
+        learner = _leaving_out(table, wanted, settings)
     workloads = judged.workload()[np.isin(judged.threads, wanted.threads)]
     with reporter.progress("judge", len(np.unique(workloads))) as done:
         cases, skipped = judge(
@@ -136,6 +138,17 @@ def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
 def _given(name: str | Path) -> Learn:
     policy = named_policy(name)
     return lambda program: policy
+
+
+def _leaving_out(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -> Learn:
+    """Policies that have not seen a program, each learned unless the work folder has it."""
+    without = leaving_out(table, lambda others: learn(others, wanted, settings).policy)
+    facts_of = facts_on(wanted.machine)
+    facts = [dict(facts_of(threads)) for threads in thread_counts_of(table)]
+    machine = f"{wanted.machine} {machine_topology(wanted.machine)!r} {facts}"
+    known = on_machine(settings, wanted.machine, table.counters)
+    kept = KeptPolicies(wanted.work, known, table.digest(), machine)
+    return lambda program: kept.get(program, lambda: without(program))
 
 
 def _counts_to_learn_from(

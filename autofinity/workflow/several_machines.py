@@ -19,6 +19,7 @@ from autofinity.evaluation.across import (
     PolicyFor,
     all_of,
     evidence_on,
+    learned_anew,
     leaving,
 )
 from autofinity.evaluation.cases import Case
@@ -32,6 +33,7 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.resources import shipped
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
+from autofinity.workflow.kept_policies import KeptPolicies
 from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import known_machine, matches_for
 from autofinity.workflow.policies import named_policy
@@ -97,11 +99,13 @@ def evaluate_across(
     machines: Collection[str] = (),
     policy: str | Path | None = None,
     left_out: Collection[LeftOut] = LEFT_OUT,
+    work: Path | None = None,
     reporter: Reporter = SILENT,
 ) -> dict[str, Judged]:
     """Results on each machine, by the part that is `left_out` of the observations for learning.
 
-    Under "nothing", the results of a given `policy` without further learning.
+    Under "nothing", the results of a given `policy` without further learning. Learned policies are
+    kept in the folder `work`, where a later call finds them.
 
     Raises the errors of `machines_in`, and `LearningError` where no case can be judged.
     """
@@ -112,7 +116,9 @@ def evaluate_across(
         policies: dict[str, PolicyFor] = {"nothing": lambda machine, program: given}
     else:
         evidence = all_of(evidence_on(known, settings))
-        policies = {unseen: leaving(unseen, evidence, settings) for unseen in left_out}
+        kept = KeptPolicies(work, settings, evidence.digest()) if work is not None else None
+        keep = kept.get if kept is not None else learned_anew
+        policies = {unseen: leaving(unseen, evidence, settings, keep) for unseen in left_out}
     found: dict[str, Judged] = {}
     workloads = sum(len(np.unique(runs.table.workload())) for runs in known.values())
     with reporter.progress("judge", workloads * len(policies)) as done:

@@ -5,6 +5,7 @@ said to be, with what to use instead.
 from __future__ import annotations
 
 import re
+import subprocess
 from collections import defaultdict
 
 import click
@@ -15,6 +16,8 @@ from autofinity.cli.help import SUBJECTS, Command
 from autofinity.cli.main import COMMANDS, cli
 from autofinity.cli.removed import REMOVED
 from autofinity.cli.renamed import RENAMED, Renamed, in_present_words
+from autofinity.cli.run import options_of_run
+from autofinity.runtime.launcher import find_launcher
 
 GONE = [
     (command, spelling, removed.instead)
@@ -64,6 +67,29 @@ def test_help_all_describes_every_option_below_its_subject(command: str) -> None
         assert common == longs - set(found.more) | {"--help", "--help-all"}
     else:
         assert common == longs | {"--help"}
+
+
+def test_help_all_of_the_program_lists_every_command_with_every_option() -> None:
+    shown = CliRunner().invoke(cli, ["--help-all"], terminal_width=80).output
+    assert max(map(len, shown.splitlines())) <= 80
+    parts = re.split(r"^  (?=[a-z-]+: )", shown, flags=re.MULTILINE)[1:]
+    listed = {part.partition(":")[0]: set(re.findall(r"--[a-z-]+", part)) for part in parts}
+    assert list(listed) == list(COMMANDS)
+    for command in OURS:
+        longs = {name for option in options(command) for name in option.opts if name[:2] == "--"}
+        assert listed[command] - {"--help-all"} == longs
+    of_run = {name for name in options_of_run() if name.startswith("--")}
+    assert listed["run"] == of_run - {"--help", "--help-all"}
+    assert "--help-all" in CliRunner().invoke(cli, ["--help"]).output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_all(command: str) -> None:
+    done = subprocess.run(
+        [find_launcher(), command, "--help-all"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(f"Usage: autofinity {command} ")
+    assert done.stderr == ""
 
 
 def described(lines: list[str]) -> set[str]:

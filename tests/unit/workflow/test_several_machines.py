@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from autofinity.cli.main import cli
+from autofinity.evaluation import across
 from autofinity.evaluation.across import LEFT_OUT, all_of, evidence_on, leaving
+from autofinity.learning.pipeline import LearnedPolicy
 from autofinity.learning.settings import PAPER, LearningSettings
+from autofinity.learning.several_machines import learn_from
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.policy import files
 from autofinity.store.observations import write_one
@@ -101,6 +107,58 @@ def test_the_commands_learn_it_and_judge_it(folder: Path, tmp_path: Path) -> Non
     assert {case["machine"] for case in document["nothing"]["cases"]} == set(MACHINES)
     shown = CliRunner().invoke(cli, [*words, "--policy", str(policy)]).stdout
     assert all(machine in shown for machine in MACHINES)
+
+
+class _Interrupting:
+    """A reporter of somebody who presses Ctrl-C after some steps."""
+
+    def __init__(self, steps: int) -> None:
+        self._left = steps
+
+    @contextmanager
+    def progress(self, title: str, total: int) -> Iterator[_Interrupting]:
+        yield self
+
+    def step(self, label: str = "") -> None:
+        self._left -= 1
+        if self._left == 0:
+            raise KeyboardInterrupt
+
+    def found(self) -> None: ...
+
+    def notice(self, message: str) -> None: ...
+
+
+def test_an_interrupted_evaluation_goes_on_with_the_policies_that_it_had_learned(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned = 0
+
+    def learn(*arguments: Any) -> LearnedPolicy:
+        nonlocal learned
+        learned += 1
+        return learn_from(*arguments)
+
+    monkeypatch.setattr(across, "learn_from", learn)
+    anew = evaluate_across(observations=folder)
+    all_folds = learned
+    assert all_folds == len(PROGRAMS) + len(MACHINES) + len(PROGRAMS) * len(MACHINES)
+
+    learned = 0
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_across(observations=folder, work=tmp_path, reporter=_Interrupting(4))
+    assert learned == 4
+    assert evaluate_across(observations=folder, work=tmp_path) == anew
+    assert learned == all_folds, "four were there, the others were learned once"
+    assert evaluate_across(observations=folder, work=tmp_path) == anew
+    assert learned == all_folds
+
+    machines = {"machines": MACHINES[:1], "left_out": ("program",)}
+    evaluate_across(observations=folder, work=tmp_path, **machines)
+    assert learned == all_folds + len(PROGRAMS), "of other observations, all are learned"
+    other = LearningSettings(most_rules=3)
+    evaluate_across(other, observations=folder, work=tmp_path, **machines)
+    assert learned == all_folds + 2 * len(PROGRAMS), "and of other settings"
 
 
 def test_thread_counts_cannot_be_chosen_for_any_machine(folder: Path) -> None:
