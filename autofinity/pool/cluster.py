@@ -12,6 +12,7 @@ scheduler forgets its tasks.
 from __future__ import annotations
 
 import pickle
+import socket
 import threading
 import time
 import uuid
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from distributed import Client, KilledWorker
 from distributed import Future as DaskFuture
@@ -38,6 +40,8 @@ _LOOK_S = 0.5
 """Period of the looks at the cluster."""
 _ANSWER_S = 60.0
 """Time in which the scheduler must answer a look."""
+_REACH_S = 3.0
+"""Time in which the scheduler's host must accept a connection."""
 _SENDINGS = 3
 """Times that a worker is sent a trace: it may have been started again under the same address."""
 _LEADERS = 32
@@ -283,6 +287,7 @@ def connected(address: str, *, timeout_s: float = 10.0) -> Client:
             f"{address} needs certificates; expected them in Dask's configuration "
             "(distributed.comm.tls)"
         )
+    _reach(address)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # versions: ours are compared with each worker's
         try:
@@ -292,3 +297,15 @@ def connected(address: str, *, timeout_s: float = 10.0) -> Client:
                 f"no Dask scheduler answers at {address} in {timeout_s:.0f} s: {error}; expected "
                 "one that was started with `dask scheduler`"
             ) from None
+
+
+def _reach(address: str) -> None:
+    """Raise `ClusterError` where nothing listens: Dask would try for as long as it may wait."""
+    parts = urlsplit(address)
+    try:
+        socket.create_connection((parts.hostname or "", parts.port or 0), _REACH_S).close()
+    except OSError as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {address}: {error.strerror or error}; expected one that "
+            "was started with `dask scheduler`"
+        ) from None

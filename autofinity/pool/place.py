@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from autofinity.model.errors import UsageError
 
@@ -28,10 +29,10 @@ def pool_on(
     """
     scheme, _, address = place.partition("://")
     in_jobs = place == "slurm"
-    if not in_jobs and (scheme not in _SCHEMES or not address.rpartition(":")[2].isdecimal()):
+    if not in_jobs and (scheme not in _SCHEMES or not _is_address(place)):
         raise UsageError(
             f"--on {place}: expected dask://HOST:PORT or tls://HOST:PORT, the address of a Dask "
-            "scheduler, or slurm"
+            "scheduler with a port from 1 to 65535, or slurm"
         )
     try:
         from autofinity.pool.cluster import ClusterPool, connected
@@ -49,3 +50,14 @@ def pool_on(
         )
     address = f"{_SCHEMES[scheme]}://{address}"
     return ClusterPool(connected(address), place, address, _PATIENCE_S)
+
+
+def _is_address(url: str) -> bool:
+    """Whether a URL has a host, a port that a server may have, and nothing else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    plain = not (parts.path or parts.query or parts.fragment or parts.username)
+    return bool(parts.hostname) and bool(port) and plain

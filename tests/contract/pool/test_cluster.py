@@ -223,7 +223,21 @@ def test_a_scheduler_that_cannot_be_reached_is_an_error_within_seconds() -> None
     assert time.monotonic() - started_s < 20
 
 
-@pytest.mark.parametrize("place", ["dask://", "dask://host", "here", "http://a:1", "dask://a:b"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(
+            "dask://",
+            "dask://host",
+            "here",
+            "http://a:1",
+            "dask://a:b",
+            "dask://:8786",
+            "dask://a:1/b",
+        ),
+        *("dask://a:0", "tls://a:99999", "dask://a:-1", "dask://[::1:8786", "dask://me@a:8786"),
+    ],
+)
 def test_a_place_that_is_none_is_named_with_what_was_expected(place: str) -> None:
     with pytest.raises(UsageError, match="expected dask://HOST:PORT"):
         pool_on(place)
