@@ -19,6 +19,7 @@ from autofinity.runtime.threads_now import ThreadNow, cpus_of, threads_now
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 from autofinity.store.behaviour_rows import Known, LiveObservation, RunRecord
+from autofinity.store.short_run import SHORT_S, ShortRun, latest_short_run
 
 LAST = "last"
 """Name of the latest run."""
@@ -70,7 +71,10 @@ def database_named(db: Path | None) -> Path:
     """
     path = db or default_path()
     if not path.is_file():
-        raise StoreError(f"there is no behaviour database at {path}; `autofinity run` makes it")
+        raise StoreError(
+            f"there is no behaviour database at {path}; `autofinity run -- PROGRAM` makes it, if "
+            f"PROGRAM runs for {SHORT_S} s or more"
+        )
     return path
 
 
@@ -97,17 +101,23 @@ def status(db: Path | None, latest: int) -> Status:
 
 
 def run_now(text: str, db: Path) -> RunNow:
-    """The run with this number, or the `LAST` one. Raises `StoreError`, `UsageError`."""
+    """The run with this number, or the `LAST` one. Raises `UsageError`, and `StoreError`, also
+    where the last one was too short for a record.
+    """
     with BehaviourDB.open(db, read_only=True) as database:
         run = next(iter(database.runs(1)), None) if text == LAST else _numbered(text, database)
         if run is None:
             if database.damage is not None:
                 raise database.damage
+            if text == LAST:
+                _refuse_earlier(None, latest_short_run(db))
             raise UsageError(
                 f"no run is on record in {db} yet; `autofinity run -- APP` makes one"
                 if text == LAST
                 else f"there is no run {text} in {db}; `autofinity status` lists them"
             )
+        if text == LAST:
+            _refuse_earlier(run, latest_short_run(db))
         alive = run.ended is None and process_of(run).alive
         known = bool(run.hint) and not run.sample
         sample = run.sample
@@ -123,6 +133,21 @@ def run_now(text: str, db: Path) -> RunNow:
         observed = tuple(each for each in database.observations() if each.run == run.id)
         looks = database.looks(run.id)
     return RunNow(run, alive, sample, known, threads, others, observed, looks)
+
+
+def _refuse_earlier(run: RunRecord | None, short: ShortRun | None) -> None:
+    """Raise `StoreError` where a run that is not on record is later than the last one that is."""
+    if short is None or (run is not None and short.ended < run.started):
+        return
+    earlier = (
+        "no earlier run is on record"
+        if run is None
+        else f"`autofinity explain {run.id}` explains the last one on record, {run.path}"
+    )
+    raise StoreError(
+        f"the last run, {short.path} (pid {short.pid}), ended within {SHORT_S} s: it was too short "
+        f"to be sampled, so there is nothing to explain; {earlier}"
+    )
 
 
 def _numbered(text: str, database: BehaviourDB) -> RunRecord | None:

@@ -162,3 +162,56 @@ def test_explain_last_says_why_nothing_was_decided(run: Runner, spinner: Path) -
     said = b"nothing was decided: fewer than two of its threads computed at once"
     assert done.stdout.count(said) == 1
     assert ask(run, "explain", "last")["undecided"].startswith("fewer than two of its threads")
+
+
+def explained(run: Runner, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [run.launcher, "explain", *words], env=run.env, capture_output=True, text=True
+    )
+
+
+def test_a_last_run_too_short_to_be_sampled_is_named_and_no_earlier_one_shown_in_its_place(
+    run: Runner, policy: Path, tmp_path: Path
+) -> None:
+    short = tmp_path / "短 run"
+    short.symlink_to("/bin/true")
+    name = str(short.resolve())
+    run.db.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+
+    def told_of_short(end: str) -> bool:
+        done = explained(run, "last")
+        said = f"autofinity: the last run, {name} (pid "
+        return (done.returncode, done.stdout) == (1, "") and (
+            done.stderr.startswith(said) and done.stderr.endswith(f"; {end}\n")
+        )
+
+    run("--quiet", "--policy", policy, "--", short)
+    if not run.db.exists():
+        with BehaviourDB.open(run.db):  # as made by an earlier run
+            pass
+    assert run.eventually(lambda: told_of_short("no earlier run is on record"))
+
+    run("--quiet", "--policy", policy, "--", "sleep", "2")
+    assert run.eventually(lambda: (found := run.last()) and found.ended)
+    earlier = run.last()
+    assert explained(run, "last").stdout.startswith(f"run {earlier.id}: ")
+
+    run("--quiet", "--policy", policy, "--", short)
+    offer = f"`autofinity explain {earlier.id}` explains the last one on record, {earlier.path}"
+    assert run.eventually(lambda: told_of_short(offer))
+    assert explained(run, str(earlier.id)).stdout.startswith(f"run {earlier.id}: ")
+
+
+def test_what_another_user_may_have_written_names_no_short_run(run: Runner) -> None:
+    with BehaviourDB.open(run.db):
+        pass
+    file = run.db.with_name("short-run")
+    file.write_text("autofinity-short-run 1\n9000000000000000000 7\n/bin/evil\n")
+    file.chmod(0o600)
+    assert "/bin/evil" in explained(run, "last").stderr
+    file.chmod(0o666)
+    assert "/bin/evil" not in explained(run, "last").stderr
+    for damaged in ("", "autofinity-short-run 1\nx y\n/bin/evil\n", "\0" * 100):
+        file.write_text(damaged)
+        file.chmod(0o600)
+        assert "no run is on record" in explained(run, "last").stderr

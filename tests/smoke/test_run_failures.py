@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_masks import allowed, fake_sysfs
 
 import autofinity
 from autofinity.model.affinity import DISTRIBUTED
@@ -36,12 +37,39 @@ def terminate(process: subprocess.Popen[bytes]) -> None:
     assert process.wait(timeout=300) == -signal.SIGTERM
 
 
-def test_a_healthy_run_says_one_line_which_tier_decides_and_why_each_step_down(run: Runner) -> None:
-    done = run("--", *HELLO)
+TWO_LINES = 200
+"""Characters of two lines of a terminal."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--bind", "none"),
+        ("--fallback", "few-sockets-shared-caches"),
+        ("--hint", "few-sockets-shared-caches"),
+        ("--policy", "any-machine"),
+        ("--policy", "any-machine", "--fallback", "few-sockets-shared-caches", "--bind", "none"),
+        ("--mechanism", "kmaf"),
+        ("--mechanism", "kmaf", "--bind", "none"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("caches", [1, 2])
+def test_a_healthy_run_says_one_line_what_decides_which_fits_two_lines_of_a_terminal(
+    run: Runner, words: tuple[str, ...], caches: int, tmp_path: Path
+) -> None:
+    tree = fake_sysfs(tmp_path, cores_of_llc=1 << 12 if caches == 1 else 1)
+    done = run(*words, "--", *HELLO, env=run.env | {"AUTOFINITY_SYSFS": str(tree)})
     assert ran(done)
     assert done.stderr.count(b"\n") == 1
     assert done.stderr.startswith(b"autofinity: ")
-    assert b"no memory sampling: " in done.stderr or b"still starting" in done.stderr
+    assert len(done.stderr.decode()) <= TWO_LINES
+
+
+def test_an_explained_run_says_why_each_step_down(run: Runner) -> None:
+    said = run("--explain", "--", *HELLO).stderr
+    assert b"no memory sampling: " in said or b"still starting" in said
 
 
 def test_quiet_says_nothing(run: Runner) -> None:
@@ -88,14 +116,16 @@ def test_without_any_policy_one_line_says_so_and_masks_stay(
     (tree / "autofinity").symlink_to(Path(autofinity.__file__).parent)
     without = replace(run, launcher=compiled_launcher(tree))
 
-    with without.lasting("--", spinner, "2", "300", stderr=subprocess.PIPE) as process:
+    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    with without.lasting("--", spinner, "2", "300", stderr=subprocess.PIPE, env=env) as process:
         assert process.stderr is not None
         assert run.eventually(lambda: without.last() is not None)
         terminate(process)
         said = process.stderr.read()
     assert said.startswith(b"autofinity: there is no policy for this machine: threads stay where ")
-    for helps in (b"--policy NAME", b"train --machine host", b"rebuild", b"--hint HINT"):
-        assert helps in said
+    several = len(allowed()) > 1
+    for helps in (b"--policy NAME", b"train --machine host"):
+        assert (helps in said) == several, "one cache leaves nothing for a policy to choose"
     assert said.count(b"\n") == 1
     assert run.eventually(lambda: (found := without.last()) is not None and found.ended)
     found = without.last()

@@ -91,8 +91,20 @@ def test_the_line_says_that_nothing_can_be_measured_and_what_helps(
     assert done.returncode == 37
     (line,) = done.stderr.decode().splitlines()
     assert "no counter of the policy's rules can be measured here: threads stay" in line
+    assert "doctor" in line
+
+
+@needs_two_cpus
+@needs_no_pmu
+def test_explain_names_all_that_helps_where_nothing_can_be_measured(
+    run: Runner, env: dict[str, str], spinner: Path
+) -> None:
+    words = ("--quiet", "--policy", "any-machine", "--period", PERIOD, "--", spinner, "2", "300")
+    with run.lasting(*words, env=env):
+        assert run.eventually(lambda: (found := run.last()) and found.phase == "left alone")
+        text, _ = explained(run, env)
     for helps in ("doctor", "--hint HINT", "--fallback HINT"):
-        assert helps in line
+        assert helps in text
 
 
 @needs_two_cpus

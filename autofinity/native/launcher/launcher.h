@@ -5,7 +5,7 @@
 //            │           ├─► policy_file (digest, version)            all of this is optional:
 //            │           ├─► decisions (is the answer known already?)  where it fails, the
 //            │           ├─► python (who runs the monitor?)            application runs
-//            │           ├─► monitor (detached; attach opens its counters)
+//            │           ├─► monitor (detached; attach opens its counters; short_run)
 //            │           └─► say (one line on stderr)
 //            └─► execvp
 //
@@ -196,6 +196,7 @@ typedef struct {
     char db[PATH_MAX];         // behaviour database, absolute; empty: no state folder can be named
     char decisions[PATH_MAX];  // decision cache, beside it
     char claims[PATH_MAX];     // cores of other runs, beside it
+    char short_run[PATH_MAX];  // the latest run that was too short for a row, beside it
 } State;
 void find_state(const Options* options, State* out);
 // Returns false and the reason for a database that others can write, that is damaged in its header,
@@ -214,6 +215,10 @@ bool find_decision(const State* state, const char* key, int threads, const char*
 
 // Whether a live run holds one of these CPUs.
 bool claimed_by_others(const State* state, const CpuSet* set);
+
+// Names a run that ended before anything could be recorded of it. Where that fails, nothing is lost
+// but the name.
+void keep_short_run(const State* state, const Program* program, pid_t pid);
 
 // ---- Python -------------------------------------------------------------------------------------
 typedef struct {

@@ -73,30 +73,29 @@ static bool find_policy(const Options* options, Plan* plan) {
     (fallback) ? "placed by the fallback, " : STAYS, (fallback) ? hint_shown(fallback) : ""
 static const char STAYS[] = "threads stay where the system puts them";
 
-static void tell_without_policy(const Plan* plan, const char* ladder, const char* only) {
-    say("there is no policy for this machine: %s%s; `autofinity train --machine host` trains a "
-        "policy, `autofinity rebuild` trains from your runs; --policy NAME uses another machine's, "
-        "--hint HINT uses none (%s)%s",
-        UNDECIDED(plan->options->fallback), ladder, only);
+static const char TRAIN[] =
+    "; `autofinity train --machine host` trains one, --policy NAME uses another machine's";
+static const char DOCTOR[] = "; `autofinity doctor` shows how to enable counters";
+
+static void tell_without_policy(const Plan* plan, const char* only) {
+    say("there is no policy for this machine: %s%s%s", UNDECIDED(plan->options->fallback),
+        *only ? only : TRAIN);
 }
 
-static void tell_blind(const Plan* plan, const char* ladder, const char* only) {
+static void tell_blind(const Plan* plan, const char* only) {
     const Options* options = plan->options;
-    say("%s: no counter of the policy's rules can be measured here: %s%s%s%s (%s)%s",
-        tier_name(plan->attached.tier), UNDECIDED(options->fallback),
+    say("no counter of the policy's rules can be measured here: %s%s%s%s",
+        UNDECIDED(options->fallback),
         options->fallback || !plan->sharing_shows ? "" : " until page faults show sharing",
-        options->fallback ? ""
-                          : "; `autofinity doctor` shows how to enable counters, --hint HINT "
-                            "needs none, and --fallback HINT is used where counters are missing",
-        ladder, only);
+        *only               ? only
+        : options->fallback ? ""
+                            : DOCTOR);
 }
 
+// Two lines of a terminal at most: `autofinity explain last` has the reasons.
 static void tell_tier(const Plan* plan) {
     const Options* options = plan->options;
     const Attached* attached = &plan->attached;
-    char ladder[REASON_CHARS];
-    explain_ladder(attached, ladder, sizeof ladder);
-    if (attached->tier < 0) snprintf(ladder, sizeof ladder, "the monitor is still starting");
     const char* only = !options->bind_threads ? "; nothing is bound (--bind none)"
                        : plan->one_cache
                            ? "; one last-level cache is allowed, so there is nothing to choose"
@@ -107,17 +106,17 @@ static void tell_tier(const Plan* plan) {
         say("%s: page faults show sharing between threads%s%s", options->mechanism,
             options->arm ? "" : " (where kernel.numa_balancing is on; --arm switches it on)", only);
     } else if (!plan->policy[0]) {
-        tell_without_policy(plan, ladder, only);
+        tell_without_policy(plan, only);
     } else if (attached->tier < 0) {
         say("the monitor is still starting, so its counters are not known yet%s", only);
     } else if (attached->tier == TIER_HARDWARE) {
-        say("placing by hardware counters and the policy, %s (%s)%s", plan->origin, ladder, only);
+        say("placing by hardware counters and the policy, %s%s", plan->origin, only);
     } else if (plan->asks == ASKS_HARDWARE) {
-        tell_blind(plan, ladder, only);
+        tell_blind(plan, only);
     } else {
         const bool one = plan->asks == ASKS_NOTHING;
-        say("placing by %s%s the policy, %s (%s)%s", one ? "" : tier_name(attached->tier),
-            one ? "the one answer of" : " and", plan->origin, ladder, only);
+        say("placing by %s%s the policy, %s%s", one ? "" : tier_name(attached->tier),
+            one ? "the one answer of" : " and", plan->origin, only);
     }
 }
 
@@ -228,6 +227,11 @@ static void prepare(void* what) {
             plan->policy[0] ? ", " : "", plan->policy[0] ? plan->origin : "",
             use_db ? plan->state.db : "not used", plan->python.interpreter);
         if (use_db && *site_url(options)) say("the finished run is sent to the site's database");
+        if (monitored && plan->attached.tier >= 0) {
+            char ladder[REASON_CHARS];
+            explain_ladder(&plan->attached, ladder, sizeof ladder);
+            say("measured by %s (%s)", tier_name(plan->attached.tier), ladder);
+        }
     }
     // Bound before exec, so that first touch is right.
     if (known && cpuset_set(plan->application, &plan->known.set)) {

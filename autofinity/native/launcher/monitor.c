@@ -185,7 +185,10 @@ static void native_half(const MonitorRequest* request, int pidfd, int ready, int
         close(ready);
     }
     become_background();  // after the answer: the launcher waits for it
-    if (ended_within(pidfd, PYTHON_DELAY_MS)) _exit(0);
+    if (ended_within(pidfd, PYTHON_DELAY_MS)) {
+        if (request->state) keep_short_run(request->state, request->program, request->application);
+        _exit(0);
+    }
     if (!request->adopts) become_monitor(request, pidfd, &attached, &counters);
     pid_t self = getpid();
     pid_t python = fork();

@@ -227,6 +227,9 @@ int parse_options(int argc, char** argv, Options* out) {
                     return wrong("wrong value for --db: a URL of another kind", NULL,
                                  "a file, or postgresql://USER@HOST:PORT/DATABASE");
                 }
+                if (value && strcmp(value, "-") == 0) {
+                    return wrong("wrong value for --db", value, "a file");
+                }
                 out->db = value;
             } else if (!(out->site = taken_from_sight(argv[at] + (value - argv[at])))) {
                 return wrong("the URL after --db is too long", NULL, "at most 4,000 bytes");

@@ -50,7 +50,8 @@ void find_state(const Options* options, State* out) {
         }
         if (!put(out->db, folder, "behaviour.db")) return;
     }
-    if (!put(out->decisions, folder, "decisions") || !put(out->claims, folder, "claims")) {
+    if (!put(out->decisions, folder, "decisions") || !put(out->claims, folder, "claims") ||
+        !put(out->short_run, folder, "short-run")) {
         out->db[0] = '\0';
     }
 }

@@ -1,0 +1,45 @@
+"""The latest run that ended before its monitor had begun, of which no row tells.
+
+The launcher names it in a file beside the database (native/launcher/short_run.c):
+
+    autofinity-short-run 1
+    ENDED_NS PID
+    PATH
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from autofinity.private_file import read_private
+
+NAME = "short-run"
+SHORT_S = 0.15
+"""How long a program has to live for its monitor to begin."""
+_FORM = re.compile(rb"autofinity-short-run 1\n(\d{1,19}) (\d{1,10})\n([^\0]+)\n", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ShortRun:
+    """A run that was too short for a row."""
+
+    path: str
+    pid: int
+    ended: float
+    """Seconds since the epoch."""
+
+
+def latest_short_run(database: Path) -> ShortRun | None:
+    """The one beside this database; None where there is none, or no file that we can have
+    written.
+    """
+    try:
+        found = _FORM.fullmatch(read_private(database.with_name(NAME)))
+    except OSError:
+        return None
+    if found is None:
+        return None
+    ended_ns, pid, path = found.groups()
+    return ShortRun(path.decode("utf-8", "surrogateescape"), int(pid), int(ended_ns) / 1e9)
