@@ -54,8 +54,8 @@ class Policy:
     def rules(self) -> pd.DataFrame:
         """Table of the rules in order, one row each, without the default.
 
-        Columns: `condition` in words, `hint` in letters, `name`, and `covered` and `wrong`, weights
-        of the training table.
+        Columns: `condition` in words, `hint` in letters, `name`, and `covered` and `wrong`: the
+        weight of the training cases that the rule decides, and of those with another best hint.
         """
         import pandas as pd
 
@@ -154,7 +154,7 @@ class Policy:
         ]
         rows.append(("else", "", "", policy.default.shown, ""))
         said = lines_html(map(ratio_text, policy.ratios)) if policy.ratios else ""
-        said += table_html(("", "if", "in words", "hint", "covered, wrong"), rows)
+        said += table_html(("", "if", "in words", "hint", "weight, of it wrong"), rows)
         if policy.second is not None:
             again = Policy(policy.second.policy)._repr_html_()
             said += lines_html([f"{second_text(policy.second)}:"]) + again

@@ -61,13 +61,12 @@ def command(
                 "--threads: a policy for any machine is learned from all thread counts; expected "
                 "no --threads"
             )
-        learned = rules_of_machines(source, settings)
-        policy, notes = learned.policy, learned.notes
+        policy = rules_of_machines(source, settings).policy
     elif table_file.is_table(source):
-        policy, notes = rules_of_table(source, settings)
+        policy, _ = rules_of_table(source, settings)
     else:
         counts = thread_counts(threads) if threads is not None else ()
-        policy, notes = rules_of_observations(source, settings, machine=machine, threads=counts)
+        policy, _ = rules_of_observations(source, settings, machine=machine, threads=counts)
     if output is not None:
         files.save(policy, output)
         say(f"policy kept in {output}", err=True)
@@ -75,5 +74,3 @@ def command(
         hand_over(files.dumps(policy))
         return
     say(policy_text(policy), newline=False)
-    for note in notes:
-        say(f"note: {note}", err=True)

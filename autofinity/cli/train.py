@@ -62,6 +62,4 @@ def command(
         hand_over(files.dumps(learned.policy))
         return
     say(policy_text(learned.policy), newline=False)
-    for note in learned.notes:
-        say(f"note: {note}", err=True)
     say(f"policy kept in {output}", err=True)

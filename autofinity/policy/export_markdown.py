@@ -15,6 +15,7 @@ from autofinity.policy.readable import (
     ratio_text,
     second_text,
     trial_text,
+    weight_text,
 )
 
 
@@ -28,13 +29,15 @@ def markdown(policy: RulePolicy) -> str:
     if policy.other_counts is not None:
         entries = "".join(f"* {instead_text(entry)}\n" for entry in policy.other_counts.instead)
         text += f"\n{cores_text(policy.other_counts)}:\n\n{entries}"
+    if any(rule.covered for rule in policy.rules):
+        text += f"\n{weight_text(policy)}\n"
     return text
 
 
 def _rules(policy: RulePolicy) -> str:
     lines = [f"* {ratio_text(ratio, _quoted)}" for ratio in policy.ratios]
     lines += [""] if lines else []
-    lines += ["| rule | if | hint | meaning | covered | wrong |", "|---|---|---|---|---|---|"]
+    lines += ["| rule | if | hint | meaning | weight | of it wrong |", "|---|---|---|---|---|---|"]
     for index, rule in enumerate(policy.rules):
         where = " and ".join(condition_text(c, _quoted) for c in rule.conditions) or "always"
         lines.append(

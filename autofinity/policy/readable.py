@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import HINTS, Hint
@@ -20,12 +20,13 @@ from autofinity.model.ratios import Ratio
 from autofinity.policy.lacking import lacking_lines
 from autofinity.policy.sentences import sentence
 
+_NOTES = "notes"
 type Quote = Callable[[str], str]
 """Conversion of a name to the form in which it may stand in the text."""
 
 
 def policy_text(policy: RulePolicy) -> str:
-    """The whole policy: counters, rules in order, default, origin."""
+    """The whole policy: counters, rules in order, default, origin, notes on the learning."""
     lines = ["counters (per thread and second):"]
     lines.extend(f"  {one_line(counter)}{_cuts(policy, counter)}" for counter in policy.counters)
     if not policy.counters:
@@ -50,13 +51,21 @@ def policy_text(policy: RulePolicy) -> str:
     if policy.counters:
         lines.append("where a counter cannot be measured:")
         lines.extend(f"  {line}" for line in lacking_lines(policy))
+    if any(rule.covered for rule in policy.rules):
+        lines.append(weight_text(policy))
     lines.append("hints:")
     lines.extend(f"  {hint.shown}: {hint_text(hint)}" for hint in HINTS if hint in used)
     made_of = [
-        f"  {one_line(f'{key}: {_plain(value)}')}" for key, value in policy.provenance.items()
+        f"  {one_line(f'{key}: {_plain(value)}')}"
+        for key, value in policy.provenance.items()
+        if key != _NOTES
     ]
     if made_of:
         lines += ["made of:", *made_of]
+    notes = policy.provenance.get(_NOTES) or ()
+    if notes:
+        some = notes if isinstance(notes, list | tuple) else (notes,)
+        lines += ["notes:", *(f"  {one_line(str(note))}" for note in some)]
     return "\n".join(lines) + "\n"
 
 
@@ -71,12 +80,30 @@ def _rules(policy: RulePolicy) -> list[str]:
         where = " and ".join(map(condition_text, rule.conditions)) or "always"
         right = ""
         if rule.covered:
-            right = f"   ({number(rule.covered)} covered, {number(rule.wrong)} wrong)"
+            right = f"   (weight {number(rule.covered)}, of it wrong {number(rule.wrong)})"
         lines.append(f"  {index + 1:>3}. {rule.hint.shown}  if {where}{right}")
         if said := sentence(rule):
             lines.append(f"       {said}")
     lines.append(f"  else {policy.default.shown}")
     return lines
+
+
+def weight_text(policy: RulePolicy) -> str:
+    """What the weights of rules count."""
+    settings = policy.provenance.get("settings") or policy.provenance.get("rules")
+    weighting = settings.get("weighting") if isinstance(settings, Mapping) else None
+    each = _WEIGHTING.get(str(weighting), "")
+    return (
+        f"weight of a rule: of the training cases that it decides{each}; wrong: of those with "
+        "another best hint"
+    )
+
+
+_WEIGHTING = {
+    "stake": ", a case weighing more, the more its best and its worst hint differ",
+    "observations": ", a case weighing 1 for each time that it was observed",
+    "none": ", each weighing 1",
+}
 
 
 def second_text(second: SecondLook) -> str:

@@ -98,6 +98,7 @@ def rules_of_table(source: Path, settings: LearningSettings) -> tuple[RulePolicy
         },
     }
     notes = () if policy.rules else (f"no rule: the policy always answers {policy.default.shown}",)
+    made_of["notes"] = list(notes)
     return replace(policy, provenance=made_of), notes
 
 

@@ -189,8 +189,9 @@ def test_a_printed_policy_shows_every_rule_and_the_default() -> None:
         {"machine": "box", "settings": {"k": 4}},
     )
     text = policy_text(policy)
-    first = "1 < x <= 2 and y <= 3e+09   (7 covered, 1 wrong)"
+    first = "1 < x <= 2 and y <= 3e+09   (weight 7, of it wrong 1)"
     assert f"1. own-caches-many-sockets (SLp)  if {first}" in text
     assert "2. packed (slp)  if y > 4" in text
     assert "else spread (SLP)" in text
     assert "machine: box" in text and "k 4" in text
+    assert "weight of a rule: of the training cases that it decides; wrong: of those with" in text
