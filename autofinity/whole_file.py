@@ -14,14 +14,16 @@ def replace_file(
 
     A new file beside the old one gets the content and then the name, so that readers see the old
     file or the new one, also after a crash; without `durable` (no fsync) only as long as the
-    machine runs. A file that is not regular (a pipe, /dev/stdout) cannot be replaced and is written
-    to. A `private` file is its user's alone, whatever the umask, and replaces anything. Raises
-    `OSError`, which names `path`; the old file is then kept.
+    machine runs. A file that is not regular (a pipe) cannot be replaced and is written to, and so
+    is an open file (/dev/stdout, /dev/fd/3), behind what is in it. A `private` file is its user's
+    alone, whatever the umask, and replaces anything. Raises `OSError`, which names `path`; the old
+    file is then kept.
     """
     data = content.encode() if isinstance(content, str) else content
-    if not private and path.exists() and not path.is_file():
+    if not private and path.exists() and (not path.is_file() or _is_open_file(path)):
         try:
-            path.write_bytes(data)
+            with path.open("ab" if path.is_file() else "wb") as stream:
+                stream.write(data)
         except OSError as error:
             error.filename = str(path)
             raise
@@ -45,6 +47,20 @@ def replace_file(
         raise
     if durable:
         _keep_name(path.parent)
+
+
+def _is_open_file(path: Path) -> bool:
+    """Whether a path goes by a descriptor of a process, as /dev/stdout does."""
+    for _ in range(_MOST_LINKS):
+        if os.fspath(path.parent.resolve()).startswith("/proc/"):
+            return True
+        if not path.is_symlink():
+            return False
+        path = path.parent / path.readlink()
+    return False
+
+
+_MOST_LINKS = 40  # the limit of Linux
 
 
 def _keep_name(folder: Path) -> None:

@@ -26,7 +26,7 @@ from autofinity.workflow.policies import named_policy
     show_default=True,
     help="; ".join(f"{name}: {form.about}" for name, form in FORMATS.items()) + ".",
 )
-@output_option("File to write.  [default: standard output]")
+@output_option("File to write.  [default: standard output]", stdout=True)
 @click.option(
     "--prefix",
     default=DEFAULT_PREFIX,

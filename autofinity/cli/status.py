@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 from autofinity.cli.help import Command
+from autofinity.cli.options.output import STDOUT
 from autofinity.cli.options.run import database_option
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import page, say_json
+from autofinity.cli.printer import hand_over, page, say_json
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
@@ -35,16 +36,18 @@ FOLDED = ("program", "hint", "CPUs", "notes")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 @click.option(
     "--metrics",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(dir_okay=False, allow_dash=True),
     metavar="FILE",
-    help="Print nothing; write counts to FILE in the OpenMetrics format, for the textfile "
-    "collector of node_exporter. FILE appears as a whole or not at all.",
+    help="Print nothing else; write counts to FILE (-: standard output) in the OpenMetrics format, "
+    "for the textfile collector of node_exporter. FILE appears as a whole or not at all.",
 )
-def command(db: Path | None, limit: int, as_json: bool, metrics: Path | None) -> None:
+def command(db: Path | None, limit: int, as_json: bool, metrics: str | None) -> None:
     """List known programs with their hints, running programs and the latest runs."""
     if metrics is not None:
         if as_json:
-            raise UsageError("--metrics prints nothing; expected --metrics or --json, not both")
+            raise UsageError(
+                "--metrics prints nothing else; expected --metrics or --json, not both"
+            )
         _write_metrics(db, metrics)
         return
     found = status(db, limit)
@@ -56,12 +59,16 @@ def command(db: Path | None, limit: int, as_json: bool, metrics: Path | None) ->
         raise found.damage
 
 
-def _write_metrics(db: Path | None, target: Path) -> None:
+def _write_metrics(db: Path | None, target: str) -> None:
     from autofinity.report.open_metrics import open_metrics_text
     from autofinity.whole_file import replace_file
     from autofinity.workflow.status_metrics import status_metrics
 
-    replace_file(target, open_metrics_text(status_metrics(db)), durable=False)
+    text = open_metrics_text(status_metrics(db))
+    if target == STDOUT:
+        hand_over(text)
+    else:
+        replace_file(Path(target), text, durable=False)
 
 
 def _print(found: Status) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -59,3 +61,21 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
 def test_what_is_no_regular_file_is_named_when_it_takes_no_more() -> None:
     with pytest.raises(OSError, match="/dev/full"):
         replace_file(Path("/dev/full"), b"content")
+
+
+@pytest.mark.parametrize("name", ["link", "/dev/fd/1", "/proc/self/fd/1"])
+@pytest.mark.parametrize("how", ["w", "a"])
+def test_an_open_file_gets_the_content_behind_its_own_and_keeps_its_name(
+    tmp_path: Path, name: str, how: str
+) -> None:
+    source = "from pathlib import Path; import sys, autofinity.whole_file as w"
+    source += "; print('before', flush=True); w.replace_file(Path(sys.argv[1]), 'content\\n')"
+    (tmp_path / "link").symlink_to("/proc/self/fd/1")  # as /dev/stdout, which a bug must not cost
+    path = tmp_path / "file"
+    path.write_text("old\n")
+    with path.open(how) as stdout:
+        words = [sys.executable, "-c", source, name]
+        subprocess.run(words, stdout=stdout, check=True, cwd=tmp_path)
+    assert path.read_text() == ("old\n" if how == "a" else "") + "before\ncontent\n"
+    assert (tmp_path / "link").readlink() == Path("/proc/self/fd/1")
+    assert sorted(tmp_path.iterdir()) == [path, tmp_path / "link"]

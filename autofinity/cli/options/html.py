@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.options.output import OutputFile
 from autofinity.model.errors import UsageError
 
 
@@ -24,7 +25,7 @@ def _checked(context: click.Context, option: click.Parameter, path: Path | None)
 html_option = click.option(
     "--html",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(),
     callback=_checked,
     help="Write a page for a browser, too, with drawings and plots (needs autofinity[plots]).",
 )

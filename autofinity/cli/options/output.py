@@ -1,21 +1,56 @@
-"""`-o`, of every command that writes one file, or a folder of files."""
+"""`-o`, of every command that writes one file, or a folder of files, and what `-` means there."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
+STDOUT = "-"
+"""In place of a file: standard output, where a command prints nothing else there."""
+
+
+class OutputFile(click.Path):
+    """A file to write. `-` is None where that is `stdout`, else refused with the reason: the
+    command's own result is there. A file of that name is `./-`.
+    """
+
+    def __init__(self, *, folder: bool = False, stdout: bool = False) -> None:
+        super().__init__(path_type=Path, dir_okay=folder)
+        self._stdout = stdout
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:
+        """The path, or None."""
+        if value == STDOUT and self._stdout:
+            return None
+        if value == STDOUT:
+            self.fail(
+                "got -, expected a file: standard output has what the command prints; a file of "
+                "that name is ./-",
+                param,
+                ctx,
+            )
+        return super().convert(value, param, ctx)
+
 
 def output_option[**P, R](
-    what: str, *, required: bool = False, folder: bool = False
+    what: str, *, required: bool = False, folder: bool = False, stdout: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """With the line of help that says what is written; `folder`: it may be a folder."""
+    """With the line of help that says what is written. `folder`: it may be a folder; `stdout`:
+    without the option, and with `-`, it is written to standard output.
+    """
     return click.option(
         "--output",
         "-o",
-        type=click.Path(path_type=Path, dir_okay=folder),
+        type=OutputFile(folder=folder, stdout=stdout),
         default=None,
         required=required,
         help=what,

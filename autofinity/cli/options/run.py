@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from autofinity.cli.options.hint import HINT, hint_of
+from autofinity.cli.options.output import STDOUT
 from autofinity.model.affinity import Hint
 from autofinity.store.site_address import is_other_url, is_site
 
@@ -29,6 +30,8 @@ class _DatabaseFile(click.Path):
                 param,
                 ctx,
             )
+        if value == STDOUT:
+            self.fail("got -, expected a file: a database is no stream", param, ctx)
         return super().convert(value, param, ctx)
 
 

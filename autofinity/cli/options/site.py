@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.options.output import STDOUT
 from autofinity.model.errors import UsageError
 from autofinity.store.site_address import EXPECTED, SITE_VARIABLE, is_other_url, is_site, site_of
 
@@ -25,7 +26,11 @@ site_option = click.option(
 
 
 def refuse_other_url(named: str) -> None:
-    """Raise `UsageError` for a URL that is no site's: it names no file, and may hold a password."""
+    """Raise `UsageError` for a URL that is no site's: it names no file, and may hold a password.
+    Nor does `-` name one.
+    """
+    if named == STDOUT:
+        raise UsageError(f"--db: got -; expected a file, or {EXPECTED}")
     if is_other_url(named):
         raise UsageError(f"--db: got a URL of another kind; expected a file, or {EXPECTED}")
 

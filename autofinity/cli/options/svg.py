@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.options.output import OutputFile
 from autofinity.cli.printer import say
 from autofinity.foreign_text import one_line
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 svg_option = click.option(
     "--svg",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(),
     help="Also write the picture of the machine to this file, as SVG.",
 )
 
