@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from autofinity.cli.advise_curve import counts_of, curve_of_launched, document, tell
 from autofinity.cli.advise_page import keep_advice, keep_curve
-from autofinity.cli.detect_live import TraceOrProgram, live_program
+from autofinity.cli.detect_live import TraceOrProgram, live_program, refuse_machine
 from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
@@ -133,6 +133,8 @@ def command(
     its evidence.
     """
     program = live_program(ctx)
+    if program or pid is not None:
+        refuse_machine(ctx)
     if counts is None and (programs or repeats != 1):
         raise UsageError("--program and --repeats are for --curve; expected it, too")
     if ranks is not None and near is not None:

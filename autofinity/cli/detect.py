@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program
+from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program, refuse_machine
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.matrix_out import check_matrix_out, save_matrix
 from autofinity.cli.options.hint import HINT
@@ -114,6 +114,7 @@ def command(
     if (trace is None) == (program is None) or program == ():
         raise UsageError("expected either the folder of a trace or `-- PROGRAM [ARGS]...`")
     if program is not None:
+        refuse_machine(ctx)
         sys.exit(detect_live(program, output, html, arm=arm, as_json=as_json))
     assert trace is not None
     if arm:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
@@ -13,6 +14,7 @@ from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.matrix_out import save_matrix
 from autofinity.cli.printer import say, say_json
 from autofinity.linux.touch_sharing import TouchSharing
+from autofinity.model.errors import UsageError
 from autofinity.model.sharing_metrics import (
     average_exclusivity,
     heterogeneity,
@@ -41,6 +43,16 @@ def live_program(ctx: click.Context) -> tuple[str, ...] | None:
     """The program after `--`; None: there was none."""
     program: tuple[str, ...] | None = ctx.meta.get(_KEY)
     return program
+
+
+def refuse_machine(ctx: click.Context) -> None:
+    """Raise `UsageError` for a --machine of a program that runs here."""
+    given = ctx.get_parameter_source("machine") is ParameterSource.COMMANDLINE
+    if given and ctx.params["machine"] != "host":
+        raise UsageError(
+            f"--machine {ctx.params['machine']}: a program that runs is on this machine; expected "
+            "no --machine, or a trace, which is replayed there"
+        )
 
 
 def detect_live(

@@ -220,7 +220,7 @@ def _says_how_to_profile() -> bool:
     from autofinity.workflow.observations import is_shipped_suite
 
     context = click.get_current_context()
-    given = ("latencies", "page_size", "size", "affinities", "period_us", "jobs", "on", "work")
+    given = ("latencies", "page_size", "sizes", "affinities", "period_us", "jobs", "on", "work")
     return any(
         context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         for name in given

@@ -40,6 +40,10 @@ class _Name(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
         return self._choice().shell_complete(ctx, param, incomplete)
 
 
+_OF_SOME_PROGRAMS = ("1",)
+"""Figures of observations that --program chooses programs of."""
+
+
 @click.command(
     "figure",
     cls=Command,
@@ -131,6 +135,8 @@ def command(
             raise UsageError(
                 f"--json: figure {name} has no JSON form; expected a figure of mechanisms"
             )
+        if programs and name not in _OF_SOME_PROGRAMS:
+            raise UsageError(f"--program: figure {name} is of all programs; expected none")
         figure = OF_OBSERVATIONS[name]
         on = machine or figure.paper.machine
         observed = Observed(

@@ -36,7 +36,7 @@ from autofinity.learning.discretise import bin_of
 from autofinity.learning.elsewhere import Elsewhere
 from autofinity.learning.settings import Condense
 from autofinity.model.affinity import HINTS, Affinity
-from autofinity.model.errors import LearningError
+from autofinity.model.errors import LearningError, UnknownCounterError
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
@@ -184,7 +184,7 @@ def _behaviours(
     columns = []
     for name in counters:
         if name not in table.counters or name not in cut_points:
-            raise LearningError(
+            raise UnknownCounterError(
                 f"the counter {name!r} is not in these observations; they have "
                 f"{', '.join(table.counters) or 'none'}"
             )

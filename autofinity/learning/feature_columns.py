@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.learning.settings import Features
-from autofinity.model.errors import LearningError
+from autofinity.model.errors import LearningError, UnknownCounterError
 from autofinity.model.facts import FACTS, FactsOf
 from autofinity.model.ratios import CATALOGUE, GAINS, START, SUMS, Ratio, portable
 from autofinity.store.observation_table import ObservationTable
@@ -92,7 +92,7 @@ def with_named(table: ObservationTable, names: Sequence[str]) -> ObservationTabl
             columns[name] = _ratio(table, ratio)
         else:
             needs = f" (a ratio of {', '.join(_needs(ratio))})" if ratio is not None else ""
-            raise LearningError(
+            raise UnknownCounterError(
                 f"the counter {name!r}{needs} is not in these observations; they have "
                 f"{', '.join(table.counters) or 'none'}"
             )

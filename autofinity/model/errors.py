@@ -25,6 +25,10 @@ class TopologyError(AutofinityError):
     """A machine description could not be read or holds no usable processing unit."""
 
 
+class UnknownMachineError(TopologyError, UsageError):
+    """No machine has this name."""
+
+
 class PlacementError(UsageError):
     """Threads cannot be placed: none asked for, no PU left, or more threads than PUs."""
 
@@ -35,6 +39,10 @@ class TraceError(AutofinityError):
 
 class SuiteError(AutofinityError):
     """A suite manifest is wrong, or a program of it fails to build or to run."""
+
+
+class UnknownProgramError(SuiteError, UsageError):
+    """The suite has no program of this name, or the program has no input of this size."""
 
 
 class CaptureError(AutofinityError):
@@ -57,12 +65,24 @@ class LearningError(AutofinityError):
     """No policy can be learned from these observations; the message says what is missing."""
 
 
+class UnknownCounterError(LearningError, UsageError):
+    """The observations have no counter of this name."""
+
+
 class PolicyError(AutofinityError):
     """A policy file is damaged, from a newer version, or does not fit its schema."""
 
 
+class UnknownPolicyError(PolicyError, UsageError):
+    """No policy has this name."""
+
+
 class ExportError(AutofinityError):
     """A policy cannot be written in the format asked for."""
+
+
+class UnknownFormatError(ExportError, UsageError):
+    """Policies are written in no format of this name."""
 
 
 class ClusterError(AutofinityError):

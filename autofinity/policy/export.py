@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from autofinity.model.errors import ExportError
+from autofinity.model.errors import ExportError, UnknownFormatError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy import files
 from autofinity.policy.export_c import c_header
@@ -53,7 +53,7 @@ def exported(policy: RulePolicy, form: str, prefix: str = DEFAULT_PREFIX) -> str
     that no file can hold, so no exporter has to check for such a policy.
     """
     if form not in FORMATS:
-        raise ExportError(f"format {form!r}: expected one of {', '.join(FORMATS)}")
+        raise UnknownFormatError(f"format {form!r}: expected one of {', '.join(FORMATS)}")
     if policy.facts and FORMATS[form].decides:
         raise ExportError(
             f"the policy needs facts of the machine ({', '.join(policy.facts)}), which {form} "

@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from autofinity.model.errors import AutofinityError, PolicyError
+from autofinity.model.errors import AutofinityError, UnknownPolicyError
 from autofinity.model.facts import Speeds
 from autofinity.model.topology import Topology
 from autofinity.private_file import read_regular
@@ -102,12 +102,12 @@ def policy_path(wish: str, folder: Path | None = None) -> Path:
     if path.exists():
         return path
     if wish in _RENAMED:
-        raise PolicyError(
+        raise UnknownPolicyError(
             f"the policy {wish!r} is called {_RENAMED[wish]} and is of that machine only; expected "
             "that name, or no name for the policy of the machine at hand"
         )
     also = f" or one of {', '.join(known)}" if known else ""
-    raise PolicyError(f"there is no policy {wish!r}; expected a policy file{also}")
+    raise UnknownPolicyError(f"there is no policy {wish!r}; expected a policy file{also}")
 
 
 def policy_of_machine(

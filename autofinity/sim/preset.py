@@ -6,7 +6,7 @@ import difflib
 from pathlib import Path
 
 from autofinity.checked_file import naming, read_toml
-from autofinity.model.errors import TopologyError
+from autofinity.model.errors import TopologyError, UnknownMachineError
 from autofinity.resources import shipped
 from autofinity.sim.preset_machine import identity_of, whole_machine
 from autofinity.sim.spec import MachineSpec
@@ -29,7 +29,7 @@ def load_preset(name: str) -> MachineSpec:
     if name not in known:
         near = difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise TopologyError(
+        raise UnknownMachineError(
             f"unknown machine {name!r}{hint}; known are {', '.join(known)}, or give a .toml file"
         )
     return read_preset(shipped("data", "machines", f"{name}.toml"))

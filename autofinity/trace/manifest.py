@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from autofinity.checked_file import Table, WrongValueError, checked, naming, near, read_toml, shown
-from autofinity.model.errors import SuiteError
+from autofinity.model.errors import SuiteError, UnknownProgramError
 
 MAX_THREADS = 4096
 PLACEHOLDERS = (
@@ -178,7 +178,7 @@ class ProgramSpec:
     def input_of(self, size: str) -> str:
         """Arguments of a size. Raises `SuiteError`, which lists the known sizes."""
         if size not in self.inputs:
-            raise SuiteError(
+            raise UnknownProgramError(
                 f"{self.name} has no input of size {size!r}; expected one of "
                 + ", ".join(self.inputs)
             )
@@ -219,7 +219,9 @@ class Suite:
         """
         for name in names:
             if name not in self.programs:
-                raise SuiteError(f"{self.path}: no program {name!r}{near(name, self.programs)}")
+                raise UnknownProgramError(
+                    f"{self.path}: no program {name!r}{near(name, self.programs)}"
+                )
         return tuple(self.programs[name] for name in names or self.programs)
 
 

@@ -121,8 +121,10 @@ def evaluate(
 def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
     """Observations of the wanted programs from a file.
 
-    Raises `StoreError`, and `LearningError` for a program without observations.
+    Raises `StoreError`, `SuiteError` for a program that the suite has not, and `LearningError` for
+    one without observations.
     """
+    wanted.suite.pick(wanted.programs)
     table = read(path)
     if not wanted.programs:
         return table
