@@ -13,6 +13,7 @@ line says which command that is.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Container, Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _FOLDED = 8
-"""Characters that a column that folds gets at least."""
+"""Columns of the terminal that a column that folds gets at least."""
 _SENTENCES = 40
 """Characters that a column of sentences gets at least, or it is left out."""
 _GAP = 2
@@ -162,8 +163,8 @@ def _broken(word: str, width: int) -> str:
     from rich.cells import cell_len
 
     lines = []
-    while cell_len(word) > max(width, 1):
-        head = word[: max(width, 1)]
+    while len(word) > 1 and cell_len(word) > width:
+        head = word[: _fitting(word, width)]
         ends = (max(head.rfind(mark) for mark in marks) + 1 for marks in _BREAKS)
         at = next(filter(None, ends), len(head))
         lines.append(word[:at])
@@ -171,18 +172,30 @@ def _broken(word: str, width: int) -> str:
     return "\n".join([*lines, word])
 
 
+def _fitting(word: str, width: int) -> int:
+    """How many characters of a word take at most `width` columns; at least one.
+
+    Letters of some scripts take two, accents none.
+    """
+    from rich.cells import cell_len
+
+    ends = range(1, len(word) + 1)
+    return max(1, bisect_right(ends, width, key=lambda end: cell_len(word[:end])))
+
+
 def _print_records(table: Table, console: Console) -> None:
+    from rich.cells import cell_len, set_cell_size
     from rich.text import Text
 
     headings = [_plain(column.header) for column in table.columns]
-    indent = max(map(len, headings), default=0) + _GAP
+    indent = max(map(cell_len, headings), default=0) + _GAP
     if table.title:
         console.print(Text(_plain(table.title), "italic"), soft_wrap=True)
     for cells in _rows(table):
         for heading, cell in zip(headings, cells, strict=True):
             said = cell if isinstance(cell, Text) else Text(_plain(cell))
             if said.plain:
-                line = Text.assemble((heading.ljust(indent), "dim"), said)
+                line = Text.assemble((set_cell_size(heading, indent), "dim"), said)
                 console.print(line, soft_wrap=True)
         console.print()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rich.cells import cell_len, set_cell_size
+
 from autofinity.report.chart import Chart
 
 HEIGHT = 16
@@ -13,26 +15,26 @@ _NARROWEST = 40
 
 
 def chart_lines(chart: Chart, width: int) -> list[str]:
-    """Lines of at most `width` columns (not below 40)."""
+    """Lines of at most `width` columns of a terminal (not below 40)."""
     width = max(width, _NARROWEST)
     drawn = _bars(chart, width) if chart.kind == "bars" else _grid(chart, width)
-    return [chart.title[:width], *drawn]
+    return [_cut(chart.title, width), *drawn]
 
 
 def _bars(chart: Chart, width: int) -> list[str]:
     """A group of bars for each position, one bar for each series, with its value behind it."""
-    label = min(max(len(text) for text in chart.series) + 3, width // 2)
+    label = min(max(map(cell_len, chart.series)) + 3, width // 2)
     scale = _scale(chart)
     room = width - label - 12
-    lines = [f"{chart.y_label}, by {chart.x_label}"[:width]]
+    lines = [_cut(f"{chart.y_label}, by {chart.x_label}", width)]
     for i, position in enumerate(chart.positions):
         mark = f" {chart.marks[i]}" if chart.marks else ""
-        lines.append(f"{position}{mark}"[:width])
+        lines.append(_cut(f"{position}{mark}", width))
         for name, values in chart.series.items():
             if math.isnan(values[i]):
                 continue
             bar = "█" * max(1, round(room * scale(values[i])))
-            lines.append(f"  {name}"[:label].ljust(label) + f"{bar} {values[i]:.4g}")
+            lines.append(set_cell_size(f"  {name}", label) + f"{bar} {values[i]:.4g}")
     return lines
 
 
@@ -55,14 +57,19 @@ def _grid(chart: Chart, width: int) -> list[str]:
     marked = {row: f"{value:.4g}" for row, value in names}
     legend = "   ".join(f"{p} {name}" for p, name in zip(_POINTS, chart.series, strict=False))
     first, last = chart.positions[0], chart.positions[-1]
-    ends = f"{first}{last.rjust(room - len(first))}" if len(first) + len(last) < room else ""
+    between = room - cell_len(first) - cell_len(last)
+    ends = f"{first}{' ' * between}{last}" if between > 0 else ""
     return [
-        f"{chart.y_label}   {legend}"[:width],
+        _cut(f"{chart.y_label}   {legend}", width),
         *(f"{marked.get(i, '').rjust(axis)}│{''.join(row)}".rstrip() for i, row in enumerate(grid)),
         " " * axis + "└" + "─" * room,
         " " * (axis + 1) + ends,
-        f"{' ' * (axis + 1)}{chart.x_label}"[:width],
+        _cut(f"{' ' * (axis + 1)}{chart.x_label}", width),
     ]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else set_cell_size(text, width).rstrip()
 
 
 class _scale:

@@ -6,11 +6,14 @@ from collections import Counter
 
 import pytest
 from click.testing import CliRunner
+from rich.cells import cell_len
 from rich.console import Console, OverflowMethod
 from rich.table import Column, Table
 
 from autofinity.cli.main import cli
 from autofinity.cli.page import print_table
+from autofinity.report.chart import Chart
+from autofinity.report.chart_text import chart_lines
 from autofinity.sim.preset import preset_names
 
 
@@ -109,3 +112,37 @@ def test_sentences_are_left_out_where_they_would_be_narrow_and_a_line_says_where
         ["7"],
         ["notes:", "see", "elsewhere,", "or", "a", "wider", "terminal"],
     ]
+
+
+WIDE = "/家/研究者/並列計算/実行ファイル/熱伝導方程式"
+
+
+@pytest.mark.parametrize("width", range(16, 64, 5))
+def test_a_path_of_letters_that_take_two_columns_fits_and_loses_nothing(
+    width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = Table(Column("program", overflow="fold"), Column("n"), box=None, pad_edge=False)
+    table.add_row(WIDE, "12")
+    table.add_row("/usr/bin/true", "3")
+    print_table(table, Console(width=width))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(cell_len, lines)) <= width
+    paths = "".join("".join(line.split()) for line in lines)
+    assert paths.replace("12", "", 1).count(WIDE) == 1
+    full = [cell_len(line[: line.rfind("  ")].rstrip()) for line in lines if "家" in line]
+    assert full, "the path is there"
+
+
+def test_a_letter_wider_than_its_column_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table(Column("p", overflow="fold", width=1), box=None)
+    table.add_row("家研")
+    print_table(table, Console(width=1))
+    assert "".join(capsys.readouterr().out.split()).endswith("家研")
+
+
+def test_a_chart_keeps_its_bars_below_each_other_whatever_the_letters() -> None:
+    series = {"熱伝導方程式": (1.0,), "heat": (1.0,)}
+    chart = Chart("実行", "threads", "t", ("8",), series)
+    bars = [line for line in chart_lines(chart, 60) if "█" in line]
+    assert len({cell_len(line[: line.index("█")]) for line in bars}) == 1
+    assert max(map(cell_len, chart_lines(chart, 40))) <= 40
