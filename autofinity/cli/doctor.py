@@ -11,8 +11,7 @@ import click
 
 from autofinity.cli.help import Command
 from autofinity.cli.options.site import site_option, site_url
-from autofinity.cli.page import print_table
-from autofinity.cli.printer import page, say, say_json
+from autofinity.cli.printer import say, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
 from autofinity.linux.online import SYSFS
 from autofinity.linux.sysfs_topology import read_sysfs
@@ -21,13 +20,11 @@ from autofinity.model.policy import RulePolicy
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.files import load
 from autofinity.policy.lacking import without_text
-from autofinity.policy.shipped import policy_names
 from autofinity.runtime.evidence import (
     HARDWARE,
     ONE_LLC,
     STAYS,
     UNMEASURED,
-    UNMEASURED_REMEDY,
     measurable,
     nothing_to_choose,
 )
@@ -38,6 +35,10 @@ from autofinity.store.site_address import EXPECTED, SITE_VARIABLE, is_site, site
 from autofinity.store.site_db import can_open
 
 _ASKED = "policy's needs"
+_NO_COUNTERS_NEEDED = (
+    "hardware counters, see below; `run --hint HINT` needs none, and `run --fallback HINT` uses "
+    "HINT where they are missing"
+)
 
 
 @click.command(cls=Command)
@@ -80,31 +81,9 @@ def command(
     if as_json:
         say_json(_document(ladder, parts), indent=2)
         return
-    from rich.table import Table
-    from rich.text import Text
+    from autofinity.cli.doctor_text import print_found
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "capability", "found", "remedy"):
-        table.add_column(heading, overflow="fold")
-    for capability in (*ladder.capabilities, *parts):
-        mark = Text("yes", "green") if capability.available else Text("no", "yellow")
-        table.add_row(mark, capability.name, capability.detail, capability.remedy)
-    console = page()
-    print_table(table, console)
-    console.print()
-    tier = Text("Runs here can use ").append(ladder.tier, "bold")
-    console.print(tier.append(f". {_meaning(ladder.tier)}"))
-    shipped = ", ".join(policy_names()) or "none"
-    console.print(Text(f"Shipped policies, for --policy NAME: {shipped}."))
-
-
-def _meaning(tier: str) -> str:
-    if tier == HARDWARE:
-        return "Policies get all of their counters that this CPU has."
-    return (
-        "No hardware counters: using no placement for a policy that needs them, unless page faults "
-        "show sharing."
-    )
+    print_found(ladder.tier, (*ladder.capabilities, *parts))
 
 
 def _launcher() -> Capability:
@@ -124,10 +103,13 @@ def _choice() -> Capability:
         return Capability(name, False, str(error))
     if nothing_to_choose(topology, topology.allowed):
         return Capability(
-            name, False, ONE_LLC, "allow CPUs of several last-level caches, if the machine has them"
+            name,
+            False,
+            ONE_LLC,
+            "allow CPUs of several last-level caches (cpuset, mask), if the machine has them",
         )
     count = len({topology.by_os_index[cpu].llc for cpu in topology.allowed})
-    return Capability(name, True, f"{count} are allowed")
+    return Capability(name, True, f"CPUs of {count} are allowed")
 
 
 def _measure() -> None:
@@ -184,10 +166,10 @@ def _site() -> tuple[Capability, ...]:
 
 
 def _evidence(policy: RulePolicy, tier: str) -> Capability:
-    counters = ", ".join(policy.counters) or "nothing"
+    counters = ", ".join(policy.counters) or "no counter is needed"
     if can_ask(policy, measurable(tier)):
         return Capability(_ASKED, True, counters)
-    return Capability(_ASKED, False, f"{UNMEASURED} ({counters}): {STAYS}", UNMEASURED_REMEDY)
+    return Capability(_ASKED, False, f"{UNMEASURED} ({counters}): {STAYS}", _NO_COUNTERS_NEEDED)
 
 
 def _lacking(policy: RulePolicy) -> tuple[Capability, ...]:

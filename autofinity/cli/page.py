@@ -129,6 +129,7 @@ def _of_widths(table: Table, widths: list[int], *, plain: bool) -> Table:
     shown = Table(
         title=table.title,
         title_justify=table.title_justify,
+        show_header=table.show_header,
         box=None if plain else table.box,
         padding=(0, _GAP, 0, 0) if plain else table.padding,
         pad_edge=False if plain else table.pad_edge,

@@ -34,7 +34,7 @@ _SPE_PERIOD: Final = 300_000
 """Operations from one sample to the next: ten samples a millisecond at one operation a clock of
 3 GHz.
 """
-NO_ACCESS_PMU: Final = "no PMU named ibs_op or arm_spe_0, or cpu with mem-loads"
+NO_ACCESS_PMU: Final = "no PMU here samples accesses (AMD ibs_op, Arm arm_spe_0, Intel mem-loads)"
 """Reason why accesses cannot be sampled where `pmu_events` finds none."""
 _SPE_WORDS: Final = {"ts_enable": 1, "load_filter": 1, "store_filter": 1, "jitter": 1}
 TID_TIME_ADDR_CPU: Final = 0b1000_1110

@@ -148,7 +148,7 @@ def _event(name: str, opening: Callable[[], int], procfs: Path) -> Capability:
             errno.EMFILE: "ulimit -n",
         }
         return Capability(name, False, explain(code), remedies.get(code, ""))
-    return Capability(name, True, f"kernel.perf_event_paranoid is {_paranoid(procfs)}")
+    return Capability(name, True, f"permitted (kernel.perf_event_paranoid is {_paranoid(procfs)})")
 
 
 def _cross_core(procfs: Path) -> Capability:
@@ -160,13 +160,15 @@ def _cross_core(procfs: Path) -> Capability:
         detail = f"no known event of this CPU counts lines from other cores' caches ({family})"
         return Capability("cross-core events", False, detail)
     names = ", ".join(f"{CROSS_CORE_COUNTERS[name]} ({name})" for name in found)
-    return Capability("cross-core events", True, f"lines from other cores' caches {names}")
+    return Capability("cross-core events", True, f"lines from caches {names}")
 
 
 def _software(procfs: Path) -> Capability:
     if (procfs / "self/stat").exists():
         by_perf = _event("software events", lambda: open_event(_TASK_CLOCK, 0), procfs)
-        source = "/proc and perf" if by_perf.available else f"/proc; perf gives {by_perf.detail}"
+        source = (
+            "from /proc and perf" if by_perf.available else f"/proc; perf gives {by_perf.detail}"
+        )
         return Capability("software events", True, source, by_perf.remedy)
     return Capability("software events", False, "/proc is not mounted", "mount -t proc proc /proc")
 
@@ -185,8 +187,8 @@ def _numa_hinting(procfs: Path) -> Capability:
         "NUMA hinting faults",
         may,
         f"kernel.numa_balancing is {text}"
-        + (" and may be changed" if may else " and only root may change it"),
-        "" if may else "run as root, which allows arming of page-fault sampling",
+        + (", and you may change it" if may else ", and only root may change it"),
+        "" if may else "run as root, with --arm",
     )
 
 
@@ -227,7 +229,9 @@ def _page_migration() -> Capability:
             f"move_pages: {name}",
             "a kernel with CONFIG_NUMA; in a container CAP_SYS_NICE",
         )
-    return Capability("page migration", True, f"a page of ours is on node {status[0]}")
+    return Capability(
+        "page migration", True, f"permitted (move_pages tells the node of a page: {status[0]})"
+    )
 
 
 def _pidfd() -> Capability:
@@ -235,13 +239,14 @@ def _pidfd() -> Capability:
         os.close(os.pidfd_open(os.getpid()))
     except (OSError, AttributeError) as error:
         return Capability("monitor", False, f"pidfd_open: {error}", "a kernel from 5.3")
-    return Capability("monitor", True, "pidfd_open works")
+    return Capability("monitor", True, "permitted (pidfd_open works)")
 
 
 def _nodes(sysfs: Path) -> Capability:
     text = read_text(str(sysfs / "devices/system/node/online"))
     count = len(parse_cpu_list(text)) if text.strip() else 1
-    return Capability("NUMA nodes", count > 1, f"{count} node{'s' if count > 1 else ''}", "")
+    found = f"{count} nodes" if count > 1 else "1 node: all memory is equally near"
+    return Capability("NUMA nodes", count > 1, found)
 
 
 def _seccomp(procfs: Path) -> Capability:
@@ -251,8 +256,10 @@ def _seccomp(procfs: Path) -> Capability:
             return Capability(
                 "free of seccomp",
                 mode == "0",
-                {"0": "no filter", "1": "strict mode", "2": "a filter is active"}.get(mode, mode),
-                "" if mode == "0" else "the filter may cause the EPERM errors above",
+                {"0": "no filter is active", "1": "strict mode", "2": "a filter is active"}.get(
+                    mode, mode
+                ),
+                "" if mode == "0" else "allow in the filter what fails with EPERM here",
             )
     return Capability("free of seccomp", True, "the kernel has no seccomp")
 

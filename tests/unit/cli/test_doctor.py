@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.cells import cell_len
 
 from autofinity.cli.doctor import command
+from autofinity.cli.doctor_text import SECTIONS, in_short, shown_lines
+from autofinity.linux.capabilities import Capability
 from autofinity.model.affinity import Hint
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.policy.files import save
@@ -69,3 +73,57 @@ def test_it_says_whether_finished_runs_can_be_sent_to_the_site(
     monkeypatch.setattr("autofinity.cli.doctor.can_open", lambda: False)
     missing = site("postgresql://me:secret@db.example/runs")
     assert missing is not None and missing["remedy"] == "pip install 'autofinity[site]'"
+
+
+def told(columns: int | None = None, **environment: str) -> list[str]:
+    env = {"COLUMNS": str(columns) if columns else None, **environment}
+    done = CliRunner().invoke(command, [], env=env)
+    assert done.exit_code == 0, done.output
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("columns", [None, 80, 200])
+def test_every_line_fits_80_columns(columns: int | None, tmp_path: Path) -> None:
+    policy = asks_for("no_such_event", tmp_path / f"{'long' * 30}.json")
+    assert max(map(cell_len, told(columns, AUTOFINITY_POLICY=str(policy)))) <= 80
+
+
+def test_every_capability_of_the_document_is_in_the_text_in_plain_words() -> None:
+    listed = [name for section in SECTIONS.values() for name in section]
+    assert len(set(listed)) == len(listed)
+    url = {"AUTOFINITY_SITE_DB": "postgresql://me@db.example/runs"}
+    done = CliRunner().invoke(command, ["--json"], env=url)
+    found = json.loads(done.stdout)["capabilities"]
+    assert {each["name"] for each in found} == set(listed)
+    text = "\n".join(told(**url))
+    for section in SECTIONS.values():
+        for shown, _ in section.values():
+            assert len(re.findall(rf"^(?:yes|no )  {shown}(?::| \()", text, re.MULTILINE)) == 1
+
+
+def test_what_is_missing_says_what_it_is_for_and_what_helps() -> None:
+    missing = Capability("hardware counters", False, "EACCES: too little", "sudo sysctl a=2")
+    lines = shown_lines("hardware counters", "most rules compare them", missing)
+    assert lines == [
+        "hardware counters (most rules compare them)",
+        "EACCES: too little",
+        "to enable: sudo sysctl a=2",
+    ]
+    there = Capability("hardware counters", True, "permitted")
+    assert shown_lines("hardware counters", "", there) == ["hardware counters: permitted"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ((), "and places its threads by hardware counters and the policy below."),
+        (("last-level caches",), "there is nothing to choose between."),
+        (("policy's needs",), "none of the counters that the policy compares can be measured."),
+        (("last-level caches", "thread binding"), "threads cannot be bound."),
+        (("NUMA nodes", "speeds"), "and places its threads by hardware counters and the policy"),
+    ],
+)
+def test_the_first_sentence_says_what_a_run_does_here(missing: tuple[str, ...], said: str) -> None:
+    names = [name for section in SECTIONS.values() for name in section]
+    found = {name: Capability(name, name not in missing, "") for name in names}
+    assert said in in_short("hardware counters", found)
