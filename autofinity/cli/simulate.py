@@ -290,9 +290,26 @@ def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> No
         count = result.total(event)
         table.add_row(event, f"{count:,}", f"{1000 * count / instructions:.3f}")
     print_table(table, console)
+    for line in _of_llc_misses(spec, result):
+        console.print(line, soft_wrap=True)
     shared = len(result.cpus) - len(set(result.cpus))
     if shared:
         console.print(f"{shared} threads share a CPU: {format_cpu_list(result.cpus)} are used")
+
+
+def _of_llc_misses(spec: MachineSpec, result: SimResult) -> list[str]:
+    """Where the lines of `llc_misses` were, for an LLC that need not hold its own cores' lines."""
+    from autofinity.sim.events import OUTSIDE_LLC
+
+    if spec.llc.inclusion == "inclusive":
+        return []
+    beside = result.total("cache_to_cache_transfers_same_llc")
+    outside = sum(map(result.total, OUTSIDE_LLC))
+    return [
+        "llc_misses counts lines that were not in the LLC itself, which holds what its cores have "
+        f"evicted: {beside:,} came from other cores of the same LLC, {outside:,} from outside "
+        "(other LLCs, memory)"
+    ]
 
 
 def _show_policy(trace: Path, spec: MachineSpec, result: InRun, as_json: bool) -> None:

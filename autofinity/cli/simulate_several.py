@@ -35,7 +35,7 @@ def durations_ns(text: str | None, programs: int) -> tuple[float, ...]:
 
 def show(traces: Sequence[Path], spec: MachineSpec, result: TogetherResult, as_json: bool) -> None:
     """Time, counters and instructions per clock of each program and of the whole."""
-    from autofinity.sim.events import EVENTS
+    from autofinity.sim.events import EVENTS, OUTSIDE_LLC
 
     if as_json:
         programs = [
@@ -54,8 +54,9 @@ def show(traces: Sequence[Path], spec: MachineSpec, result: TogetherResult, as_j
         return
     say(f"{len(traces)} programs on {spec.name}, {result.whole.roi_ns / 1e6:.3f} ms in all")
     for trace, each in zip(traces, result.programs, strict=True):
+        outside = sum(map(each.total, OUTSIDE_LLC))
         say(
             f"{trace.name}: from {each.begin_ns / 1e6:.3f} to {each.end_ns / 1e6:.3f} ms, region "
             f"of interest {each.roi_ns / 1e6:.3f} ms, {each.total('instructions'):,} instructions, "
-            f"{each.total('llc_misses'):,} LLC misses, {each.total('migrations'):,} migrations"
+            f"{outside:,} lines from outside its LLCs, {each.total('migrations'):,} migrations"
         )

@@ -39,7 +39,10 @@ EVENTS: dict[str, str] = {
     "llc_read_requests": "LLC requests for loads, page walks and prefetches",
     "llc_modify_requests": "LLC requests for ownership (stores, atomics, upgrades)",
     "llc_hits": "L2 misses, page walks and prefetches whose line was in the own LLC",
-    "llc_misses": "L2 misses, page walks and prefetches whose line was not in the own LLC",
+    "llc_misses": (
+        "L2 misses, page walks and prefetches whose line was not in the own LLC itself: another "
+        "core of its domain may have had the line, unless the LLC is inclusive"
+    ),
     "llc_evictions": "lines evicted from an LLC by this core's requests",
     "llc_writebacks": "lines so evicted that were written to memory",
     "back_invalidations": "copies in cores that an LLC or directory eviction invalidated",
@@ -93,6 +96,13 @@ EVENTS: dict[str, str] = {
     "migrations": "moves of the thread to another PU, by a binding or by the scheduler",
     "useful_work": "units of work reported by heartbeats",
 }
+
+OUTSIDE_LLC: tuple[str, ...] = (
+    "cache_to_cache_transfers_other_llc",
+    "dram_reads_local",
+    "dram_reads_remote",
+)
+"""The events of lines that came from outside the domain of the own LLC."""
 
 PAPER_EVENTS: tuple[str, ...] = (
     "data_cache_accesses",

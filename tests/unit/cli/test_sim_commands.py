@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sim_programs import region, streaming
+from sim_programs import kept, ping_pong, region, streaming
 
 from autofinity.cli.machines import command as machines
 from autofinity.cli.simulate import command as simulate
@@ -16,6 +16,7 @@ from autofinity.model.affinity import DISTRIBUTED, PACKED
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.policy.files import save
+from autofinity.sim.events import OUTSIDE_LLC
 from autofinity.sim.sources import MARKS
 
 
@@ -177,3 +178,30 @@ def test_a_period_that_is_none_is_refused_before_anything_is_read(period: str) -
     done = CliRunner().invoke(simulate, ["no such trace", "--period", period])
     assert done.exit_code == 2
     assert f"{period}: expected a length such as 500us" in done.output
+
+
+@pytest.mark.parametrize(("hint", "elsewhere"), [("packed", False), ("spread", True)])
+def test_lines_of_llc_misses_come_from_beside_or_from_outside(
+    hint: str, elsewhere: bool, tmp_path: Path
+) -> None:
+    folder = kept(ping_pong(4, rounds=400), tmp_path / "shared")
+    words = [folder, "-t", "4", "-m", "opteron-6164he", "--hint", hint]
+    done = CliRunner().invoke(simulate, [*words, "--json"])
+    totals = json.loads(done.stdout)["totals"]
+    beside = totals["cache_to_cache_transfers_same_llc"]
+    outside = sum(totals[event] for event in OUTSIDE_LLC)
+    assert totals["llc_misses"] == beside + outside > 400
+    assert (outside > beside) == elsewhere
+    text = CliRunner().invoke(simulate, words).stdout
+    assert f"{beside:,} came from other cores of the same LLC, {outside:,} from outside" in text
+    both = CliRunner().invoke(simulate, [folder, folder, "-m", "opteron-6164he", "-t", "4"]).stdout
+    assert "lines from outside its LLCs" in both
+
+
+def test_an_inclusive_llc_misses_only_lines_from_outside(tmp_path: Path) -> None:
+    folder = kept(ping_pong(4, rounds=400), tmp_path / "shared")
+    words = [folder, "-t", "4", "-m", "xeon-x7550", "--hint", "packed"]
+    totals = json.loads(CliRunner().invoke(simulate, [*words, "--json"]).stdout)["totals"]
+    assert totals["cache_to_cache_transfers_same_llc"] > 400
+    assert totals["llc_misses"] == sum(totals[event] for event in OUTSIDE_LLC)
+    assert "came from other cores" not in CliRunner().invoke(simulate, words).stdout
