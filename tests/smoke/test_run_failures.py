@@ -309,3 +309,11 @@ def _policy(folder: Path) -> Path:
     save(RulePolicy((), {}, (), DISTRIBUTED), path)
     assert json.loads(path.read_text())["default"] == "SLP"
     return path
+
+
+def test_a_dash_is_no_database(run: Runner, tmp_path: Path) -> None:
+    words = [run.launcher, "run", "--db", "-", "--", "true"]
+    done = subprocess.run(words, env=run.env, capture_output=True, cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"wrong value for --db '-'" in done.stderr
+    assert list(tmp_path.glob("-*")) == []
