@@ -1,4 +1,4 @@
-"""What `autofinity doctor` found, in lines of at most 80 columns for who has never seen the tool.
+"""The findings of `autofinity doctor`, in lines of at most 80 columns for who is new to the tool.
 
 what a run does here   one sentence
 section                yes  NAME: what was found
@@ -30,7 +30,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "GB/s and ns of its caches and memory; some rules ask for them",
         ),
     },
-    "What can be measured, for rules and for `autofinity detect`": {
+    "Measurements, for rules and for `autofinity detect`": {
         "hardware counters": ("hardware counters", "the rules of most policies compare them"),
         "cross-core events": (
             "counting data from other cores",
@@ -50,7 +50,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "which threads share data, during the whole run (`run --arm`)",
         ),
     },
-    "What can be done": {
+    "Actions, and what they are worth here": {
         "last-level caches": ("last-level caches", "placement matters with several of them"),
         "NUMA nodes": ("NUMA nodes", "the place of memory matters with several of them"),
         "launcher": ("program that starts runs", "it becomes the program that is run"),
@@ -97,7 +97,7 @@ def shown_lines(shown: str, purpose: str, found: Capability) -> list[str]:
 
 
 def in_short(tier: str, found: Mapping[str, Capability]) -> str:
-    """What `autofinity run` does here."""
+    """The effect of `autofinity run` here, in a sentence."""
 
     def lacks(name: str) -> bool:
         return name in found and not found[name].available

@@ -89,7 +89,7 @@ def _rules(policy: RulePolicy) -> list[str]:
 
 
 def weight_text(policy: RulePolicy) -> str:
-    """What the weights of rules count."""
+    """Meaning of the weights of rules."""
     settings = policy.provenance.get("settings") or policy.provenance.get("rules")
     weighting = settings.get("weighting") if isinstance(settings, Mapping) else None
     each = _WEIGHTING.get(str(weighting), "")

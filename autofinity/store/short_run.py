@@ -1,4 +1,4 @@
-"""The latest run that ended before its monitor had begun, of which no row tells.
+"""The latest run that ended before its monitor had begun: it has no row in the database.
 
 The launcher names it in a file beside the database (native/launcher/short_run.c):
 
