@@ -411,7 +411,9 @@ def test_json_is_the_file_and_text_the_listing() -> None:
     assert files.loads(exported(policy, "json").encode()) == policy
     assert json.loads(exported(policy, "json"))["format"] == "autofinity-policy"
     assert f"else {policy.default.shown}" in exported(policy, "text")
-    assert exported(policy, "markdown").count("\n") == len(policy.rules) + 3
+    lines = exported(policy, "markdown").splitlines()
+    assert sum(line.startswith("| ") for line in lines) == len(policy.rules) + 2
+    assert lines[-1].startswith("weight of a rule: of the training cases that it decides")
 
 
 @pytest.mark.parametrize("prefix", ["", "1a", "a-b", "_a", "a b", "ä"])
