@@ -229,7 +229,7 @@ def _page_migration() -> Capability:
             f"move_pages: {name}",
             "a kernel with CONFIG_NUMA; in a container CAP_SYS_NICE",
         )
-    return Capability("page migration", True, f"permitted (move_pages works)")
+    return Capability("page migration", True, "permitted (move_pages works)")
 
 
 def _pidfd() -> Capability:
