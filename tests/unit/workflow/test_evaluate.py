@@ -22,6 +22,7 @@ from autofinity.resources import shipped
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import write_one
 from autofinity.workflow.evaluate import evaluate
+from autofinity.workflow.kept_policies import FOLDER
 from autofinity.workflow.observations import (
     is_shipped_suite,
     observations_of,
@@ -38,7 +39,7 @@ def wanted(work: Path, threads: tuple[int, ...] = ()) -> Wanted:
 
 
 def test_what_is_recorded_is_judged_at_its_own_thread_counts_and_nothing_is_run(
-    observations: Path, tmp_path: Path
+    observations: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = Told()
     done = evaluate(wanted(tmp_path), SETTINGS, observations=observations, reporter=told)
@@ -52,7 +53,9 @@ def test_what_is_recorded_is_judged_at_its_own_thread_counts_and_nothing_is_run(
     )
     assert told.work == [("judge", len(FEW))]
     assert sorted(told.done) == sorted(FEW)
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == [FOLDER]
+    monkeypatch.setattr("autofinity.workflow.evaluate.learn", None)  # it is not called again
+    assert evaluate(wanted(tmp_path), SETTINGS, observations=observations).cases == done.cases
 
 
 def test_a_policy_that_is_given_is_judged_as_it_is(observations: Path, tmp_path: Path) -> None:
