@@ -265,7 +265,7 @@ def test_an_argument_that_is_refused(on_terminal: OnTerminal, arguments: tuple[s
 
 def test_bytes_that_are_no_text(on_terminal: OnTerminal) -> None:
     code, text = on_terminal("show", b"caf\xe9\x9b31m")
-    assert code == 1
+    assert code == 2
     assert_plain(text, r"caf\udce9\udc9b31m")
 
 

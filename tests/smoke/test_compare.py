@@ -72,7 +72,7 @@ def test_what_cannot_be_compared_is_one_line() -> None:
     for arguments, code, reason in (
         (("--mechanism", "magic"), 2, "unknown mechanism magic"),
         (("--machine", "host"), 2, "simulated machines only"),
-        (("--program", "nothing"), 1, "no program 'nothing'"),
+        (("--program", "nothing"), 2, "no program 'nothing'"),
         (("--program", "pic+lu"), 2, "programs side by side run once"),
     ):
         failed = autofinity("compare", *arguments, code=code)
