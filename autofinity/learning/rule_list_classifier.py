@@ -110,7 +110,12 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The label of the first rule that fires, by row. Raises `NotFittedError`, `ValueError`."""
+        """The label of the first rule that fires, by row: n labels for `X`, n × features.
+
+        That is the answer of a policy's first look; an estimator has no second look and no trial
+        (`Policy.decide` has). Raises `NotFittedError`, and `ValueError` for other columns than
+        those of `fit`.
+        """
         fired = self._fired(X)
         labels: npt.NDArray[Any] = self.classes_[[rule.label for rule in self._rules]][fired]
         return labels
