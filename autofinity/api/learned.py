@@ -26,7 +26,8 @@ def train(
     sizes: Sequence[str] | str = ("small",),
     suite: Path | str | None = None,
     work: Path | str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
+    on: str = "",
     paper: bool = False,
     reporter: Reporter = SILENT,
 ) -> Policy:
@@ -45,6 +46,7 @@ def train(
         suite=suite,
         work=work,
         jobs=jobs,
+        on=on,
     )
     learned = trained(wanted, settings(paper), reporter)
     return Policy(learned.policy, learned.notes)

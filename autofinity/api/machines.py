@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autofinity.model.errors import UsageError
 from autofinity.model.topology import Topology
 
 WIDTH = 80
@@ -87,9 +88,15 @@ def machine(name: Path | str = "host") -> Machine:
 
 def as_machine(one: Machine | str) -> Machine:
     """The given machine, or the machine of this name."""
-    return one if isinstance(one, Machine) else machine(one)
+    return one if isinstance(one, Machine) else machine(name_of(one))
 
 
 def name_of(one: Machine | str) -> str:
-    """Name of a machine, for functions of `workflow` that take names."""
-    return one.name if isinstance(one, Machine) else one
+    """Name of a machine, for functions of `workflow` that take names. Raises `UsageError`."""
+    if isinstance(one, Machine):
+        return one.name
+    if not isinstance(one, Path | str):
+        raise UsageError(
+            f"got a {type(one).__name__} as machine; expected a machine, or its name (`machines`)"
+        )
+    return str(one)

@@ -65,15 +65,22 @@ def profile(
     sizes: Sequence[str] | str = ("small",),
     suite: Path | str | None = None,
     work: Path | str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
+    on: str = "",
     reporter: Reporter = SILENT,
 ) -> pd.DataFrame:
     """Capture programs of a suite, run them in every selected affinity, and return the observations
     in the form of `observations`. Existing results in the work folder are not made again.
 
     `suite` is a manifest, by default the shipped one; empty `programs` means all; `work` is a
-    folder, by default one in the user's cache; `jobs` is the number of runs at a time. Takes
-    minutes to hours. Raises `AutofinityError`.
+    folder, by default one in the user's cache; `jobs` is the number of runs at a time, by default
+    1.
+
+    `on` is where runs are made, as in the command's `--on`: `dask://HOST:PORT` or
+    `tls://HOST:PORT`, the address of a Dask scheduler, whose workers make as many runs as they have
+    threads (`jobs` is then left out), or `slurm`, with `jobs` cores; empty: here. Results are the
+    same to the bit. Takes minutes to hours. Raises `AutofinityError` for a name, size or number
+    that there is not, and where no scheduler answers.
     """
     from autofinity.workflow.profile import gather
 
@@ -85,5 +92,6 @@ def profile(
         suite=suite,
         work=work,
         jobs=jobs,
+        on=on,
     )
     return gather(wanted, reporter).to_pandas()

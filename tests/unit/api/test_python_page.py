@@ -26,7 +26,7 @@ def test_every_example_gives_what_the_page_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 10
+    assert len(blocks) == 12
     runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF)
     names: dict[str, object] = {}
     said: list[str] = []
@@ -59,7 +59,7 @@ def test_calls_that_take_too_long_to_run_here_have_arguments_that_exist() -> Non
         for node in ast.walk(ast.parse(code))
         if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("af.")
     ]
-    assert len(calls) == 3
+    assert len(calls) == 4
     for call in calls:
         function = getattr(autofinity, ast.unparse(call.func).removeprefix("af."))
         given = {keyword.arg or "": None for keyword in call.keywords}
