@@ -17,15 +17,11 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_array,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from autofinity.learning.class_rules import ClassRule, Cuts, class_rule
 from autofinity.learning.discretise import bin_of, equal_share
+from autofinity.learning.sample_weights import checked_weights
 from autofinity.learning.value_rules import ValueRule, first_to_fire
 from autofinity.model.errors import LearningError
 
@@ -73,17 +69,14 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `losses` (n × classes) is what each label loses in each row: of a table, the labels are the
         names of its columns; of an array, they are the numbers of its columns. Then all of them are
         classes. Raises `ValueError` for input that scikit-learn refuses, for parameters out of
-        range, and for weights that are negative or all zero.
+        range, and for weights that are negative, all zero, NaN or infinite, or of a
+        sum above 1e300.
         """
         values, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(labels)
-        weights = _check_sample_weight(
-            sample_weight, values, dtype=np.float64, ensure_non_negative=True
-        )
-        seen = weights > 0
-        if not seen.any():
-            raise ValueError("the sample weights are all zero, expected a non-zero one")
         loss = self._classes(labels, losses)
+        weights = checked_weights(sample_weight, values, loss)
+        seen = weights > 0
         codes = np.searchsorted(self.classes_, labels)
         self.cut_points_ = self._cuts(values[seen], weights[seen])
         rows = Rows(
@@ -150,7 +143,7 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ordered = losses[self.classes_] if isinstance(losses, pd.DataFrame) else losses
         loss = check_array(ordered, dtype=np.float64)
         lost = loss[np.arange(len(loss)), np.searchsorted(self.classes_, self.predict(X))]
-        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        weights = checked_weights(sample_weight, loss, loss)
         return float(np.exp(-np.average(lost, weights=weights)))
 
     @property

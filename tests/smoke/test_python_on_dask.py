@@ -1,4 +1,4 @@
-"""`on=` of the Python API: runs on the workers of a Dask scheduler, with the results of runs here."""
+"""`on=` of the Python API: runs on workers of a Dask scheduler, with the results of runs here."""
 
 from __future__ import annotations
 
