@@ -1,7 +1,6 @@
 """Tables of pandas that users made: columns of known names and kinds as arrays of numpy.
 
-What is wrong is told apart from what may happen inside of us: each function raises the error of its
-caller, with the column, what it holds, and what was expected.
+Each function raises the error of its caller, with the column, its content, and what was expected.
 """
 
 from __future__ import annotations
@@ -83,13 +82,15 @@ def texts(column: pd.Series[Any], name: str, error: Raise) -> pd.Series[Any]:
 
     if column.hasnans:
         raise error(f"the column {shown(name)} lacks text, expected some in every row")
-    coded = column.astype("category") if len(column) else column.astype(str).astype("category")
-    odd = next((each for each in coded.cat.categories if not isinstance(each, str)), None)
-    if odd is not None:
-        raise error(
-            f"the column {shown(name)} has {_held(pd.Series([odd]))}, expected text in every row"
-        )
-    return coded
+    named = isinstance(column.dtype, pd.CategoricalDtype)
+    seen = column.cat.categories if named else column
+    for each in seen:
+        if not isinstance(each, str):
+            raise error(
+                f"the column {shown(name)} has values such as {shown(each)}, expected text in "
+                "every row"
+            )
+    return column if named else column.astype(str).astype("category")
 
 
 def shown(value: Hashable) -> str:
@@ -99,7 +100,7 @@ def shown(value: Hashable) -> str:
 
 
 def _held(column: pd.Series[Any]) -> str:
-    """What a column holds: its dtype, and the first value that is there and no number."""
+    """Content of a column: the first value that is no number, else its dtype."""
     odd = next((each for each in column if not _is_number(each)), None)
     return f"values such as {shown(odd)}" if odd is not None else f"values of {column.dtype}"
 

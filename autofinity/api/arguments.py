@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 from collections.abc import Iterable
 from pathlib import Path
 
 from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex
 
 
 def names_of(names: Iterable[str] | str, what: str) -> tuple[str, ...]:
@@ -38,13 +40,38 @@ def count_of(count: object, what: str) -> int:
     return number
 
 
+def cpus_of(cpus: Iterable[int], what: str) -> tuple[OsIndex, ...]:
+    """The kernel's numbers of CPUs. Raises `UsageError`."""
+    try:
+        numbers = tuple(map(operator.index, cpus))
+    except TypeError:
+        raise UsageError(
+            f"{what} is {cpus!r:.60}; expected the kernel's numbers of CPUs, such as [0, 1]"
+        ) from None
+    return tuple(map(OsIndex, numbers))
+
+
 def path_of(path: Path | str, what: str) -> Path:
-    """The path. Raises `UsageError`."""
-    if not isinstance(path, Path | str):
-        raise UsageError(f"{what} is a {type(path).__name__}; expected a path")
-    return Path(path)
+    """The path. Raises `UsageError`, also for text that no file can be called."""
+    return Path(text_of_path(path, what))
 
 
 def path_if_any(path: Path | str | None, what: str) -> Path | None:
     """The path, where one is given. Raises `UsageError`."""
     return None if path is None else path_of(path, what)
+
+
+def text_of_path(path: Path | str, what: str) -> str:
+    """A path, or a name in place of one, as text. Raises `UsageError`, also for text that no file
+    can be called.
+    """
+    if not isinstance(path, Path | str):
+        raise UsageError(f"{what} is a {type(path).__name__}; expected a path")
+    try:
+        Path(path).stat()
+    except ValueError:
+        raise UsageError(f"{what} is {str(path)!r:.60}; expected a path without NUL") from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise UsageError(f"{what} is {str(path)!r:.60}…, too long for a path") from None
+    return str(path)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autofinity.api.arguments import text_of_path
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import Topology
 
+SYNTHETIC = "synthetic:"
+"""Beginning of a machine's description, which is no path."""
 WIDTH = 80
 """Width of a picture in columns."""
 
@@ -83,7 +86,8 @@ def machine(name: Path | str = "host") -> Machine:
     """
     from autofinity.workflow.backends import machine_topology
 
-    return Machine(str(name), machine_topology(str(name)))
+    name = name_of(name)
+    return Machine(name, machine_topology(name))
 
 
 def as_machine(one: Machine | str) -> Machine:
@@ -91,12 +95,12 @@ def as_machine(one: Machine | str) -> Machine:
     return one if isinstance(one, Machine) else machine(name_of(one))
 
 
-def name_of(one: Machine | str) -> str:
+def name_of(one: Machine | Path | str) -> str:
     """Name of a machine, for functions of `workflow` that take names. Raises `UsageError`."""
     if isinstance(one, Machine):
         return one.name
-    if not isinstance(one, Path | str):
-        raise UsageError(
-            f"got a {type(one).__name__} as machine; expected a machine, or its name (`machines`)"
-        )
-    return str(one)
+    if isinstance(one, str) and one.startswith(SYNTHETIC):
+        return one
+    if not isinstance(one, Path | str) or not str(one):
+        raise UsageError(f"machine is {one!r:.60}; expected a machine, or its name (`machines`)")
+    return text_of_path(one, "machine")

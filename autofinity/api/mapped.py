@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from autofinity.api.arguments import cpus_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import WIDTH, Machine, as_machine
 from autofinity.model.affinity import Hint
@@ -89,7 +90,7 @@ def map_threads(
     from autofinity.workflow.map import map_threads as mapped_beside
 
     on = as_machine(machine)
-    among = None if available is None else frozenset(map(OsIndex, available))
+    among = None if available is None else frozenset(cpus_of(available, "available"))
     matrix = _matrix(sharing)
     done = mapped_beside(matrix, on.topology, algorithm, as_hint(hint), among)
     known = is_known(on.topology, done.chosen.cpus)
@@ -103,8 +104,10 @@ def _matrix(sharing: npt.ArrayLike) -> SharingMatrix:
     from autofinity.model.sharing import SharingMatrix
 
     try:
+        if np.iscomplexobj(sharing):
+            raise TypeError("complex numbers")
         cells = np.array(sharing, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise UsageError(f"the sharing matrix holds other values than numbers: {error}") from None
     if cells.ndim != 2 or cells.shape[0] != cells.shape[1] or not cells.size:
         raise UsageError(

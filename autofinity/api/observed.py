@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autofinity.api.arguments import count_of, text_of_path
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.wanted import wanted_of
 from autofinity.model.errors import UsageError
@@ -29,7 +30,8 @@ def observations(source: Machine | Path | str, threads: int | None = None) -> pd
 
     Raises `AutofinityError` where there are none.
     """
-    return observed_in(source, threads).to_pandas()
+    count = None if threads is None else count_of(threads, "threads")
+    return observed_in(source, count).to_pandas()
 
 
 def observed_in(
@@ -41,17 +43,20 @@ def observed_in(
     """
     import pandas as pd
 
+    from autofinity.store.foreign_observations import check_meanings
     from autofinity.store.observation_table import ObservationTable
     from autofinity.workflow.observations import observations_of, shipped_observations
 
     if isinstance(source, pd.DataFrame):
-        return ObservationTable.from_pandas(source)
+        table = ObservationTable.from_pandas(source)
+        check_meanings(table)
+        return table
     if not isinstance(source, Machine | Path | str):
         raise UsageError(
             f"got {type(source).__name__}; expected a table of observations, a machine, or a file "
             "or folder of `profile`"
         )
-    name = str(source) if isinstance(source, Path) else name_of(source)
+    name = text_of_path(source, "source") if isinstance(source, Path) else name_of(source)
     shipped = shipped_observations(name) if not isinstance(source, Path) else None
     own = isinstance(source, Path) or (shipped is None and Path(name).exists())
     return observations_of(name, threads, Path(name) if own else None)

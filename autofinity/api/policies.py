@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from autofinity.affinity.best_matches import all_cores
-from autofinity.api.arguments import count_of
+from autofinity.api.arguments import count_of, path_of, text_of_path
 from autofinity.api.explained import Explanation
 from autofinity.api.machines import Machine, as_machine
 from autofinity.foreign_text import one_line
@@ -227,7 +227,7 @@ class Policy:
         """
         from autofinity.policy.files import save
 
-        save(self.inside, path)
+        save(self.inside, path_of(path, "path"))
 
     def export(self, form: str) -> str:
         """The text of a file in another form: `c`, `python`, `sql`, `markdown`, `text`, `json`.
@@ -237,6 +237,8 @@ class Policy:
         """
         from autofinity.policy.export import exported
 
+        if not isinstance(form, str):
+            raise UsageError(f"form is a {type(form).__name__}; expected text, such as 'c'")
         return exported(self.inside, form)
 
     def __repr__(self) -> str:
@@ -293,7 +295,7 @@ def load_policy(name: Path | str) -> Policy:
     """The policy in a file, or the shipped policy of this name. Raises `AutofinityError`."""
     from autofinity.workflow.policies import named_policy
 
-    return Policy(named_policy(name))
+    return Policy(named_policy(text_of_path(name, "name")))
 
 
 def as_policy(policy: Policy | Path | str) -> Policy:
@@ -306,7 +308,7 @@ def file_of(policy: Policy | Path | str, folder: Path) -> str:
     `folder`.
     """
     if not isinstance(policy, Policy):
-        return str(policy)
+        return text_of_path(policy, "policy")
     path = folder / "policy.json"
     policy.save(path)
     return str(path)

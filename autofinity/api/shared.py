@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autofinity.api.arguments import count_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.traces import Trace, folder_of
@@ -87,6 +88,11 @@ def detect_sharing(
 
     name, folder = name_of(machine), folder_of(trace)
     found = detect(
-        simulated(name), folder, detector, threads=threads, hint=as_hint(hint), seed=seed
+        simulated(name),
+        folder,
+        detector,
+        threads=None if threads is None else count_of(threads, "threads"),
+        hint=as_hint(hint),
+        seed=seed,
     )
     return Sharing(f"{folder.name} on {name}, with {detector}", found)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from autofinity.api.arguments import count_of, cpus_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.policies import Policy, as_policy
@@ -165,7 +166,7 @@ def simulate(
     if sum(each is not None for each in (hint, affinity, cpus)) > 1:
         raise UsageError("got more than one of hint, affinity and cpus; expected one")
     if cpus is not None:
-        seats = Seats(cpus=tuple(map(OsIndex, cpus)))
+        seats = Seats(cpus=cpus_of(cpus, "cpus"))
     elif affinity is not None:
         seats = Seats(affinity=_affinity(affinity))
     else:
@@ -175,7 +176,7 @@ def simulate(
         spec,
         folder_of(trace),
         seats,
-        threads=threads,
+        threads=None if threads is None else count_of(threads, "threads"),
         period_us=period_us,
         seed=seed,
         pages=pages,
@@ -212,7 +213,7 @@ def simulate_policy(
         simulated_spec(name_of(machine)),
         folder_of(trace),
         as_policy(policy).inside,
-        threads=threads,
+        threads=None if threads is None else count_of(threads, "threads"),
         period_us=period_us,
         seed=seed,
     )
@@ -222,6 +223,8 @@ def simulate_policy(
 def _affinity(affinity: Affinity | str) -> Affinity:
     if isinstance(affinity, Affinity):
         return affinity
+    if not isinstance(affinity, str):
+        raise UsageError(f"affinity is {affinity!r:.60}; expected one such as '{{6,2}}{{1}}'")
     try:
         return Affinity.parse(affinity)
     except ValueError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autofinity.api.arguments import names_of
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.observed import observed_in
 from autofinity.model.errors import UsageError
@@ -64,7 +65,10 @@ class TrainingData:
 
         from autofinity.api.hints import as_hint
 
-        given = [str(as_hint(str(hint))) for hint in np.asarray(hints).tolist()]
+        several = np.asarray(hints)
+        if several.ndim != 1:
+            raise UsageError(f"got hints of shape {several.shape}; expected {len(self.y)} in a row")
+        given = [str(as_hint(str(hint))) for hint in several.tolist()]
         if len(given) != len(self.y):
             raise UsageError(f"got {len(given)} hints; expected {len(self.y)}, one for each row")
         lost = self.losses.to_numpy()[np.arange(len(given)), self.losses.columns.get_indexer(given)]
@@ -102,7 +106,7 @@ def training_data(
     source: pd.DataFrame | Machine | Path | str,
     *,
     machine: Machine | str | None = None,
-    features: Sequence[str] | None = None,
+    features: Sequence[str] | str | None = None,
 ) -> TrainingData:
     """Rows to learn from, of observations (a table of `observations` or `profile`, or what
     `observations` takes) or of an action table (`action_table`, or a file of one).
@@ -124,7 +128,8 @@ def training_data(
     table = _action_table_in(source)
     if table is None:
         seen, name = observed_in(source), None if machine is None else name_of(machine)
-        rows = labelled_rows(seen, LearningSettings(), machine=name, features=features)
+        named = None if features is None else names_of(features, "features")
+        rows = labelled_rows(seen, LearningSettings(), machine=name, features=named)
         return _training_data(rows)
     if machine is not None or features is not None:
         raise UsageError("machine and features are those of the action table; give neither")
@@ -161,7 +166,9 @@ def _action_table_in(source: pd.DataFrame | Machine | Path | str) -> pd.DataFram
     from autofinity.learning import table_file
 
     if isinstance(source, pd.DataFrame):
-        return source if set(source.columns) >= _OF_ACTION_TABLES else None
+        from autofinity.learning.action_frame import checked
+
+        return checked(source) if set(source.columns) >= _OF_ACTION_TABLES else None
     if isinstance(source, Path | str) and table_file.is_table(source):
         return table_file.load(source)[0]
     return None

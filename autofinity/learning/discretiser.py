@@ -52,8 +52,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         """Cut the columns of `X` (n × features).
 
         Raises `ValueError` for input that scikit-learn refuses, for parameters out of range, and
-        for weights that are negative, all zero, NaN or infinite, or of a
-        sum above 1e300.
+        for weights that are negative, all zero, NaN or infinite, or of a sum above 1e300.
         """
         values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         weights = checked_weights(sample_weight, values)

@@ -69,8 +69,7 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `losses` (n × classes) is what each label loses in each row: of a table, the labels are the
         names of its columns; of an array, they are the numbers of its columns. Then all of them are
         classes. Raises `ValueError` for input that scikit-learn refuses, for parameters out of
-        range, and for weights that are negative, all zero, NaN or infinite, or of a
-        sum above 1e300.
+        range, and for weights that are negative, all zero, NaN or infinite, or sum to over 1e300.
         """
         values, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(labels)

@@ -42,7 +42,7 @@ class Step:
     asked: RulePolicy
     """The rules that were asked."""
     values: Sample
-    """What the rules were asked with."""
+    """Input of the rules."""
     decision: Decision
 
 
