@@ -53,7 +53,7 @@ def last_answers(
     probe = _taken_in(looks, place(second.sampled_in))
     if probe is None:
         return answers
-    asked = np.isin(answers, [HINTS.index(hint) for hint in second.after])
+    asked = np.array([hint in second.after for hint in HINTS])[answers]
     both = SecondLook.values(start, probe)
     again = hints(second.policy, values_of(second.policy, both, rows), rows)
     answers = np.where(asked, again, answers)
@@ -67,12 +67,14 @@ def last_answers(
     asked &= mask_of(
         Condition(SPEEDUP.name, trial.above, trial.upto), ratio_of(SPEEDUP, both, rows)
     )
-    for answer in np.unique(answers[asked]).tolist():
-        reference = _speed_in(looks, place(meant(HINTS[answer])), rows)
-        question = trial.against(HINTS[answer])
-        pair = SecondLook.values({_SPEED: reference}, {_SPEED: column_of(tried, _SPEED, rows)})
-        said = hints(question.policy, values_of(question.policy, pair, rows), rows)
-        answers = np.where(asked & (answers == answer), said, answers)
+    reference = column_of(start, _SPEED, rows)
+    for answer in np.flatnonzero(np.bincount(answers, minlength=len(HINTS))).tolist():
+        speed = _speed_in(looks, place(meant(HINTS[answer])), rows)
+        reference = np.where(answers == answer, speed, reference)
+    ((faster,),) = (rule.conditions for rule in trial.against(DISTRIBUTED).policy.rules)
+    pair = SecondLook.values({_SPEED: reference}, {_SPEED: column_of(tried, _SPEED, rows)})
+    asked &= mask_of(faster, ratio_of(SPEEDUP, pair, rows))
+    np.copyto(answers, HINTS.index(trial.hint), where=asked)
     return answers
 
 
@@ -87,7 +89,7 @@ def hints(policy: RulePolicy, values: Columns, rows: int) -> Ints:
         holds = np.ones(rows, bool)
         for condition in rule.conditions:
             holds &= mask_of(condition, values[condition.counter])
-        said[holds] = HINTS.index(rule.hint)
+        np.copyto(said, HINTS.index(rule.hint), where=holds)
     return said
 
 
@@ -111,10 +113,9 @@ def ratio_of(ratio: Ratio, samples: Columns, rows: int) -> Floats:
     if ratio.fact:
         return values
     over = _sum(samples, ratio.denominator, rows)
-    known = over > 0
     with np.errstate(over="ignore", invalid="ignore"):
-        values[known] = ratio.scale * _sum(samples, ratio.numerator, rows)[known] / over[known]
-    return values
+        above = ratio.scale * _sum(samples, ratio.numerator, rows)
+        return np.divide(above, over, out=values, where=over > 0)
 
 
 def column_of(samples: Columns, name: str, rows: int) -> Floats:
