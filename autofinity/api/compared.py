@@ -26,6 +26,11 @@ class Compared:
     comparison.
 
     * `inside`: internal type, which may change.
+
+    >>> given = dict(threads=2, programs="prodcons", size="tiny", mechanisms="packed", work="work")
+    >>> beside = af.compare("opteron-6164he", **given)
+    >>> bool(beside.summary.time_vs_os["packed"] > 0), len(beside.cases), len(beside.failed)
+    (True, 3, 0)
     """
 
     inside: Sequence[MechanismCase]
@@ -114,6 +119,11 @@ def compare(
     runs in one run, `paper_s` the length of the papers' runs in seconds, to which detectors' rates
     are scaled. `policy` is for our own mechanisms, by default the machine's. Other arguments are
     those of `profile`, `on` among them. Takes minutes to hours. Raises `AutofinityError`.
+
+    >>> given = dict(threads=2, programs="prodcons", size="tiny", mechanisms="packed", work="work")
+    >>> beside = af.compare("opteron-6164he", **given)
+    >>> beside.summary.index.to_list()
+    ['os', 'packed', 'oracle']
     """
     from autofinity.mechanisms.registry import pick
     from autofinity.workflow.compare import Asked, compared

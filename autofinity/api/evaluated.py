@@ -26,6 +26,13 @@ class Evaluation:
     """Cases, each a program with a thread count, and the verdict. Notebooks show both.
 
     * `inside`: internal type, which may change.
+
+    >>> given = dict(threads=8, policy="opteron-6164he", programs="lu")
+    >>> judged = af.evaluate("opteron-6164he", **given)
+    >>> judged.cases[["program", "threads", "name", "win"]].to_numpy().tolist()
+    [['lu', 8, 'packed', True]]
+    >>> judged.summary["cases"]
+    1
     """
 
     inside: Evaluated
@@ -112,6 +119,10 @@ def evaluate(
     `observations` is a file or folder of `profile`, by default the shipped observations of the
     machine. Where there are none, or a `suite` is given, programs are profiled first (minutes to
     hours; arguments are those of `profile`). Raises `AutofinityError` where no case can be judged.
+
+    >>> given = dict(threads=8, policy="opteron-6164he", programs=["lu", "stencil"])
+    >>> af.evaluate("opteron-6164he", **given).summary["wins"]
+    2
     """
     from autofinity.workflow.evaluate import evaluate as evaluated
     from autofinity.workflow.observations import shipped_observations

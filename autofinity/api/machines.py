@@ -22,6 +22,12 @@ class Machine:
 
     * `name`: name that `machine` was called with.
     * `topology`: all details; an internal type, which may change.
+
+    >>> machine = af.machine("opteron-6164he")
+    >>> machine.sockets, machine.nodes, len(machine.cpus)
+    (4, 8, 48)
+    >>> machine.distances[0][:2]
+    (10, 16)
     """
 
     name: str
@@ -71,7 +77,11 @@ class Machine:
 
 
 def machines() -> tuple[str, ...]:
-    """Names of the known machines, each with a file in data/machines, sorted."""
+    """Names of the known machines, each with a file in data/machines, sorted.
+
+    >>> "xeon-8480" in af.machines()
+    True
+    """
     from autofinity.sim.preset import preset_names
 
     return preset_names()
@@ -83,6 +93,9 @@ def machine(name: Path | str = "host") -> Machine:
     core:4 pu:1`.
 
     Raises `AutofinityError` for a name that is none of these and for a machine that cannot be read.
+
+    >>> af.machine("synthetic:pack:2 numa:1 l3:1 core:2 pu:1").cores
+    4
     """
     from autofinity.workflow.backends import machine_topology
 

@@ -33,6 +33,10 @@ class MappedThreads:
       L2, 4 in a last-level cache, 10 in a node, and the SLIT between nodes. NaN where that is
       unknown.
     * `inside`: internal type, which may change.
+
+    >>> mapped = af.map_threads([[0, 9], [9, 0]], "opteron-6164he")
+    >>> mapped.algorithm, mapped.cost, bool(mapped.algorithms.cost["refined"] == mapped.cost)
+    ('refined', 36.0, True)
     """
 
     machine: Machine = field(repr=False)
@@ -85,6 +89,9 @@ def map_threads(
     `available`, the kernel's numbers of CPUs, by default all that are allowed; with more threads
     than CPUs, all of them. Raises `AutofinityError` for another matrix, and for an unknown machine,
     hint or algorithm.
+
+    >>> af.map_threads([[0, 9], [9, 0]], "opteron-6164he").cpus
+    (0, 1)
     """
     from autofinity.mapping.cost import is_known
     from autofinity.workflow.map import map_threads as mapped_beside

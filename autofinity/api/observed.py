@@ -29,6 +29,11 @@ def observations(source: Machine | Path | str, threads: int | None = None) -> pd
     `counter:NAME` for each counter, per thread and second; NaN where a counter was not measured.
 
     Raises `AutofinityError` where there are none.
+
+    >>> seen = af.observations("opteron-6164he", threads=8)
+    >>> mean_s = seen.groupby(["program", "affinity"], observed=True).roi_s.mean()
+    >>> bool(mean_s["stencil", "{1,1}{1,1}{1,1}{1,1}"] < mean_s["stencil", "{6,2}"])
+    True
     """
     count = None if threads is None else count_of(threads, "threads")
     return observed_in(source, count).to_pandas()
@@ -86,6 +91,10 @@ def profile(
     threads (`jobs` is then left out), or `slurm`, with `jobs` cores; empty: here. Results are the
     same to the bit. Takes minutes to hours. Raises `AutofinityError` for a name, size or number
     that there is not, and where no scheduler answers.
+
+    >>> seen = af.profile("xeon-e5-2650", threads=2, programs="prodcons", sizes="tiny", work="work")
+    >>> bool((seen.roi_s > 0).all())
+    True
     """
     from autofinity.workflow.profile import gather
 

@@ -34,6 +34,17 @@ class Policy:
     * `machine`, `threads`: where, and for how many threads, answers are meant (`on`); None: not
       known.
     * `places`: affinity of each hint there; empty: not known.
+
+    >>> policy = af.load_policy("any-machine").on("opteron-6164he", 8)
+    >>> start = dict(instructions=2e9, llc_requests=1e8, cache_to_cache_transfers_other_llc=1e5)
+    >>> policy.decide(start, second=start | {"instructions": 1.5e9}).name
+    'spread'
+    >>> [hint.name for hint in policy.looks[:2]], policy.facts
+    (['spread', 'few-sockets-shared-caches'], ())
+    >>> policy.rules[["hint", "name"]].to_numpy().tolist()
+    [['SLP', 'spread'], ['SLP', 'spread']]
+    >>> policy.on("xeon-8480", 8).export("sql")[:4]
+    'CASE'
     """
 
     inside: RulePolicy
@@ -285,14 +296,22 @@ class Policy:
 
 
 def policies() -> tuple[str, ...]:
-    """Names of the shipped policies, sorted."""
+    """Names of the shipped policies, sorted.
+
+    >>> "any-machine" in af.policies()
+    True
+    """
     from autofinity.policy.shipped import policy_names
 
     return tuple(sorted(policy_names()))
 
 
 def load_policy(name: Path | str) -> Policy:
-    """The policy in a file, or the shipped policy of this name. Raises `AutofinityError`."""
+    """The policy in a file, or the shipped policy of this name. Raises `AutofinityError`.
+
+    >>> af.load_policy("any-machine").made_of["machine"]
+    'any'
+    """
     from autofinity.workflow.policies import named_policy
 
     return Policy(named_policy(text_of_path(name, "name")))

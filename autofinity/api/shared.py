@@ -26,6 +26,11 @@ class Sharing:
 
     * `name`: program, machine and detector.
     * `inside`: internal type, which may change.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> shared = af.detect_sharing(trace, "opteron-6164he")
+    >>> bool(shared.matrix[0, 1] == shared.matrix[1, 0] > 0)
+    True
     """
 
     name: str
@@ -82,6 +87,10 @@ def detect_sharing(
     `threads` is the number of placed threads, by default as many as the program had, placed by the
     hint; `seed` is the random seed of page colours. Raises `AutofinityError` for an unknown
     detector, and for a missing trace or machine.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> af.detect_sharing(trace, "opteron-6164he", detector="tlb").matrix.shape
+    (2, 2)
     """
     from autofinity.workflow.backends import simulated
     from autofinity.workflow.detect import detect

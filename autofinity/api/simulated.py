@@ -37,6 +37,13 @@ class Simulation:
     * `ipc`: instructions per elapsed clock and thread.
     * `cpus`: the kernel's number of each placed thread's CPU, in thread order.
     * `topology`, `inside`: internal types, which may change.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> replay = af.simulate(trace, "opteron-6164he", cpus=[0, 6], period_us=50)
+    >>> replay.cpus, replay.threads.shape[0], bool(replay.counts["instructions"] > 0)
+    ((0, 6), 2, True)
+    >>> list(replay.samples.columns[:2])
+    ['start_s', 'end_s']
     """
 
     machine: str
@@ -117,6 +124,11 @@ class PolicyRun:
       first.
     * `decided_at_s`: simulated seconds from the start of the region to the decision; NaN where the
       program ended first.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> run = af.simulate_policy(trace, "opteron-6164he", "any-machine")
+    >>> run.machine, run.roi_s > 0
+    ('opteron-6164he', True)
     """
 
     machine: str
@@ -159,6 +171,12 @@ def simulate(
     program had. `period_us` is the sample period in simulated microseconds; `seed` is the random
     seed for page colours. Raises `AutofinityError` for more than one of hint, affinity and CPUs,
     and for a missing trace or machine.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> spread = af.simulate(trace, "opteron-6164he")
+    >>> packed = af.simulate(trace, "opteron-6164he", affinity="{2}")
+    >>> packed.roi_s < spread.roi_s
+    True
     """
     from autofinity.workflow.backends import simulated_spec
     from autofinity.workflow.simulate import Seats, simulate_trace
@@ -205,6 +223,10 @@ def simulate_policy(
 
     The policy may be a name or a file, as for `load_policy`; other arguments are those of
     `simulate`. Raises `AutofinityError` for a missing trace, machine or policy.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> af.simulate_policy(trace, "opteron-6164he", "any-machine").hints[0].name
+    'spread'
     """
     from autofinity.workflow import simulate as replays
     from autofinity.workflow.backends import simulated_spec

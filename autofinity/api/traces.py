@@ -25,6 +25,10 @@ class Trace:
     * `accesses`: number of loads and stores of all threads.
     * `sampled`: whether windows of a long run are recorded, not the whole run.
     * `inside`: internal type, which may change.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> trace.input, trace.sampled, trace.accesses > 0
+    ('tiny', False, True)
     """
 
     path: Path
@@ -57,6 +61,10 @@ def load_trace(folder: Path | str) -> Trace:
     """The trace in a folder of `capture_traces` or `autofinity capture`.
 
     Raises `AutofinityError` where there is no trace or it is damaged.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> af.load_trace(trace.path) == trace
+    True
     """
     return _trace(read_meta(path_of(folder, "folder")))
 
@@ -76,6 +84,10 @@ def capture_traces(
     `suite` is a manifest, by default the shipped one; empty `programs` means all. Inputs that are
     too long to be recorded whole are sampled. Raises `AutofinityError` for an unknown program or
     size, and where a program cannot be built or run.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> trace.program, trace.threads
+    ('prodcons', 2)
     """
     from autofinity.resources import shipped
     from autofinity.trace.manifest import load_suite

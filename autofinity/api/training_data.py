@@ -38,6 +38,12 @@ class TrainingData:
     * `groups`: program of each row (n), for `GroupKFold` and `LeaveOneGroupOut`; None where rows
       come from an action table, which joins programs.
     * `bins`: edges between the bins of each feature, for the `bins` of an estimator.
+
+    >>> data = af.training_data("opteron-6164he")
+    >>> len(data.X) == len(data.y) == len(data.sample_weight) == len(data.losses)
+    True
+    >>> bool(data.regret(["packed"] * len(data.y)).max() > 0.5)
+    True
     """
 
     X: pd.DataFrame
@@ -120,6 +126,10 @@ def training_data(
 
     Raises `AutofinityError` for other tables, for observations of several machines, and where
     nothing varies.
+
+    >>> data = af.training_data("opteron-6164he", features=["ipc", "llc_misses_pki"])
+    >>> data.X.columns.to_list(), data.losses.shape[1]
+    (['ipc', 'llc_misses_pki'], 8)
     """
     from autofinity.learning.labelled_rows import rows_of_table
     from autofinity.learning.settings import LearningSettings
@@ -151,6 +161,10 @@ def action_table(
     (NaN: unknown), the `best` hint in letters, and the `weight` of the samples behind the row. With
     `paper`, performances are those of the paper's metric. Takes seconds. Raises `AutofinityError`
     for other tables and where nothing varies.
+
+    >>> table = af.action_table("opteron-6164he")
+    >>> table.filter(like="consequence:").shape[1], "best" in table
+    (8, True)
     """
     from autofinity.api.learned import settings
     from autofinity.workflow.learning_steps import action_table_of

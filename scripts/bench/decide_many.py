@@ -17,7 +17,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import autofinity as af  # noqa: E402
+import autofinity as af
 
 USUAL = {"instructions": 1e9, "llc_requests": 5e7, "cache_to_cache_transfers_other_llc": 1e6}
 
