@@ -115,7 +115,8 @@ def ratio_of(ratio: Ratio, samples: Columns, rows: int) -> Floats:
     over = _sum(samples, ratio.denominator, rows)
     with np.errstate(over="ignore", invalid="ignore"):
         above = ratio.scale * _sum(samples, ratio.numerator, rows)
-        return np.divide(above, over, out=values, where=over > 0)
+        np.divide(above, over, out=values, where=over > 0)
+    return values
 
 
 def column_of(samples: Columns, name: str, rows: int) -> Floats:
