@@ -135,13 +135,15 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Share of the weight whose label is predicted; with `losses` (as in `fit`) what the
         predictions are worth: exp(-mean loss). Where losses are logarithms of times, that is the
         geometric mean of the best label's time over the predicted one's. 1 is best.
+
+        Raises `NotFittedError`, and `ValueError` for losses of other rows or labels.
         """
         if losses is None:
             accuracy: float = super().score(X, y, sample_weight)
             return accuracy
-        ordered = losses[self.classes_] if isinstance(losses, pd.DataFrame) else losses
-        loss = check_array(ordered, dtype=np.float64)
-        lost = loss[np.arange(len(loss)), np.searchsorted(self.classes_, self.predict(X))]
+        said = self.predict(X)
+        loss = self._losses_of_classes(losses, len(said))
+        lost = loss[np.arange(len(loss)), np.searchsorted(self.classes_, said)]
         weights = checked_weights(sample_weight, loss, loss)
         return float(np.exp(-np.average(lost, weights=weights)))
 
@@ -177,6 +179,24 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def _losses_of_classes(self, losses: Any, rows: int) -> Floats:
+        """Losses of the classes that `fit` saw, in their order: rows × classes."""
+        if isinstance(losses, pd.DataFrame):
+            missing = [each for each in self.classes_.tolist() if each not in losses.columns]
+            if losses.columns.nlevels > 1 or not losses.columns.is_unique or missing:
+                raise ValueError(
+                    f"losses have the columns {losses.columns.tolist()}, expected each of "
+                    f"{self.classes_.tolist()} once"
+                )
+            losses = losses[self.classes_]
+        loss: Floats = check_array(losses, dtype=np.float64)
+        if loss.shape != (rows, len(self.classes_)):
+            raise ValueError(
+                f"losses are {loss.shape[0]} × {loss.shape[1]}, expected {rows} rows and a column "
+                f"for each of {self.classes_.tolist()}"
+            )
+        return loss
 
     def _classes(self, labels: npt.NDArray[Any], losses: Any) -> Floats | None:
         """Set the classes, and give the losses in their order."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
@@ -102,6 +103,27 @@ def test_weighted_losses_beyond_float64_are_refused() -> None:
     for model in ESTIMATORS[:3]:
         with pytest.raises(ValueError, match="sum of the losses times"):
             fit(model, weights(all=1e200), LOSSES * 1e200)
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [
+        pd.DataFrame({0: LOSSES[:, 0]}),
+        pd.DataFrame(LOSSES[:3]),
+        pd.DataFrame(LOSSES, columns=["a", "b"]),
+        pd.concat([pd.DataFrame(LOSSES)] * 2, axis=1),
+        pd.concat({"a": pd.DataFrame(LOSSES)}, axis=1),
+        LOSSES[:, :1],
+        LOSSES[:3],
+        LOSSES[:, 0],
+    ],
+)
+def test_a_score_is_of_losses_of_the_same_rows_and_labels(losses: Any) -> None:
+    model = RegretClassifier().fit(VALUES, LABELS)
+    with pytest.raises(ValueError, match=r"loss|1D array"):
+        model.score(VALUES, LABELS, losses=losses)
+    turned = pd.DataFrame(LOSSES).iloc[:, ::-1].assign(extra=9.0)
+    assert model.score(VALUES, LABELS, losses=turned) == model.score(VALUES, LABELS, losses=LOSSES)
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -1.0, 0.0, 1e308])
