@@ -22,10 +22,29 @@ class Progress(Protocol):
 
 
 class Reporter(Protocol):
-    """The caller of long work, who may want to watch it."""
+    """The caller of long work, who may want to watch it.
+
+    >>> from contextlib import contextmanager
+    >>> class Lines(list):
+    ...     def notice(self, message):
+    ...         self.append(message)
+    ...     @contextmanager
+    ...     def progress(self, title, total):
+    ...         self.append(f"{title}: {total}")
+    ...         yield self
+    ...     def step(self, label=""):
+    ...         self.append(label)
+    ...     found = step
+    >>> lines = Lines()
+    >>> traces = af.capture_traces("prodcons", "seen", threads=2, size="tiny", reporter=lines)
+    >>> len(lines) > 1
+    True
+    """
 
     def progress(self, title: str, total: int) -> AbstractContextManager[Progress]:
-        """Context in which `total` pieces of work are done."""
+        """Context in which `total` pieces of work are done. It gives an object with two methods:
+        `step(label)`, called for each finished piece, and `found()`, called for each that existed.
+        """
         ...
 
     def notice(self, message: str) -> None:

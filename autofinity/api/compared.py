@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autofinity.api.arguments import count_of, names_of
 from autofinity.api.machines import Machine
 from autofinity.api.policies import Policy, file_of
-from autofinity.api.wanted import names_of, wanted_of
+from autofinity.api.wanted import wanted_of
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ class Compared:
     comparison.
 
     * `inside`: internal type, which may change.
+
+    >>> given = dict(threads=2, programs="prodcons", size="tiny", mechanisms="packed", work="work")
+    >>> beside = af.compare("opteron-6164he", **given)
+    >>> bool(beside.summary.time_vs_os["packed"] > 0), len(beside.cases), len(beside.failed)
+    (True, 3, 0)
     """
 
     inside: Sequence[MechanismCase]
@@ -102,7 +108,8 @@ def compare(
     policy: Policy | Path | str | None = None,
     suite: Path | str | None = None,
     work: Path | str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
+    on: str = "",
     reporter: Reporter = SILENT,
 ) -> Compared:
     """Run mechanisms (`autofinity compare --list`; empty: all) on the same programs, together with
@@ -111,7 +118,12 @@ def compare(
     `seeds` is the number of runs of each mechanism, `repeats` the number of times that a program
     runs in one run, `paper_s` the length of the papers' runs in seconds, to which detectors' rates
     are scaled. `policy` is for our own mechanisms, by default the machine's. Other arguments are
-    those of `profile`. Takes minutes to hours. Raises `AutofinityError`.
+    those of `profile`, `on` among them. Takes minutes to hours. Raises `AutofinityError`.
+
+    >>> given = dict(threads=2, programs="prodcons", size="tiny", mechanisms="packed", work="work")
+    >>> beside = af.compare("opteron-6164he", **given)
+    >>> beside.summary.index.to_list()
+    ['os', 'packed', 'oracle']
     """
     from autofinity.mechanisms.registry import pick
     from autofinity.workflow.compare import Asked, compared
@@ -124,8 +136,10 @@ def compare(
         suite=suite,
         work=work,
         jobs=jobs,
+        on=on,
     )
+    counts = count_of(seeds, "seeds"), count_of(repeats, "repeats")
     with tempfile.TemporaryDirectory() as folder:
         named = None if policy is None else file_of(policy, Path(folder))
-        asked = Asked(wanted, seeds, repeats, paper_s, policy=named)
-        return Compared(compared(asked, pick(names_of(mechanisms)), reporter))
+        asked = Asked(wanted, *counts, paper_s, policy=named)
+        return Compared(compared(asked, pick(names_of(mechanisms, "mechanisms")), reporter))

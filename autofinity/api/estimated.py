@@ -22,6 +22,11 @@ def policy_of(model: RuleListClassifier) -> Policy:
 
     Raises `AutofinityError` for other labels, for columns without names and for anything that is
     no estimator of ours, and scikit-learn's `NotFittedError`.
+
+    >>> data = af.training_data("opteron-6164he")
+    >>> model = af.RegretClassifier(bins=20, most_rules=2).fit(data.X, data.y, **data.fit_params)
+    >>> len(af.policy_of(model).rules)
+    2
     """
     from autofinity.learning.rule_list_classifier import RuleListClassifier
     from autofinity.learning.rule_list_policy import policy_of_rules

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autofinity.api.arguments import counts_of, path_if_any
 from autofinity.api.learned import settings
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.policies import Policy, file_of
-from autofinity.api.wanted import counts_of, wanted_of
+from autofinity.api.wanted import wanted_of
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -25,6 +26,13 @@ class Evaluation:
     """Cases, each a program with a thread count, and the verdict. Notebooks show both.
 
     * `inside`: internal type, which may change.
+
+    >>> given = dict(threads=8, policy="opteron-6164he", programs="lu")
+    >>> judged = af.evaluate("opteron-6164he", **given)
+    >>> judged.cases[["program", "threads", "name", "win"]].to_numpy().tolist()
+    [['lu', 8, 'packed', True]]
+    >>> judged.summary["cases"]
+    1
     """
 
     inside: Evaluated
@@ -99,7 +107,8 @@ def evaluate(
     sizes: Sequence[str] | str = ("small",),
     suite: Path | str | None = None,
     work: Path | str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
+    on: str = "",
     paper: bool = False,
     reporter: Reporter = SILENT,
 ) -> Evaluation:
@@ -110,12 +119,16 @@ def evaluate(
     `observations` is a file or folder of `profile`, by default the shipped observations of the
     machine. Where there are none, or a `suite` is given, programs are profiled first (minutes to
     hours; arguments are those of `profile`). Raises `AutofinityError` where no case can be judged.
+
+    >>> given = dict(threads=8, policy="opteron-6164he", programs=["lu", "stencil"])
+    >>> af.evaluate("opteron-6164he", **given).summary["wins"]
+    2
     """
     from autofinity.workflow.evaluate import evaluate as evaluated
     from autofinity.workflow.observations import shipped_observations
 
     name = name_of(machine)
-    given = None if observations is None else Path(observations)
+    given = path_if_any(observations, "observations")
     wanted = wanted_of(
         machine,
         programs=programs,
@@ -124,13 +137,14 @@ def evaluate(
         suite=suite,
         work=work,
         jobs=jobs,
+        on=on,
     )
     with tempfile.TemporaryDirectory() as folder:
         return Evaluation(
             evaluated(
                 wanted,
                 settings(paper),
-                train_threads=counts_of(train_threads),
+                train_threads=counts_of(train_threads, "train_threads"),
                 policy=None if policy is None else file_of(policy, Path(folder)),
                 observations=given or (shipped_observations(name) if suite is None else None),
                 reporter=reporter,

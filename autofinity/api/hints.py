@@ -14,6 +14,11 @@ def as_hint(hint: Hint | str) -> Hint:
     """
     if isinstance(hint, Hint):
         return hint
+    if not isinstance(hint, str):
+        raise UsageError(
+            f"got {hint!r:.60} as hint; expected a hint, its name or its letters: "
+            + ", ".join(each.shown for each in HINTS)
+        )
     try:
         return Hint.parse(hint)
     except ValueError as error:

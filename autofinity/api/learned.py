@@ -26,7 +26,8 @@ def train(
     sizes: Sequence[str] | str = ("small",),
     suite: Path | str | None = None,
     work: Path | str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
+    on: str = "",
     paper: bool = False,
     reporter: Reporter = SILENT,
 ) -> Policy:
@@ -34,6 +35,10 @@ def train(
 
     With `paper`, the method is that of Moore & Childers (CC 2013). Takes minutes to hours. Raises
     `AutofinityError`.
+
+    >>> given = dict(threads=2, programs=["prodcons", "stencil"], sizes="tiny", work="work")
+    >>> af.train("xeon-e5-2650", **given).made_of["machine"]
+    'xeon-e5-2650'
     """
     from autofinity.workflow.train import train as trained
 
@@ -45,6 +50,7 @@ def train(
         suite=suite,
         work=work,
         jobs=jobs,
+        on=on,
     )
     learned = trained(wanted, settings(paper), reporter)
     return Policy(learned.policy, learned.notes)
@@ -62,6 +68,11 @@ def learn(
     `machine` is the machine of their affinities, by default the one that they name. With `paper`,
     the method is that of Moore & Childers. Takes seconds to minutes. Raises `AutofinityError` for a
     table with other columns, of several machines, or from which nothing can be learned.
+
+    >>> seen = af.observations("opteron-6164he", threads=8)
+    >>> policy = af.learn(seen[seen.program != "stencil"])
+    >>> policy.default.name, len(policy.notes) > 0
+    ('spread', True)
     """
     from autofinity.workflow.train import rules_of
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autofinity.api.arguments import text_of_path
+from autofinity.model.errors import UsageError
 from autofinity.model.topology import Topology
 
+SYNTHETIC = "synthetic:"
+"""Beginning of a machine's description, which is no path."""
 WIDTH = 80
 """Width of a picture in columns."""
 
@@ -18,6 +22,12 @@ class Machine:
 
     * `name`: name that `machine` was called with.
     * `topology`: all details; an internal type, which may change.
+
+    >>> machine = af.machine("opteron-6164he")
+    >>> machine.sockets, machine.nodes, len(machine.cpus)
+    (4, 8, 48)
+    >>> machine.distances[0][:2]
+    (10, 16)
     """
 
     name: str
@@ -67,7 +77,11 @@ class Machine:
 
 
 def machines() -> tuple[str, ...]:
-    """Names of the known machines, each with a file in data/machines, sorted."""
+    """Names of the known machines, each with a file in data/machines, sorted.
+
+    >>> "xeon-8480" in af.machines()
+    True
+    """
     from autofinity.sim.preset import preset_names
 
     return preset_names()
@@ -79,17 +93,27 @@ def machine(name: Path | str = "host") -> Machine:
     core:4 pu:1`.
 
     Raises `AutofinityError` for a name that is none of these and for a machine that cannot be read.
+
+    >>> af.machine("synthetic:pack:2 numa:1 l3:1 core:2 pu:1").cores
+    4
     """
     from autofinity.workflow.backends import machine_topology
 
-    return Machine(str(name), machine_topology(str(name)))
+    name = name_of(name)
+    return Machine(name, machine_topology(name))
 
 
 def as_machine(one: Machine | str) -> Machine:
     """The given machine, or the machine of this name."""
-    return one if isinstance(one, Machine) else machine(one)
+    return one if isinstance(one, Machine) else machine(name_of(one))
 
 
-def name_of(one: Machine | str) -> str:
-    """Name of a machine, for functions of `workflow` that take names."""
-    return one.name if isinstance(one, Machine) else one
+def name_of(one: Machine | Path | str) -> str:
+    """Name of a machine, for functions of `workflow` that take names. Raises `UsageError`."""
+    if isinstance(one, Machine):
+        return one.name
+    if isinstance(one, str) and one.startswith(SYNTHETIC):
+        return one
+    if not isinstance(one, Path | str) or not str(one):
+        raise UsageError(f"machine is {one!r:.60}; expected a machine, or its name (`machines`)")
+    return text_of_path(one, "machine")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from autofinity.api.arguments import cpus_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import WIDTH, Machine, as_machine
 from autofinity.model.affinity import Hint
@@ -32,6 +33,10 @@ class MappedThreads:
       L2, 4 in a last-level cache, 10 in a node, and the SLIT between nodes. NaN where that is
       unknown.
     * `inside`: internal type, which may change.
+
+    >>> mapped = af.map_threads([[0, 9], [9, 0]], "opteron-6164he")
+    >>> mapped.algorithm, mapped.cost, bool(mapped.algorithms.cost["refined"] == mapped.cost)
+    ('refined', 36.0, True)
     """
 
     machine: Machine = field(repr=False)
@@ -84,12 +89,15 @@ def map_threads(
     `available`, the kernel's numbers of CPUs, by default all that are allowed; with more threads
     than CPUs, all of them. Raises `AutofinityError` for another matrix, and for an unknown machine,
     hint or algorithm.
+
+    >>> af.map_threads([[0, 9], [9, 0]], "opteron-6164he").cpus
+    (0, 1)
     """
     from autofinity.mapping.cost import is_known
     from autofinity.workflow.map import map_threads as mapped_beside
 
     on = as_machine(machine)
-    among = None if available is None else frozenset(map(OsIndex, available))
+    among = None if available is None else frozenset(cpus_of(available, "available"))
     matrix = _matrix(sharing)
     done = mapped_beside(matrix, on.topology, algorithm, as_hint(hint), among)
     known = is_known(on.topology, done.chosen.cpus)
@@ -103,8 +111,10 @@ def _matrix(sharing: npt.ArrayLike) -> SharingMatrix:
     from autofinity.model.sharing import SharingMatrix
 
     try:
+        if np.iscomplexobj(sharing):
+            raise TypeError("complex numbers")
         cells = np.array(sharing, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise UsageError(f"the sharing matrix holds other values than numbers: {error}") from None
     if cells.ndim != 2 or cells.shape[0] != cells.shape[1] or not cells.size:
         raise UsageError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from autofinity.api.arguments import count_of, cpus_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import WIDTH, Machine, as_machine
 from autofinity.model.affinity import Affinity, Hint
@@ -19,6 +20,10 @@ class PlacedThreads:
     * `hint`: the hint that was matched.
     * `affinity`: threads in each LLC of each socket, up to isomorphism: `str` gives `{6,2}`.
     * `cpus`: the kernel's number of each thread's CPU, in thread order.
+
+    >>> placed = af.get_affinity("opteron-6164he", 8, "packed")
+    >>> str(placed.affinity), placed.command("taskset")
+    ('{6,2}', 'taskset -c 0,1,2,3,4,5,6,7')
     """
 
     machine: Machine = field(repr=False)
@@ -69,12 +74,17 @@ def get_affinity(
     `near` is a device (`gpu0`, `eth0`, a PCI address) whose nodes are preferred, in the same
     affinity; a device whose node is not known changes nothing. Raises `AutofinityError` for an
     unknown machine, hint, CPU or device, and for more threads than CPUs.
+
+    >>> af.get_affinity("opteron-6164he", 4, "packed").cpus
+    (0, 1, 2, 3)
+    >>> af.get_affinity("opteron-6164he", 2, "slp", available=[7, 8, 9]).cpus
+    (7, 8)
     """
     from autofinity.affinity.hints import get_affinity as best_match
     from autofinity.workflow.devices import near_device
 
     on = as_machine(machine)
-    among = None if available is None else frozenset(map(OsIndex, available))
+    among = None if available is None else frozenset(cpus_of(available, "available"))
     nodes = near_device(on.topology, on.name, near).nodes
-    found = best_match(on.topology, threads, as_hint(hint), among, nodes)
+    found = best_match(on.topology, count_of(threads, "threads"), as_hint(hint), among, nodes)
     return PlacedThreads(on, as_hint(hint), found.affinity, tuple(map(int, found.cpus)))

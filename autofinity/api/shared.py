@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autofinity.api.arguments import count_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.traces import Trace, folder_of
@@ -25,6 +26,11 @@ class Sharing:
 
     * `name`: program, machine and detector.
     * `inside`: internal type, which may change.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> shared = af.detect_sharing(trace, "opteron-6164he")
+    >>> bool(shared.matrix[0, 1] == shared.matrix[1, 0] > 0)
+    True
     """
 
     name: str
@@ -81,12 +87,21 @@ def detect_sharing(
     `threads` is the number of placed threads, by default as many as the program had, placed by the
     hint; `seed` is the random seed of page colours. Raises `AutofinityError` for an unknown
     detector, and for a missing trace or machine.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> af.detect_sharing(trace, "opteron-6164he", detector="tlb").matrix.shape
+    (2, 2)
     """
     from autofinity.workflow.backends import simulated
     from autofinity.workflow.detect import detect
 
     name, folder = name_of(machine), folder_of(trace)
     found = detect(
-        simulated(name), folder, detector, threads=threads, hint=as_hint(hint), seed=seed
+        simulated(name),
+        folder,
+        detector,
+        threads=None if threads is None else count_of(threads, "threads"),
+        hint=as_hint(hint),
+        seed=seed,
     )
     return Sharing(f"{folder.name} on {name}, with {detector}", found)

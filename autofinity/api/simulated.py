@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from autofinity.api.arguments import count_of, cpus_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.policies import Policy, as_policy
@@ -36,6 +37,13 @@ class Simulation:
     * `ipc`: instructions per elapsed clock and thread.
     * `cpus`: the kernel's number of each placed thread's CPU, in thread order.
     * `topology`, `inside`: internal types, which may change.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> replay = af.simulate(trace, "opteron-6164he", cpus=[0, 6], period_us=50)
+    >>> replay.cpus, replay.threads.shape[0], bool(replay.counts["instructions"] > 0)
+    ((0, 6), 2, True)
+    >>> list(replay.samples.columns[:2])
+    ['start_s', 'end_s']
     """
 
     machine: str
@@ -116,6 +124,11 @@ class PolicyRun:
       first.
     * `decided_at_s`: simulated seconds from the start of the region to the decision; NaN where the
       program ended first.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> run = af.simulate_policy(trace, "opteron-6164he", "any-machine")
+    >>> run.machine, run.roi_s > 0
+    ('opteron-6164he', True)
     """
 
     machine: str
@@ -158,6 +171,12 @@ def simulate(
     program had. `period_us` is the sample period in simulated microseconds; `seed` is the random
     seed for page colours. Raises `AutofinityError` for more than one of hint, affinity and CPUs,
     and for a missing trace or machine.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> spread = af.simulate(trace, "opteron-6164he")
+    >>> packed = af.simulate(trace, "opteron-6164he", affinity="{2}")
+    >>> packed.roi_s < spread.roi_s
+    True
     """
     from autofinity.workflow.backends import simulated_spec
     from autofinity.workflow.simulate import Seats, simulate_trace
@@ -165,7 +184,7 @@ def simulate(
     if sum(each is not None for each in (hint, affinity, cpus)) > 1:
         raise UsageError("got more than one of hint, affinity and cpus; expected one")
     if cpus is not None:
-        seats = Seats(cpus=tuple(map(OsIndex, cpus)))
+        seats = Seats(cpus=cpus_of(cpus, "cpus"))
     elif affinity is not None:
         seats = Seats(affinity=_affinity(affinity))
     else:
@@ -175,7 +194,7 @@ def simulate(
         spec,
         folder_of(trace),
         seats,
-        threads=threads,
+        threads=None if threads is None else count_of(threads, "threads"),
         period_us=period_us,
         seed=seed,
         pages=pages,
@@ -204,6 +223,10 @@ def simulate_policy(
 
     The policy may be a name or a file, as for `load_policy`; other arguments are those of
     `simulate`. Raises `AutofinityError` for a missing trace, machine or policy.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> af.simulate_policy(trace, "opteron-6164he", "any-machine").hints[0].name
+    'spread'
     """
     from autofinity.workflow import simulate as replays
     from autofinity.workflow.backends import simulated_spec
@@ -212,7 +235,7 @@ def simulate_policy(
         simulated_spec(name_of(machine)),
         folder_of(trace),
         as_policy(policy).inside,
-        threads=threads,
+        threads=None if threads is None else count_of(threads, "threads"),
         period_us=period_us,
         seed=seed,
     )
@@ -222,6 +245,8 @@ def simulate_policy(
 def _affinity(affinity: Affinity | str) -> Affinity:
     if isinstance(affinity, Affinity):
         return affinity
+    if not isinstance(affinity, str):
+        raise UsageError(f"affinity is {affinity!r:.60}; expected one such as '{{6,2}}{{1}}'")
     try:
         return Affinity.parse(affinity)
     except ValueError as error:

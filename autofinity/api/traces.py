@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autofinity.api.wanted import names_of, path_of
+from autofinity.api.arguments import count_of, names_of, path_if_any, path_of
 from autofinity.foreign_text import one_line
-from autofinity.model.errors import UsageError
 from autofinity.reporter import SILENT, Reporter
 from autofinity.trace.meta import TraceMeta, read_meta
 
@@ -26,6 +25,10 @@ class Trace:
     * `accesses`: number of loads and stores of all threads.
     * `sampled`: whether windows of a long run are recorded, not the whole run.
     * `inside`: internal type, which may change.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> trace.input, trace.sampled, trace.accesses > 0
+    ('tiny', False, True)
     """
 
     path: Path
@@ -58,8 +61,12 @@ def load_trace(folder: Path | str) -> Trace:
     """The trace in a folder of `capture_traces` or `autofinity capture`.
 
     Raises `AutofinityError` where there is no trace or it is damaged.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> af.load_trace(trace.path) == trace
+    True
     """
-    return _trace(read_meta(Path(folder)))
+    return _trace(read_meta(path_of(folder, "folder")))
 
 
 def capture_traces(
@@ -77,19 +84,21 @@ def capture_traces(
     `suite` is a manifest, by default the shipped one; empty `programs` means all. Inputs that are
     too long to be recorded whole are sampled. Raises `AutofinityError` for an unknown program or
     size, and where a program cannot be built or run.
+
+    >>> (trace,) = af.capture_traces("prodcons", "traces", threads=2, size="tiny")
+    >>> trace.program, trace.threads
+    ('prodcons', 2)
     """
     from autofinity.resources import shipped
     from autofinity.trace.manifest import load_suite
     from autofinity.workflow.capture import capture_traces as captured
 
-    if threads < 1:
-        raise UsageError(f"{threads} threads; expected at least 1")
     found = captured(
-        load_suite(path_of(suite) or shipped("training", "suite.toml")),
-        names_of(programs),
-        threads,
+        load_suite(path_if_any(suite, "suite") or shipped("training", "suite.toml")),
+        names_of(programs, "programs"),
+        count_of(threads, "threads"),
         size,
-        Path(folder),
+        path_of(folder, "folder"),
         sample="auto",
         reporter=reporter,
     )
@@ -98,7 +107,7 @@ def capture_traces(
 
 def folder_of(trace: Trace | Path | str) -> Path:
     """Folder of a trace, for functions of `workflow` that take folders."""
-    return trace.path if isinstance(trace, Trace) else Path(trace)
+    return trace.path if isinstance(trace, Trace) else path_of(trace, "trace")
 
 
 def _trace(meta: TraceMeta) -> Trace:

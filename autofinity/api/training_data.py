@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autofinity.api.arguments import names_of
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.observed import observed_in
 from autofinity.model.errors import UsageError
@@ -37,6 +38,12 @@ class TrainingData:
     * `groups`: program of each row (n), for `GroupKFold` and `LeaveOneGroupOut`; None where rows
       come from an action table, which joins programs.
     * `bins`: edges between the bins of each feature, for the `bins` of an estimator.
+
+    >>> data = af.training_data("opteron-6164he")
+    >>> len(data.X) == len(data.y) == len(data.sample_weight) == len(data.losses)
+    True
+    >>> bool(data.regret(["packed"] * len(data.y)).max() > 0.5)
+    True
     """
 
     X: pd.DataFrame
@@ -64,7 +71,10 @@ class TrainingData:
 
         from autofinity.api.hints import as_hint
 
-        given = [str(as_hint(str(hint))) for hint in np.asarray(hints).tolist()]
+        several = np.asarray(hints)
+        if several.ndim != 1:
+            raise UsageError(f"got hints of shape {several.shape}; expected {len(self.y)} in a row")
+        given = [str(as_hint(str(hint))) for hint in several.tolist()]
         if len(given) != len(self.y):
             raise UsageError(f"got {len(given)} hints; expected {len(self.y)}, one for each row")
         lost = self.losses.to_numpy()[np.arange(len(given)), self.losses.columns.get_indexer(given)]
@@ -102,7 +112,7 @@ def training_data(
     source: pd.DataFrame | Machine | Path | str,
     *,
     machine: Machine | str | None = None,
-    features: Sequence[str] | None = None,
+    features: Sequence[str] | str | None = None,
 ) -> TrainingData:
     """Rows to learn from, of observations (a table of `observations` or `profile`, or what
     `observations` takes) or of an action table (`action_table`, or a file of one).
@@ -116,6 +126,10 @@ def training_data(
 
     Raises `AutofinityError` for other tables, for observations of several machines, and where
     nothing varies.
+
+    >>> data = af.training_data("opteron-6164he", features=["ipc", "llc_misses_pki"])
+    >>> data.X.columns.to_list(), data.losses.shape[1]
+    (['ipc', 'llc_misses_pki'], 8)
     """
     from autofinity.learning.labelled_rows import rows_of_table
     from autofinity.learning.settings import LearningSettings
@@ -124,7 +138,8 @@ def training_data(
     table = _action_table_in(source)
     if table is None:
         seen, name = observed_in(source), None if machine is None else name_of(machine)
-        rows = labelled_rows(seen, LearningSettings(), machine=name, features=features)
+        named = None if features is None else names_of(features, "features")
+        rows = labelled_rows(seen, LearningSettings(), machine=name, features=named)
         return _training_data(rows)
     if machine is not None or features is not None:
         raise UsageError("machine and features are those of the action table; give neither")
@@ -146,6 +161,10 @@ def action_table(
     (NaN: unknown), the `best` hint in letters, and the `weight` of the samples behind the row. With
     `paper`, performances are those of the paper's metric. Takes seconds. Raises `AutofinityError`
     for other tables and where nothing varies.
+
+    >>> table = af.action_table("opteron-6164he")
+    >>> table.filter(like="consequence:").shape[1], "best" in table
+    (8, True)
     """
     from autofinity.api.learned import settings
     from autofinity.workflow.learning_steps import action_table_of
@@ -161,7 +180,9 @@ def _action_table_in(source: pd.DataFrame | Machine | Path | str) -> pd.DataFram
     from autofinity.learning import table_file
 
     if isinstance(source, pd.DataFrame):
-        return source if set(source.columns) >= _OF_ACTION_TABLES else None
+        from autofinity.learning.action_frame import checked
+
+        return checked(source) if set(source.columns) >= _OF_ACTION_TABLES else None
     if isinstance(source, Path | str) and table_file.is_table(source):
         return table_file.load(source)[0]
     return None

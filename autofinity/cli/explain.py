@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,15 +15,16 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
-from autofinity.model.affinity import DISTRIBUTED
 from autofinity.model.errors import UsageError
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.run_records import database_named
 
 if TYPE_CHECKING:
     from autofinity.model.affinity import Hint
-    from autofinity.model.policy import RulePolicy, SecondLook, Trial
+    from autofinity.model.policy import RulePolicy, SecondLook
+    from autofinity.policy.answers import Steps
     from autofinity.policy.explain import Explanation
+    from autofinity.policy.explain_steps import ExplainedStep
     from autofinity.report.page import Section
 
 
@@ -74,7 +75,9 @@ def command(
     POLICY is a policy file, or the name of a shipped policy. A margin is the relative change of a
     value that would lead to another hint.
     """
-    from autofinity.policy.explain import explain, explanation_data
+    from autofinity.policy.answers import Given
+    from autofinity.policy.explain import explanation_data
+    from autofinity.policy.explain_steps import explain_steps
     from autofinity.policy.on_machine import on_machine
 
     if not samples and names_run(policy):
@@ -89,78 +92,45 @@ def command(
     facts = {name: start.pop(name) for name in read.facts if name in start}
     lacking = [name for name in read.facts if name not in facts]
     read = on_machine(read, facts)
-    why = explain(read, start)
+    given = Given(read, start, probe or None, sample_of(trial_samples) or None)
+    found, explained = explain_steps(given)
+    why, again = explained[0].why, explained[1] if len(explained) > 1 else None
     second = read.second_after(why.decision.hint)
-    again = explain(second.policy, second.values(start, probe)) if second and probe else None
-    trial = read.trial if read.trial and again and read.trial.takes_place(start, probe) else None
-    final = _final(why, second, again, trial, (start, probe, sample_of(trial_samples)))
+    final = None if found.awaits else found.steps[-1].decision.hint
     if as_json:
+        tries = read.trial if again and (found.awaits or len(explained) > 2) else None
         document = explanation_data(read, why)
         document["asks_again_in"] = None if second is None else str(second.sampled_in)
         document["second"] = (
-            None if second is None or again is None else explanation_data(second.policy, again)
+            None if again is None else explanation_data(again.step.asked, again.why)
         )
-        document["tries"] = None if trial is None else str(trial.hint)
+        document["tries"] = None if tries is None else str(tries.hint)
         document["final"] = None if final is None else str(final)
         say_json(document)
     else:
-        _print(read, why, lacking, second, again, trial)
+        _print(read, found, explained, lacking)
         if second is not None and final is not None:
             say(f"final answer: {final.shown}")
         if second is None and probe:
             say("--second is ignored: this answer is final", err=True)
     if html is not None:
-        _keep_page(html, policy, read, why, lacking, second, again)
-
-
-def _final(
-    why: Explanation,
-    second: SecondLook | None,
-    again: Explanation | None,
-    trial: Trial | None,
-    samples: tuple[Mapping[str, float], Mapping[str, float], Mapping[str, float]],
-) -> Hint | None:
-    """The answer that stands; None while the policy asks for one more sample.
-
-    The sample of the answer's affinity is the first one for spread, else the second one.
-    """
-    start, probe, tried = samples
-    if second is None:
-        return why.decision.hint
-    if again is None or (trial is not None and not tried):
-        return None
-    if trial is None:
-        return again.decision.hint
-    from autofinity.policy.selector import decide
-
-    question = trial.against(again.decision.hint)
-    answered = start if again.decision.hint == DISTRIBUTED else probe
-    return decide(question.policy, question.values(answered, tried)).hint
+        _keep_page(html, policy, read, why, lacking, second, again.why if again else None)
 
 
 def _print(
     read: RulePolicy,
-    why: Explanation,
+    found: Steps,
+    explained: tuple[ExplainedStep, ...],
     lacking: Sequence[str],
-    second: SecondLook | None,
-    again: Explanation | None,
-    trial: Trial | None,
 ) -> None:
     from autofinity.policy.explain import explanation_text
-    from autofinity.policy.readable import second_text, trial_text
+    from autofinity.policy.explain_steps import later_lines
 
+    why = explained[0].why
     say(explanation_text(read, why), newline=False)
-    for line in _wishes(lacking, why):
+    later = later_lines(read, found, explained, lambda sample: f"--{sample}")
+    for line in (*_wishes(lacking, why), *later):
         say(line)
-    if second is not None:
-        say(f"{second_text(second)}:")
-        if again is None:
-            say("  give that sample with --second")
-        else:
-            text = explanation_text(second.policy, again)
-            say("".join(f"  {line}\n" for line in text.splitlines()), newline=False)
-        if trial is not None:
-            say(f"with --trial: {trial_text(trial)}")
 
 
 def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:

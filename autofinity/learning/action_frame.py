@@ -12,12 +12,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from autofinity.foreign_frame import check_names, numbers, shown, texts
 from autofinity.model.affinity import HINTS, Affinity
+from autofinity.model.errors import LearningError
 
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
@@ -55,6 +58,71 @@ def action_frame(
             "weight": weight,
         }
     )
+
+
+def checked(table: pd.DataFrame) -> pd.DataFrame:
+    """The action table that a user made or changed, in the form of `action_frame`: hints may be
+    text, rows and columns may be in any order, other columns are left out.
+
+    Raises `LearningError`, which names the column, for a table of another form.
+    """
+    check_names(table, LearningError, "the action table")
+    bins = [name for name in table.columns if name.startswith(BIN)]
+    expected = f"{BIN}FEATURE, affinity, {', '.join(CONSEQUENCES)}, best and weight"
+    for name in ("affinity", *CONSEQUENCES, "best", "weight"):
+        if name not in table.columns:
+            raise LearningError(
+                f"the action table lacks the column {shown(name)}, expected {expected}; begin with "
+                "a table of `action_table`"
+            )
+    if not len(table):
+        raise LearningError("the action table has no rows, expected at least one")
+    for name in bins:
+        _check_bins(table[name], name)
+    columns = {
+        name: numbers(table[name], name, LearningError) for name in (*CONSEQUENCES, "weight")
+    }
+    for name in CONSEQUENCES:
+        if np.isinf(columns[name]).any():
+            raise LearningError(f"the column {shown(name)} is infinite, expected finite or NaN")
+    worth = np.column_stack([columns[name] for name in CONSEQUENCES])
+    if np.isnan(worth).all(axis=1).any():
+        raise LearningError("a row of the action table has no consequence, expected one at least")
+    if not ((columns["weight"] > 0) & np.isfinite(columns["weight"])).all():
+        raise LearningError("the column 'weight' has a value that is not finite and above 0")
+    best = texts(table["best"], "best", LearningError).astype(str)
+    odd = sorted(set(best) - set(map(str, HINTS)))
+    if odd:
+        raise LearningError(
+            f"the column 'best' has {shown(odd[0])}, expected letters of hints: "
+            + ", ".join(map(str, HINTS))
+        )
+    affinity = texts(table["affinity"], "affinity", LearningError)
+    try:
+        for name in affinity.cat.categories:
+            Affinity.parse(name)
+    except ValueError as error:
+        raise LearningError(f"the column 'affinity': {error}") from None
+    named = pd.Categorical(best, [str(hint) for hint in HINTS])
+    kept = table[[*bins, "affinity", *CONSEQUENCES, "best", "weight"]]
+    return kept.assign(affinity=affinity, best=named, **columns)
+
+
+def _check_bins(column: pd.Series[Any], name: str) -> None:
+    """Raise `LearningError` unless the column has ordered bins without gaps, one in each row."""
+    found = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else None
+    if not isinstance(found, pd.IntervalIndex) or found.closed != "right" or column.hasnans:
+        raise LearningError(
+            f"the column {shown(name)} has {column.dtype}, expected a bin in every row: a category "
+            "of intervals (lower, upper], as `action_table` makes it"
+        )
+    edges = np.append(found.left, found.right[-1:])
+    joined = bool((found.left[1:] == found.right[:-1]).all() and (np.diff(edges) > 0).all())
+    if not joined or list(edges[[0, -1]]) != [-np.inf, np.inf]:
+        raise LearningError(
+            f"the bins of the column {shown(name)} do not follow one another from -inf to inf; "
+            "take them as `action_table` makes them"
+        )
 
 
 def intervals(cuts: Sequence[float]) -> pd.IntervalIndex:

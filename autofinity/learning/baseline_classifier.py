@@ -22,6 +22,10 @@ class BaselineClassifier(RuleListClassifier):
 
     * `classes_`: the labels, ascending.
     * `rules_`: a single rule, which always fires.
+
+    >>> X, y = [[0.1], [0.2], [0.8], [0.9]] * 3, ["SLP", "SLP", "slp", "slp"] * 3
+    >>> af.BaselineClassifier(label="slp").fit(X, y).predict([[0.1], [0.9]]).tolist()
+    ['slp', 'slp']
     """
 
     bins: Bins = None

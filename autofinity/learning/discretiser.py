@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from autofinity.learning.discretise import bin_of, equal_frequency, equal_share, equal_width
+from autofinity.learning.sample_weights import checked_weights
 from autofinity.learning.settings import METHODS, BinNumber, Method
 
 type Floats = npt.NDArray[np.float64]
@@ -50,12 +51,11 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     ) -> Self:
         """Cut the columns of `X` (n × features).
 
-        Raises `ValueError` for input that scikit-learn refuses and for parameters out of range.
+        Raises `ValueError` for input that scikit-learn refuses, for parameters out of range, and
+        for weights that are negative, all zero, NaN or infinite, or of a sum above 1e300.
         """
         values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
-        weights = _check_sample_weight(
-            sample_weight, values, dtype=np.float64, ensure_non_negative=True
-        )
+        weights = checked_weights(sample_weight, values)
         if self.method not in METHODS or self.bins < 1:
             raise ValueError(
                 f"{self.bins} bins of {self.method!r}, expected 1 or more of {', '.join(METHODS)}"

@@ -12,6 +12,7 @@ from autofinity.learning.settings import Features
 from autofinity.model.errors import LearningError, UnknownCounterError
 from autofinity.model.facts import FACTS, FactsOf
 from autofinity.model.ratios import CATALOGUE, GAINS, START, SUMS, Ratio, portable
+from autofinity.policy.many import ratio_of
 from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
@@ -117,11 +118,8 @@ def fits(features: Sequence[str], k: int) -> bool:
 
 
 def _ratio(table: ObservationTable, ratio: Ratio) -> Floats:
-    """Values of `Ratio.of`, for all rows."""
-    over = _sum(table, ratio.denominator)
-    values = np.full(len(table), np.nan)
-    known = over > 0
-    values[known] = ratio.scale * _sum(table, ratio.numerator)[known] / over[known]
+    """Values of `Ratio.of`, for all rows; divided by the column of the ratio's fact."""
+    values = ratio_of(replace(ratio, fact=""), table.counters, len(table))
     return values / table.counters[ratio.fact] if ratio.fact else values
 
 

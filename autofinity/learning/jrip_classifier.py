@@ -31,6 +31,10 @@ class JRipClassifier(RuleListClassifier):
     * `classes_`: the labels, ascending.
     * `rules_`: the rules in order, the default last, each with its `conditions`, `label`, and the
       weights `covered` and `wrong`.
+
+    >>> X, y = [[0.1], [0.2], [0.8], [0.9]] * 3, ["SLP", "SLP", "slp", "slp"] * 3
+    >>> af.JRipClassifier().fit(X, y).predict([[0.1], [0.9]]).tolist()
+    ['SLP', 'slp']
     """
 
     def __init__(

@@ -264,7 +264,19 @@ def make_table(
     settings: LearningSettings,
     hints_of: HintsOf,
 ) -> pd.DataFrame:
-    """Figure 6 over the behaviours, with the comparison that the settings choose."""
+    """Figure 6 over the behaviours, with the comparison that the settings choose.
+
+    Raises `LearningError` where no program is sensitive to affinity, and without counters.
+    """
+    if not len(ready.table):
+        raise LearningError(
+            "no program is sensitive to affinity, so there is no action table; profile others"
+        )
+    if not counters:
+        raise LearningError(
+            "no feature helps to choose among hints, so there is no action table; profile more "
+            "programs"
+        )
     elsewhere: Elsewhere
     if settings.labels == "runs":
         elsewhere = WholeRuns(ready.workload, _losses(ready, settings, hints_of))

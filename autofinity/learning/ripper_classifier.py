@@ -37,6 +37,11 @@ class RipperClassifier(RuleListClassifier):
     * `classes_`: the labels, ascending.
     * `rules_`: the rules in order, the default last, each with its `conditions`, `label`, and the
       weights `covered` and `wrong`.
+
+    >>> X, y = [[0.1], [0.2], [0.8], [0.9]] * 3, ["SLP", "SLP", "slp", "slp"] * 3
+    >>> print(af.RipperClassifier().fit(X, y).describe())
+    if x0 > 0.5 then slp (6 of 6)
+    otherwise SLP (6 of 6)
     """
 
     def __init__(

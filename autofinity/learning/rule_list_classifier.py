@@ -17,15 +17,11 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_array,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from autofinity.learning.class_rules import ClassRule, Cuts, class_rule
 from autofinity.learning.discretise import bin_of, equal_share
+from autofinity.learning.sample_weights import checked_weights
 from autofinity.learning.value_rules import ValueRule, first_to_fire
 from autofinity.model.errors import LearningError
 
@@ -73,17 +69,13 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         `losses` (n × classes) is what each label loses in each row: of a table, the labels are the
         names of its columns; of an array, they are the numbers of its columns. Then all of them are
         classes. Raises `ValueError` for input that scikit-learn refuses, for parameters out of
-        range, and for weights that are negative or all zero.
+        range, and for weights that are negative, all zero, NaN or infinite, or sum to over 1e300.
         """
         values, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(labels)
-        weights = _check_sample_weight(
-            sample_weight, values, dtype=np.float64, ensure_non_negative=True
-        )
-        seen = weights > 0
-        if not seen.any():
-            raise ValueError("the sample weights are all zero, expected a non-zero one")
         loss = self._classes(labels, losses)
+        weights = checked_weights(sample_weight, values, loss)
+        seen = weights > 0
         codes = np.searchsorted(self.classes_, labels)
         self.cut_points_ = self._cuts(values[seen], weights[seen])
         rows = Rows(
@@ -110,7 +102,12 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The label of the first rule that fires, by row. Raises `NotFittedError`, `ValueError`."""
+        """The label of the first rule that fires, by row: n labels for `X`, n × features.
+
+        That is the answer of a policy's first look; an estimator has no second look and no trial
+        (`Policy.decide` has). Raises `NotFittedError`, and `ValueError` for other columns than
+        those of `fit`.
+        """
         fired = self._fired(X)
         labels: npt.NDArray[Any] = self.classes_[[rule.label for rule in self._rules]][fired]
         return labels
@@ -138,14 +135,16 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Share of the weight whose label is predicted; with `losses` (as in `fit`) what the
         predictions are worth: exp(-mean loss). Where losses are logarithms of times, that is the
         geometric mean of the best label's time over the predicted one's. 1 is best.
+
+        Raises `NotFittedError`, and `ValueError` for losses of other rows or labels.
         """
         if losses is None:
             accuracy: float = super().score(X, y, sample_weight)
             return accuracy
-        ordered = losses[self.classes_] if isinstance(losses, pd.DataFrame) else losses
-        loss = check_array(ordered, dtype=np.float64)
-        lost = loss[np.arange(len(loss)), np.searchsorted(self.classes_, self.predict(X))]
-        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        said = self.predict(X)
+        loss = self._losses_of_classes(losses, len(said))
+        lost = loss[np.arange(len(loss)), np.searchsorted(self.classes_, said)]
+        weights = checked_weights(sample_weight, loss, loss)
         return float(np.exp(-np.average(lost, weights=weights)))
 
     @property
@@ -180,6 +179,24 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def _losses_of_classes(self, losses: Any, rows: int) -> Floats:
+        """Losses of the classes that `fit` saw, in their order: rows × classes."""
+        if isinstance(losses, pd.DataFrame):
+            missing = [each for each in self.classes_.tolist() if each not in losses.columns]
+            if losses.columns.nlevels > 1 or not losses.columns.is_unique or missing:
+                raise ValueError(
+                    f"losses have the columns {losses.columns.tolist()}, expected each of "
+                    f"{self.classes_.tolist()} once"
+                )
+            losses = losses[self.classes_]
+        loss: Floats = check_array(losses, dtype=np.float64)
+        if loss.shape != (rows, len(self.classes_)):
+            raise ValueError(
+                f"losses are {loss.shape[0]} × {loss.shape[1]}, expected {rows} rows and a column "
+                f"for each of {self.classes_.tolist()}"
+            )
+        return loss
 
     def _classes(self, labels: npt.NDArray[Any], losses: Any) -> Floats | None:
         """Set the classes, and give the losses in their order."""

@@ -21,9 +21,9 @@ from autofinity.learning.settings import Probe
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.policy import RulePolicy, Trial
 from autofinity.model.ratios import SPEED_GAIN, SPEEDUP
+from autofinity.policy.many import hints
 
 type Floats = npt.NDArray[np.float64]
-type Ints = npt.NDArray[np.int64]
 
 COST = 0.003
 """Loss of a trial, as a share of the time: what looks may cost of a minute (`runtime.looking`)."""
@@ -63,23 +63,11 @@ def _gains(rules: RulePolicy, seen: Seen, losses: Floats, hint: Hint) -> Floats:
 
     A trial in the affinity of the answer does not take place.
     """
-    lost = losses[seen.workload, _answers(rules, seen)]
+    lost = losses[seen.workload, hints(rules, seen.features.counters, len(seen.workload))]
     tried = losses[seen.workload, HINTS.index(hint)]
     cost = np.where(lost == tried, 0.0, COST)
     gained: Floats = lost - np.minimum(lost, tried) - cost
     return gained
-
-
-def _answers(rules: RulePolicy, seen: Seen) -> Ints:
-    """The answer of each sample, an index into `HINTS`."""
-    answers = np.full(len(seen.workload), HINTS.index(rules.default))
-    for rule in reversed(rules.rules):
-        holds = np.ones(len(answers), bool)
-        for condition in rule.conditions:
-            values = seen.features.counters[condition.counter]
-            holds &= (values > condition.lower) & (values <= condition.upper)
-        answers[holds] = HINTS.index(rule.hint)
-    return answers
 
 
 def _best_stretch(gains: Floats) -> tuple[int, int]:

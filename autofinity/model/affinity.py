@@ -17,6 +17,12 @@ class Affinity:
     `occupancy` holds one tuple for each used socket: the thread counts of its used LLC domains.
     Counts are sorted in descending order, sockets by (total, counts) in descending order, and
     unused domains and sockets are left out. So equal affinities are equal values.
+
+    >>> af.Affinity.parse("{2,6}{1}").occupancy
+    ((6, 2), (1,))
+    >>> placed = af.Affinity.of([[0, 1], [3, 4]])
+    >>> str(placed), placed.threads, placed.sockets
+    ('{4,3}{1}', 8, 2)
     """
 
     occupancy: tuple[tuple[int, ...], ...]
@@ -69,6 +75,10 @@ class Hint:
     * `spread_sockets` (S): whether threads are spread over sockets, or use few of them.
     * `spread_llcs` (L): whether threads are spread over last-level caches, or share them.
     * `socket_first` (P): whether the wish about sockets has priority over that about caches.
+
+    >>> hint = af.Hint.parse("packed")
+    >>> str(hint), hint.name, hint.spread_sockets
+    ('slp', 'packed', False)
     """
 
     spread_sockets: bool

@@ -10,6 +10,12 @@ from __future__ import annotations
 class AutofinityError(Exception):
     """Base of every error that autofinity raises on purpose. `exit_code` is that of the command
     line.
+
+    >>> try:
+    ...     af.get_affinity("opteron-6164he", 100)
+    ... except af.AutofinityError as error:
+    ...     print(error)
+    cannot place 100 threads on 48 available CPUs on opteron-6164he; ask for at most 48
     """
 
     exit_code: int = 1

@@ -120,8 +120,10 @@ class SecondLook:
     second look of their own."""
 
     @staticmethod
-    def values(start: Mapping[str, float], probe: Mapping[str, float]) -> dict[str, float]:
-        """Input of `policy`: the first sample, and the sample in the second affinity."""
+    def values[Value](start: Mapping[str, Value], probe: Mapping[str, Value]) -> dict[str, Value]:
+        """Input of `policy`: the first sample, and the sample in the second affinity; a value, or a
+        column of values, by counter.
+        """
         return {**probe, **{START + counter: value for counter, value in start.items()}}
 
 

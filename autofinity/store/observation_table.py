@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from autofinity.foreign_frame import check_names, numbers, shown, texts, whole_numbers
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import StoreError
@@ -96,30 +97,34 @@ class ObservationTable:
     def from_pandas(frame: pd.DataFrame) -> ObservationTable:
         """Inverse of `to_pandas`.
 
-        Rows come sorted. Text may be of any dtype. The energy and the placement may be left out
-        (then `affinity` placed every run).
+        Rows come sorted. Text may be of any dtype, and numbers, too. The energy and the placement
+        may be left out (then `affinity` placed every run).
 
-        Raises `StoreError` for a column that is missing or unknown, and for missing text.
+        Raises `StoreError`, which names the column, for one that is missing, unknown or there
+        twice, for names of several levels, for missing text, and for numbers that are none or not
+        whole (`store.foreign_observations` checks what they mean).
         """
+        check_names(frame, StoreError)
         columns: dict[str, Column] = {
             ENERGY_COLUMN: np.full(len(frame), np.nan),
             PLACEMENT_COLUMN: Coded(np.zeros(len(frame), np.int32), ("affinity",)),
         }
         for name, values in frame.items():
             if name in (*TEXT_COLUMNS, PLACEMENT_COLUMN):
-                if values.hasnans:
-                    raise StoreError(f"the column {name!r} lacks text, expected some in every row")
-                columns[name] = _coded(values.astype("category").cat)
+                columns[name] = _coded(texts(values, name, StoreError).cat)
+            elif name in WHOLE_COLUMNS:
+                columns[name] = whole_numbers(values, name, StoreError)
+            elif name in COLUMNS or name.startswith(COUNTER_PREFIX):
+                columns[name] = numbers(values, name, StoreError)
             else:
-                kind = np.int64 if name in WHOLE_COLUMNS else np.float64
-                columns[name] = values.to_numpy(kind)
+                columns[name] = np.empty(0)
         for name in sorted(
             {*COLUMNS} ^ {name for name in columns if not name.startswith(COUNTER_PREFIX)}
         ):
             fault = "lacks the" if name in COLUMNS else "has an unknown"
             raise StoreError(
-                f"the table {fault} column {name!r}, expected {', '.join(COLUMNS)} and counters "
-                f"as {COUNTER_PREFIX}NAME"
+                f"the table {fault} column {shown(name)}, expected {', '.join(COLUMNS)} and "
+                f"counters as {COUNTER_PREFIX}NAME; begin with a table of `observations`"
             )
         table = _table_of(columns)
         keys = [getattr(table, name) for name in (*RUN, "sample")]

@@ -99,6 +99,7 @@ def wanted_on(
     jobs: int | None = 1,
     suite: Path | None = None,
     work: Path | None = None,
+    on: str = "",
 ) -> Wanted:
     """Programs of a suite, by default the shipped suite, with the defaults of `Wanted`.
 
@@ -107,7 +108,7 @@ def wanted_on(
     """
     path = suite or shipped("training", "suite.toml")
     folder = work_folder(work, path)
-    return Wanted(machine, load_suite(path), programs, sizes, threads, jobs, folder)
+    return Wanted(machine, load_suite(path), programs, sizes, threads, jobs, folder, on=on)
 
 
 def observations_folder(wanted: Wanted) -> Path:

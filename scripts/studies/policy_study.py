@@ -38,7 +38,7 @@ from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.observation import Workload
 from autofinity.model.policy import RulePolicy
-from autofinity.policy.firing import fired
+from autofinity.policy.answers import Step, steps
 from autofinity.policy.on_machine import on_machine
 from autofinity.policy.readable import condition_text
 from autofinity.policy.selector import decide, values_of
@@ -288,34 +288,26 @@ def reasons(
         affinity = matches(workload.threads, hint)
         return behaviour_seen(table, workload, affinity, WARMUP_PERIODS, 0)
 
-    start = look(DISTRIBUTED)
-    hint, words = reason(policy, start)
-    second = policy.second_after(hint)
-    if second is not None:
-        probe = look(second.sampled_in)
-        hint, again = reason(second.policy, second.values(start, probe))
-        words = f"{words}; {again}"
-        if policy.trial is not None and policy.trial.takes_place(start, probe):
-            question = policy.trial.against(hint)
-            answered = look(policy.at(hint, workload.threads, matches.cores))
-            values = question.values(answered, look(policy.trial.hint))
-            hint, tried = reason(question.policy, values)
-            words = f"{words}; {tried}"
-    better = policy.at(hint, workload.threads, matches.cores)
+    def meant(hint: Hint) -> Hint:
+        return policy.at(hint, workload.threads, matches.cores)
+
+    found = steps(policy, look, meant).steps
+    words = "; ".join(map(reason, found))
+    hint = found[-1].decision.hint
+    better = meant(hint)
     return words if better == hint else f"{words}; {better} with {workload.threads} threads"
 
 
-def reason(policy: RulePolicy, sample: Mapping[str, float]) -> tuple[Hint, str]:
-    """The answer of one look, and the conditions and values behind it."""
-    values = values_of(policy, sample)
-    rule = fired(policy, values)
-    hint = policy.default if rule is None else policy.rules[rule].hint
+def reason(step: Step) -> str:
+    """The answer of one step, and the conditions and values behind it."""
+    policy, values = step.asked, values_of(step.asked, step.values)
     asked = {c.counter for rule in policy.rules for c in rule.conditions}
     seen = ", ".join(f"{name} {values[name]:.3f}" for name in sorted(asked))
-    if rule is None:
-        return hint, f"no rule holds ({seen}): {hint}"
-    why = " and ".join(condition_text(condition) for condition in policy.rules[rule].conditions)
-    return hint, f"{why} ({seen}): {hint}"
+    if step.decision.rule is None:
+        return f"no rule holds ({seen}): {step.decision.hint}"
+    rule = policy.rules[step.decision.rule]
+    why = " and ".join(condition_text(condition) for condition in rule.conditions)
+    return f"{why} ({seen}): {step.decision.hint}"
 
 
 if __name__ == "__main__":

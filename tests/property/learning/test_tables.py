@@ -89,7 +89,7 @@ def test_an_observation_table_comes_back_from_a_frame_whatever_the_order_of_its_
 def test_a_frame_that_is_no_table_is_refused(change: object, message: str) -> None:
     text = dict.fromkeys(("program", "input", "affinity", "machine", "backend", "version"), "x")
     numbers = dict.fromkeys(("threads", "sample", "seed", "progress", "performance", "roi_s"), 1)
-    frame = pd.DataFrame([text | numbers])
+    frame = pd.DataFrame([text | numbers | {"affinity": "{1}"}])
     assert len(ObservationTable.from_pandas(frame)) == 1
     with pytest.raises(StoreError, match=message):
         ObservationTable.from_pandas(change(frame))  # type: ignore[operator]

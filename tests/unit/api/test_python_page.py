@@ -19,6 +19,7 @@ from autofinity.trace.manifest import load_suite
 PAGES = Path(__file__).resolve().parents[3] / "docs"
 PAGE = (PAGES / "python.md").read_text(encoding="utf-8")
 CAPTURES = "capture_traces"
+CAPTURING = ("af.capture_traces(", "af.profile(", "af.train(", "af.compare(")
 
 
 def test_every_example_gives_what_the_page_says(
@@ -26,7 +27,7 @@ def test_every_example_gives_what_the_page_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 10
+    assert len(blocks) == 12
     runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF)
     names: dict[str, object] = {}
     said: list[str] = []
@@ -38,6 +39,34 @@ def test_every_example_gives_what_the_page_says(
         runner.run(test, out=said.append, clear_globs=False)
         names = test.globs
     assert runner.summarize(verbose=False).attempted > 15
+    assert not said, "".join(said)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of all examples of docstrings: what one captures, another finds."""
+    return tmp_path_factory.mktemp("examples")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.weka] if name == "JRipClassifier" else [])
+        for name in sorted(set(autofinity.__all__) - {"HINTS"})
+    ],
+)
+def test_every_name_has_an_example_that_gives_what_its_docstring_says(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = inspect.getdoc(getattr(autofinity, name)) or ""
+    test = doctest.DocTestParser().get_doctest(text, {"af": autofinity}, name, None, None)
+    assert test.examples, "users of pandas look for an example first"
+    if any(word in text for word in CAPTURING) and (why := not_captured()):
+        pytest.skip(f"programs cannot be captured: {why}")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF).run(test, out=said.append)
     assert not said, "".join(said)
 
 
@@ -59,7 +88,7 @@ def test_calls_that_take_too_long_to_run_here_have_arguments_that_exist() -> Non
         for node in ast.walk(ast.parse(code))
         if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("af.")
     ]
-    assert len(calls) == 3
+    assert len(calls) == 4
     for call in calls:
         function = getattr(autofinity, ast.unparse(call.func).removeprefix("af."))
         given = {keyword.arg or "": None for keyword in call.keywords}

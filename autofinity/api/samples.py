@@ -1,0 +1,99 @@
+"""Samples that users give: of one run, or of many runs as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from autofinity.model.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+
+type Sample = Mapping[str, float] | pd.Series[Any]
+"""Counts per thread and second, by counter."""
+
+OF_OBSERVATIONS = "counter:"
+"""Beginning of the names of counters in tables of `observations`."""
+
+
+def is_table(given: object) -> bool:
+    """Whether samples of many runs are given."""
+    if isinstance(given, Mapping):
+        return False
+    import pandas as pd
+
+    return isinstance(given, pd.DataFrame)
+
+
+def sample_of(given: Sample, name: str, counters: Collection[str]) -> dict[str, float]:
+    """Values of `counters`, as far as they are there, by name. Other names stay, with NaN: nobody
+    needs their values; those of a row of `observations` do not. `name` is that of the argument.
+    Raises `UsageError`.
+    """
+    named = _items(given, name)
+    own = {counter: OF_OBSERVATIONS + counter for counter in counters}
+    if any(key.startswith(OF_OBSERVATIONS) for key in named):
+        named = {counter: named[key] for counter, key in own.items() if key in named}
+    return {
+        key: _number(value, key, name) if key in counters else float("nan")
+        for key, value in named.items()
+    }
+
+
+def columns_of(
+    frame: pd.DataFrame, name: str, counters: Collection[str]
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Columns of `counters`, as far as they are there. Raises `UsageError`, also where none is."""
+    from autofinity.foreign_frame import check_names, numbers
+
+    check_names(frame, UsageError, f"the table {name}")
+    columns = {}
+    for counter in counters:
+        for column in (OF_OBSERVATIONS + counter, counter):
+            if column in frame.columns:
+                columns[counter] = numbers(frame[column], column, UsageError)
+                break
+    if counters and not columns:
+        raise UsageError(
+            f"the table {name} has none of the counters that the policy asks for; expected columns "
+            f"of {', '.join(counters)}, per thread and second"
+        )
+    return columns
+
+
+def _items(given: object, name: str) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        items = dict(given)
+    else:
+        import pandas as pd
+
+        if not isinstance(given, pd.Series):
+            raise UsageError(
+                f"{name} is a {type(given).__name__}; expected counts per thread and second by "
+                "counter: a mapping, a row of a table, or a table of such rows"
+            )
+        if given.index.nlevels > 1 or not given.index.is_unique:
+            raise UsageError(
+                f"{name} has names of several levels, or one name several times; expected each "
+                "counter once"
+            )
+        items = given.to_dict()
+    odd = next((key for key in items if not isinstance(key, str)), None)
+    if odd is not None:
+        raise UsageError(f"{name} has the name {odd!r}; expected names of counters")
+    return items
+
+
+def _number(value: Any, counter: str, name: str) -> float:
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(
+            f"{name} has {value!r:.60} for {counter}; expected a number, or NaN where the counter "
+            "was not measured"
+        ) from None

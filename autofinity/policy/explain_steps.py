@@ -1,0 +1,105 @@
+"""Explanation of every step of a policy: the looks, and the trial with its bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autofinity.model.affinity import Hint
+from autofinity.model.policy import Condition, RulePolicy, Trial
+from autofinity.model.ratios import SPEED_GAIN, SPEEDUP
+from autofinity.policy.answers import Given, Step, Steps, steps
+from autofinity.policy.explain import Explanation, explain, explanation_text
+from autofinity.policy.nearest import relative
+from autofinity.policy.readable import number, percent, second_text, trial_text
+from autofinity.policy.selector import values_of
+
+type Ask = Callable[[str], str]
+"""`second` or `trial` → how a person gives that sample, such as `--second`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedStep:
+    """A step, and all facts that bear on its answer."""
+
+    step: Step
+    why: Explanation
+
+
+def explain_steps(given: Given) -> tuple[Steps, tuple[ExplainedStep, ...]]:
+    """The steps that the given samples allow, each explained."""
+    found = steps(given.policy, given, given.meant)
+    return found, tuple(
+        ExplainedStep(step, explain(step.asked, step.values)) for step in found.steps
+    )
+
+
+def later_lines(
+    policy: RulePolicy, found: Steps, explained: tuple[ExplainedStep, ...], ask: Ask
+) -> list[str]:
+    """The steps after the first look, for a person: none where the first answer is final."""
+    first, *later = explained
+    second = policy.second_after(first.step.decision.hint)
+    if second is None:
+        return []
+    lines = [f"{second_text(second)}:"]
+    if not later:
+        return [*lines, f"  give that sample with {ask('second')}"]
+    again, *tried = later
+    said = explanation_text(again.step.asked, again.why)
+    lines += [f"  {line}" for line in said.splitlines()]
+    if policy.trial is None:
+        return lines
+    if tried:
+        return lines + _trial_lines(policy.trial, again.step, tried[0])
+    speedup = SPEEDUP.of(again.step.values)
+    if found.awaits is None:
+        return [*lines, f"no trial: {_about(speedup, policy.trial)}"]
+    return [
+        *lines,
+        f"with {ask('trial')}: {trial_text(policy.trial)}",
+        f"  {_about(speedup, policy.trial)}: give a sample in {found.awaits.shown}",
+    ]
+
+
+def _trial_lines(trial: Trial, again: Step, tried: ExplainedStep) -> list[str]:
+    hint, kept = tried.step.sampled_in, tried.step.decision.hint == trial.hint
+    gain = tried.why.values[SPEED_GAIN]
+    far = relative(gain, trial.faster, [trial.faster])
+    limit = f"{'more than' if kept else 'not more than'} {number(trial.faster)}"
+    return [
+        f"trial of {hint.shown}: {_about(SPEEDUP.of(again.values), trial)}",
+        f"  {number(gain)} times as fast as in {again.decision.hint.shown}, {limit} "
+        f"({percent(far)} away): threads {'stay' if kept else 'return'}",
+    ]
+
+
+def _about(speedup: float, trial: Trial) -> str:
+    bounds = f"a hint is tried above {number(trial.above)}, up to {number(trial.upto)}"
+    return f"in the second look threads are {number(speedup)} times as fast; {bounds}"
+
+
+def thresholds(policy: RulePolicy, found: Steps) -> list[tuple[object, ...]]:
+    """Every condition that was asked, in order: step, rule (-1: bounds of the trial), counter,
+    value, bounds, whether it holds, and the letters of the rule's hint.
+    """
+    rows: list[tuple[object, ...]] = []
+    for step in found.steps:
+        values = values_of(step.asked, step.values)
+        rows += [
+            _row(step.name, index, condition, values[condition.counter], rule.hint)
+            for index, rule in enumerate(step.asked.rules)
+            for condition in rule.conditions
+        ]
+        trial = policy.trial
+        if step.name == "second look" and trial is not None:
+            bounds = Condition(SPEED_GAIN, trial.above, trial.upto)
+            rows.append(_row("trial", -1, bounds, SPEEDUP.of(step.values), trial.hint))
+    return rows
+
+
+def _row(
+    step: str, rule: int, condition: Condition, value: float, hint: Hint
+) -> tuple[object, ...]:
+    bounds = condition.lower, condition.upper
+    return step, rule, condition.counter, value, *bounds, condition.holds(value), str(hint)

@@ -1,0 +1,209 @@
+"""`Policy.decide` and `explain` with the samples of all looks: the same answers as every other way
+of asking the policy.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from two_looks import BETWEEN, two_looks
+
+import autofinity as af
+from autofinity.affinity.best_matches import BestMatches
+from autofinity.cli.main import cli
+from autofinity.evaluation.judge import OwnMatches, behaviour_seen
+from autofinity.learning.feature_columns import with_sums
+from autofinity.learning.hint_samples import WARMUP_PERIODS
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.observation import Workload
+from autofinity.model.policy import Instead, OtherCounts, Trial
+from autofinity.store.observation_table import ObservationTable
+
+OPTERON = "opteron-6164he"
+TRIAL = Trial(BETWEEN, 0.8, 1.5, 1.01)
+POLICY = af.Policy(replace(two_looks(), trial=TRIAL))
+FIRST = {"instructions": 1e9, "llc_requests": 5e7, "cache_to_cache_transfers_other_llc": 1e4}
+
+
+def at(speed: float) -> dict[str, float]:
+    return {"instructions": speed}
+
+
+@pytest.mark.parametrize("hint", af.HINTS)
+def test_the_looks_of_a_policy_are_named_in_the_order_of_the_samples(hint: Hint) -> None:
+    assert af.Policy(two_looks(hint)).looks == (DISTRIBUTED, hint)
+    assert POLICY.looks == (DISTRIBUTED, PACKED, BETWEEN)
+    assert af.Policy(replace(two_looks(), second=None)).looks == (DISTRIBUTED,)
+
+
+@pytest.mark.parametrize(
+    ("second", "trial", "hint", "awaits"),
+    [
+        (None, None, DISTRIBUTED, PACKED),
+        (None, 9.0, DISTRIBUTED, PACKED),
+        (1.2, None, PACKED, BETWEEN),
+        (1.2, 1.3, BETWEEN, None),
+        (1.2, 1.205, PACKED, None),
+        (0.9, 1.2, BETWEEN, None),
+        (0.9, 1.005, DISTRIBUTED, None),
+        (1.6, None, PACKED, None),
+        (math.nan, None, DISTRIBUTED, None),
+    ],
+)
+def test_the_answer_is_the_last_that_the_samples_allow(
+    second: float | None, trial: float | None, hint: Hint, awaits: Hint | None
+) -> None:
+    given: Any = {
+        "second": None if second is None else at(second),
+        "trial": None if trial is None else at(trial),
+    }
+    why = POLICY.explain(at(1.0), **given)
+    assert (why.hint, why.awaits, why.final) == (hint, awaits, awaits is None)
+    assert POLICY.decide(at(1.0), **given) == hint
+    assert POLICY.decide(pd.Series(at(1.0)), **given) == hint
+    assert str(why).endswith(f"final answer: {hint.shown}\n") == why.final
+    assert list(why.steps["name"])[-1] == hint.name
+
+
+def test_the_explanation_has_each_step_with_values_thresholds_and_bounds() -> None:
+    why = POLICY.explain(at(1.0), second=at(1.25), trial=at(1.5))
+    assert list(why.steps.step) == ["first look", "second look", "trial"]
+    assert list(why.steps.sampled_in) == ["spread", "packed", BETWEEN.name]
+    assert list(why.steps.rule) == [-1, 0, 0]
+    rows = why.thresholds.itertuples(index=False, name=None)
+    assert list(rows) == [
+        ("second look", 0, "speed_gain", 1.25, 1.0, math.inf, True, str(PACKED)),
+        ("trial", -1, "speed_gain", 1.25, TRIAL.above, TRIAL.upto, True, str(BETWEEN)),
+        ("trial", 0, "speed_gain", 1.2, TRIAL.faster, math.inf, True, str(BETWEEN)),
+    ]
+    assert why.margin == pytest.approx(0.19 / 1.2) and why.runner_up == PACKED
+    for text in (str(why), why._repr_html_()):
+        assert "1.2 times as fast as in packed (slp)" in text and "threads stay" in text
+    apart = POLICY.explain(at(1.0), second=at(1.6))
+    assert "no trial: in the second look threads are 1.6 times as fast" in str(apart)
+    assert list(apart.thresholds.holds) == [True, False]
+    waiting = POLICY.explain(at(1.0), second=at(1.2))
+    assert f"give a sample in {BETWEEN.shown}" in str(waiting)
+    assert "awaits a sample in" in repr(waiting)
+
+
+@pytest.mark.parametrize("packed", [0.5, 0.92, 1.1, 3.0])
+@pytest.mark.parametrize("tried", [None, 1.0, 1.2])
+def test_the_answer_is_that_of_the_command_explain(packed: float, tried: float | None) -> None:
+    words = ["explain", "any-machine", "--json", "--second", f"instructions={packed}e9"]
+    words += [] if tried is None else ["--trial", f"instructions={tried}e9"]
+    sample = ",".join(f"{name}={value}" for name, value in FIRST.items())
+    document = json.loads(CliRunner().invoke(cli, [*words, "--sample", sample]).stdout)
+    trial = None if tried is None else at(tried * 1e9)
+    why = af.load_policy("any-machine").explain(FIRST, second=at(packed * 1e9), trial=trial)
+    assert document["final"] == (str(why.hint) if why.final else None)
+    assert document["second"]["margin"] == list(why.steps.margin)[1]
+
+
+@pytest.fixture(scope="module")
+def seen() -> pd.DataFrame:
+    return af.observations(OPTERON, threads=8)
+
+
+def test_tables_are_decided_as_programs_are_judged(seen: pd.DataFrame) -> None:
+    table = with_sums(ObservationTable.from_pandas(seen))
+    matches = OwnMatches(BestMatches(af.machine(OPTERON).topology), 8)
+    for name in ("any-machine", OPTERON):
+        policy = af.load_policy(name).on(OPTERON, 8)
+        keys = seen[["program", "input", "threads"]].astype({"program": str, "input": str})
+        workloads = [Workload(*key) for key in keys.drop_duplicates().itertuples(index=False)]
+
+        def look(hint: Hint, workload: Workload) -> dict[str, float]:
+            return dict(behaviour_seen(table, workload, matches(hint), WARMUP_PERIODS, 0))
+
+        looks = [pd.DataFrame([look(hint, w) for w in workloads]) for hint in policy.looks]
+        compared = 0
+        said = policy.decide(looks[0], second=looks[1], trial=looks[2])
+        for hint, workload in zip(said, workloads, strict=True):
+            judged = matches.answers(
+                policy.inside,
+                lambda affinity: behaviour_seen(table, workload, affinity, WARMUP_PERIODS, 0),  # noqa: B023
+            )
+            answer = matches.last_word(policy.inside, judged[-1]).hint
+            reference = judged[1].hint if len(judged) > 2 else DISTRIBUTED
+            if matches(reference) in map(matches, policy.looks):  # else no look has that sample
+                assert hint == answer
+                compared += 1
+        assert len(set(said)) > 1 and compared > len(said) / 2
+
+
+def test_a_row_of_a_table_is_decided_as_alone_and_keeps_its_name(seen: pd.DataFrame) -> None:
+    policy = af.load_policy("any-machine")
+    some = seen.iloc[::500]
+    said = policy.decide(some)
+    assert said.index.equals(some.index) and said.name == "hint"
+    assert list(said) == [policy.decide(row) for _, row in some.iterrows()]
+    plain = some.filter(like="counter:").rename(columns=lambda name: name.removeprefix("counter:"))
+    assert said.equals(policy.decide(plain))
+    assert len(policy.decide(some.head(0))) == 0
+    gaps = some.assign(**{"counter:instructions": np.nan}).astype(
+        {"counter:llc_requests": "Float64"}
+    )
+    assert set(policy.decide(gaps)) == {policy.decide({})}
+
+
+def test_answers_are_for_the_number_of_threads_that_the_policy_is_put_on() -> None:
+    machine = af.machine("synthetic:pack:2 numa:1 l3:2 core:4 pu:1")
+    cores = af.Affinity.parse("{4,4}{4,4}")
+    other, between = BETWEEN, Hint.parse("SlP")
+    instead = (Instead(PACKED, 4, 4, other), Instead(BETWEEN, 4, 4, between))
+    policy = af.Policy(replace(POLICY.inside, other_counts=OtherCounts(cores, instead)))
+    looks: Any = {"second": at(1.6)}
+    assert policy.decide(at(1.0), **looks) == PACKED
+    assert policy.on(machine, 8).decide(at(1.0), **looks) == PACKED
+    here = policy.on(machine, 4)
+    assert here.decide(at(1.0), **looks) == here.explain(at(1.0), **looks).hint == other
+    assert here.looks == (DISTRIBUTED, PACKED, between)
+    assert here.explain(at(1.0), second=at(1.2)).awaits == between
+    one = pd.DataFrame([at(1.0)])
+    assert list(here.decide(one, second=one * 1.2, trial=one * 1.4)) == [between]
+    assert here.decide(at(1.0), second=at(1.2), trial=at(1.4)) == between
+
+
+def test_a_policy_on_a_machine_is_saved_for_all_thread_counts(tmp_path: Path) -> None:
+    policy = af.load_policy(OPTERON)
+    policy.on(OPTERON, 40).save(tmp_path / "policy.json")
+    assert str(af.load_policy(tmp_path / "policy.json")) == str(policy)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda table: ([1.0],), "first is a list"),
+        (lambda table: (None,), "first is a NoneType"),
+        (lambda table: ({"instructions": "1e9"},), "a number, or NaN"),
+        (lambda table: ({"instructions": None},), "a number, or NaN"),
+        (lambda table: ({"instructions": [1.0]},), "a number, or NaN"),
+        (lambda table: ({1: 1.0},), "names of counters"),
+        (lambda table: (pd.Series([1.0, 2.0], ["instructions"] * 2),), "each counter once"),
+        (lambda table: (pd.Series([1.0], [["a"], ["b"]]),), "each counter once"),
+        (lambda table: (table.rename(columns={"instructions": "ipc"}),), "none of the counters"),
+        (lambda table: (table.astype(str),), "expected numbers"),
+        (lambda table: (table.astype(complex),), "expected numbers"),
+        (lambda table: (table.T,), "expected names of text"),
+        (lambda table: (pd.concat([table, table], axis=1),), "more than once"),
+        (lambda table: (pd.concat({"a": table}, axis=1),), "columns of 2 levels"),
+        (lambda table: (table, at(1.0)), "second is a dict"),
+        (lambda table: (table, table.head(2)), "the index of second differs"),
+        (lambda table: (table, table, table[::-1]), "the index of trial differs"),
+        (lambda table: (at(1.0), table), "second is a DataFrame"),
+    ],
+)
+def test_samples_that_cannot_be_are_said(given: Any, said: str) -> None:
+    first, *others = given(pd.DataFrame({"instructions": [1.0, 2.0, 3.0]}))
+    names = dict(zip(("second", "trial"), others, strict=False))
+    with pytest.raises(af.AutofinityError, match=said):
+        POLICY.decide(first, **names)
