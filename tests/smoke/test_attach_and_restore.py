@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from live_masks import allowed, masks_of
-from live_run import prefer
+from live_run import preferred
 
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -51,7 +51,7 @@ def test_an_attached_program_is_placed_left_and_restored(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
     words = command(run, "attach", "--policy", policy, "--bind", "core", "--period", "0.3s")
-    with program(spinner, "2", "300", preexec_fn=prefer) as app:
+    with preferred(), program(spinner, "2", "300") as app:
         with program(*words, str(app.pid), env=run.env, stderr=subprocess.PIPE) as watcher:
             assert run.eventually(lambda: run.placed() and single(app.pid))
             again = asked(run, "attach", str(app.pid))
