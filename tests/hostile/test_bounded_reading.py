@@ -17,6 +17,8 @@ from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import StepLimit
 
+pytestmark = pytest.mark.any_user
+
 MOST_MEMORY_BYTES = 600 << 20  # of addresses: a Python with its libraries has a third of it
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 # A run from its first row to its last, and what commands make of it.

@@ -22,6 +22,8 @@ from autofinity.resources import shipped
 from autofinity.store import observation_file
 from autofinity.store.observations import read
 
+pytestmark = pytest.mark.any_user
+
 OBSERVATIONS = shipped("data", "observations", "xeon-e5-2650.parquet")
 
 
@@ -230,38 +232,3 @@ def test_java_that_runs_out_of_memory_half_way_says_the_same() -> None:
         weka._java_errors("JRip"),
     ):
         raise JClass("java.lang.OutOfMemoryError")("Java heap space")
-
-
-# ---- what nobody foresaw ---------------------------------------------------------------------
-FAULTY = (
-    "import sys\nfrom autofinity.cli.errors import reported\n"
-    "def fail():\n    raise ZeroDivisionError('of \\x1b[2J something\\nelse')\n"
-    "reported(fail)\n"
-)
-
-
-def faulty(folder: Path, **environment: str) -> str:
-    env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), **environment}
-    done = subprocess.run(
-        [sys.executable, "-c", FAULTY], env=env, capture_output=True, text=True, timeout=60
-    )
-    assert (done.returncode, done.stdout) == (70, "")
-    assert done.stderr.count("\n") == 1 and done.stderr.replace("\n", "").isprintable()
-    return done.stderr
-
-
-def test_a_fault_of_ours_is_one_line_that_says_where_its_report_is(tmp_path: Path) -> None:
-    said = faulty(tmp_path)
-    assert said.startswith("autofinity: internal error of autofinity: ZeroDivisionError")
-    (report,) = (tmp_path / "state" / "autofinity").glob("fault-*.txt")
-    assert said.endswith(f"the report is kept in {report}\n")
-    assert report.stat().st_mode & 0o777 == 0o600
-    text = report.read_text()
-    assert "Traceback" in text and "in fail" in text and "command: " in text
-
-
-@pytest.mark.parametrize("state", ["/dev/null", "", "/proc/self"])
-def test_without_a_state_folder_the_report_is_kept_elsewhere(tmp_path: Path, state: str) -> None:
-    said = faulty(tmp_path, XDG_STATE_HOME=state, HOME=state, TMPDIR=str(tmp_path))
-    (report,) = tmp_path.glob("fault-*.txt")
-    assert said.endswith(f"the report is kept in {report}\n")

@@ -15,7 +15,7 @@ def refused(folder: Path, *arguments: str | Path, code: int = 1) -> str:
         [sys.executable, "-m", "autofinity", *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
     )
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
