@@ -66,6 +66,6 @@ def on_terminal(tmp_path: Path) -> OnTerminal:
                 break
             got += part
         os.close(ours)
-        return child.wait(timeout=60), got.decode(errors="surrogateescape").replace("\r\n", "\n")
+        return child.wait(timeout=600), got.decode(errors="surrogateescape").replace("\r\n", "\n")
 
     return run

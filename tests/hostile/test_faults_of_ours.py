@@ -19,7 +19,7 @@ FAULTY = (
 def faulty(folder: Path, **environment: str) -> str:
     env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), **environment}
     done = subprocess.run(
-        [sys.executable, "-c", FAULTY], env=env, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", FAULTY], env=env, capture_output=True, text=True, timeout=600
     )
     assert (done.returncode, done.stdout) == (70, "")
     assert done.stderr.count("\n") == 1 and done.stderr.replace("\n", "").isprintable()

@@ -213,7 +213,7 @@ def test_java_that_is_out_of_memory_says_so_and_not_that_observations_are_wrong(
         env={**os.environ, "JAVA_TOOL_OPTIONS": "-Xmx64m"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     said, ranked = done.stdout.splitlines()

@@ -58,7 +58,7 @@ def test_an_attached_program_is_placed_left_and_restored(
             assert again.returncode == 2
             assert "is watched already (run 1)" in again.stderr
             watcher.send_signal(signal.SIGINT)
-            _, said = watcher.communicate(timeout=120)
+            _, said = watcher.communicate(timeout=600)
         assert watcher.returncode == 0, said
         assert b"no longer watched" in said
         assert app.poll() is None and single(app.pid)  # it goes on where it was placed
@@ -107,7 +107,7 @@ def test_who_attaches_after_a_killed_monitor_takes_over_its_masks(
             found = run.last()
             assert found is not None and "pinned" not in found.notes
             watcher.terminate()
-            _, said = watcher.communicate(timeout=120)
+            _, said = watcher.communicate(timeout=600)
         assert watcher.returncode == 0, said
         assert b"masks of 2 threads are restored" in said
         assert set(masks_of(app.pid)) == {allowed()}

@@ -122,5 +122,5 @@ def _free_ports(count: int) -> list[int]:
 
 def said(command: list[str], env: dict[str, str]) -> str:
     """Output of a command of this Slurm."""
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
     return done.stdout or done.stderr
