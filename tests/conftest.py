@@ -28,7 +28,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 @pytest.fixture
 def temporary_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What libraries put into the folder of temporary files goes with the test, not with the end of
-    this process, which may be killed.
+    """Temporary files of libraries go with the test, not with the end of this process, which may be
+    killed.
     """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -33,7 +33,8 @@ static void tidy(void) {
     rmdir(ours->decisions);
 }
 
-// The cache, in a folder of its own that goes when the process ends; where it is killed, with TMPDIR.
+// The cache, in a folder of its own that goes when the process ends; where it is killed, with
+// TMPDIR.
 static int made(State* state) {
     const char* where = getenv("TMPDIR");
     char folder[sizeof state->db - sizeof "/behaviour.db"];

@@ -17,7 +17,7 @@ from damaged import toml_of
 from refusals import refused
 
 from autofinity.learning import weka
-from autofinity.model.errors import LearningError
+from autofinity.model.errors import AutofinityError, LearningError
 from autofinity.resources import shipped
 from autofinity.store import observation_file
 from autofinity.store.observations import read
@@ -76,8 +76,13 @@ def sealed(path: Path, table: pa.Table) -> Path:
     return observation_file.write_file(path, table, [("cg", "small", 8, "affinity", "{8}", 1)])
 
 
-@pytest.mark.parametrize("name", ["/dev/zero", "./own.toml", "{" * 5000, "synthetic:" + "{" * 5000])
-@pytest.mark.parametrize("command", ["counters", "bins", "rules"])
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        *((command, "/dev/zero") for command in ("counters", "bins", "rules")),
+        *(("counters", name) for name in ("./own.toml", "{" * 5000, "synthetic:" + "{" * 5000)),
+    ],
+)
 def test_a_machine_that_observations_name_is_no_path(
     tmp_path: Path, command: str, name: str
 ) -> None:
@@ -110,7 +115,16 @@ def test_sealed_observations_of_the_wrong_kind(
     tmp_path: Path, name: str, values: Any, said: str
 ) -> None:
     path = sealed(tmp_path / "observations.parquet", with_column(name, values))
-    assert f"{path} is damaged (the column {said}" in refused(tmp_path, "table", path)
+    with pytest.raises(AutofinityError) as error:
+        read(path)
+    assert str(error.value).startswith(f"{path} is damaged (the column {said}")
+
+
+def test_a_command_refuses_them_in_one_line(tmp_path: Path) -> None:
+    table = with_column("placement", pa.array(["\x1b[2J"] * 50))
+    path = sealed(tmp_path / "observations.parquet", table)
+    said = r"is damaged (the column 'placement': got '\x1b[2J'"
+    assert f"{path} {said}" in refused(tmp_path, "table", path)
 
 
 def test_sealed_observations_without_a_row(tmp_path: Path) -> None:
@@ -203,7 +217,7 @@ def test_a_suite_with_nul_or_an_equals_sign_in_a_name(tmp_path: Path, text: str,
 def test_java_that_is_out_of_memory_says_so_and_not_that_observations_are_wrong() -> None:
     code = (
         "import numpy as np\nfrom autofinity.learning import weka\n"
-        "from autofinity.model.errors import LearningError\n"
+        "from autofinity.model.errors import AutofinityError, LearningError\n"
         "try:\n    weka.cfs_ranking(np.ones((10**6, 8)), np.ones(10**6))\n"
         "except LearningError as error:\n    print(error)\n"
         "print(len(weka.cfs_ranking(np.eye(4), np.arange(4.0))))\n"

@@ -1,4 +1,4 @@
-"""What `autofinity profile --on …` holds wherever runs are sent: Dask workers, jobs of Slurm."""
+"""Campaigns by `profile --on …`, wherever runs are sent: Dask workers, jobs of Slurm."""
 
 from __future__ import annotations
 

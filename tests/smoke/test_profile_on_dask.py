@@ -1,4 +1,4 @@
-"""What `--on dask://…` has of its own, as people call it: encryption, and other commands."""
+"""Claims of `--on dask://…` alone, as people call it: encryption, and other commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `autofinity profile --on slurm` has of its own, on a real Slurm of one node."""
+"""Claims of `autofinity profile --on slurm` alone, on a real Slurm of one node."""
 
 from __future__ import annotations
 

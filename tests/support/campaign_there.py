@@ -29,7 +29,7 @@ class Elsewhere:
     at_rest: Callable[[], bool]
     """Whether nothing of a campaign is left there."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """What the user has set."""
+    """Variables that the user has set."""
     interruptions: tuple[signal.Signals, ...] = (signal.SIGINT,)
     """Those after which nothing may be left there."""
 
@@ -71,7 +71,7 @@ def interrupted(
 
 
 def digest_here(words: tuple[str, ...], there: Path, here: Path) -> str:
-    """What a campaign of this machine gives, in `here`, from the traces of the one in `there`."""
+    """Result of a campaign of this machine, in `here`, from the traces of the one in `there`."""
     here.mkdir()
     (here / "traces").symlink_to(there / "traces")
     done = profile(*words, "--work", str(here), "--json", env={})
