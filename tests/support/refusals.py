@@ -16,7 +16,11 @@ def refused(folder: Path, *arguments: str | Path, code: int = 1) -> str:
         capture_output=True,
         text=True,
         timeout=600,
-        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
+        env={
+            **os.environ,
+            "XDG_STATE_HOME": str(folder / "state"),
+            "XDG_CACHE_HOME": str(folder / "cache"),
+        },
     )
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     assert done.stderr.startswith("autofinity: ") and done.stderr.count("\n") == 1, done.stderr
