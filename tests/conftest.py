@@ -32,3 +32,8 @@ def temporary_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     killed.
     """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slow tests: at the end all other workers would wait for one of them."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
