@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes says more about the load of the machine than about the code.
@@ -21,3 +24,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda number, frame: None)  # what is started gets the default
+
+
+@pytest.fixture
+def temporary_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Temporary files of libraries go with the test, not with the end of this process, which may be
+    killed.
+    """
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slow tests: at the end all other workers would wait for one of them."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

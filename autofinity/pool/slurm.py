@@ -50,7 +50,8 @@ class SlurmPool(ClusterPool):
         """Jobs that were there while there were workers: they may end, and are submitted again."""
         with ExitStack() as opened:
             certificates = opened.enter_context(tempfile.TemporaryDirectory(dir=folder))
-            self._cluster = opened.enter_context(_cluster(certificates))
+            scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="autofinity-"))
+            self._cluster = opened.enter_context(_cluster(certificates, scratch))
             script = self._cluster.job_script()
             _tried(script, Path(certificates))
             of_a_job: int = dask.config.get("jobqueue.slurm.cores")
@@ -114,7 +115,8 @@ def _own_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _cluster(certificates: str) -> SLURMCluster:
+def _cluster(certificates: str, scratch: str) -> SLURMCluster:
+    """Jobs, and the scheduler of their workers here, whose files are in the folder `scratch`."""
     with _own_signals():
         from dask_jobqueue.slurm import SLURMCluster
     if shutil.which("sbatch") is None:
@@ -125,7 +127,7 @@ def _cluster(certificates: str) -> SLURMCluster:
             f"--on slurm: {' and '.join(missing)} of a job are not known; set them under "
             "jobqueue.slurm in ~/.config/dask/jobqueue.yaml (docs/howto/cluster.md)"
         )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), dask.config.set({"temporary-directory": scratch}):
         warnings.simplefilter("ignore")
         return SLURMCluster(
             processes=dask.config.get("jobqueue.slurm.processes") or 1,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofinity.model.errors import UsageError
@@ -107,8 +107,8 @@ def wanted_on(
     folder or for an impossible number.
     """
     path = suite or shipped("training", "suite.toml")
-    folder = work_folder(work, path)
-    return Wanted(machine, load_suite(path), programs, sizes, threads, jobs, folder, on=on)
+    wanted = Wanted(machine, load_suite(path), programs, sizes, threads, jobs, Path(), on=on)
+    return replace(wanted, work=work_folder(work, path))  # what is refused leaves no folder
 
 
 def observations_folder(wanted: Wanted) -> Path:

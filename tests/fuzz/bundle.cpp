@@ -102,8 +102,8 @@ void seal(Bundle& bundle) {
 }
 
 Folder::Folder() {
-    const char* const shm = "/dev/shm";
-    path_ = std::string(access(shm, W_OK) == 0 ? shm : "/tmp") + "/autofinity-fuzz-XXXXXX";
+    const char* const where = std::getenv("TMPDIR");
+    path_ = std::string(where == nullptr ? "/tmp" : where) + "/autofinity-fuzz-XXXXXX";
     if (mkdtemp(path_.data()) == nullptr)
         throw std::runtime_error("cannot make a folder: " + path_);
 }

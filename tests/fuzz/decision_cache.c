@@ -33,10 +33,14 @@ static void tidy(void) {
     rmdir(ours->decisions);
 }
 
-// The cache, in a folder of its own that goes when the process ends.
+// The cache, in a folder of its own that goes when the process ends; where it is killed, with
+// TMPDIR.
 static int made(State* state) {
-    char folder[] = "/tmp/autofinity-fuzz-XXXXXX";
-    if (!mkdtemp(folder)) abort();
+    const char* where = getenv("TMPDIR");
+    char folder[sizeof state->db - sizeof "/behaviour.db"];
+    const int length =
+        snprintf(folder, sizeof folder, "%s/autofinity-fuzz-XXXXXX", where ? where : "/tmp");
+    if (length < 0 || (size_t)length >= sizeof folder || !mkdtemp(folder)) abort();
     snprintf(state->db, sizeof state->db, "%s/behaviour.db", folder);
     snprintf(state->decisions, sizeof state->decisions, "%s/decisions", folder);
     ours = state;

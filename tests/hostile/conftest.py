@@ -1,8 +1,8 @@
 """Common parts of tests with attacks, and with inputs that nobody would write.
 
-All these tests take less than two minutes, and run as root and as an ordinary user (`scripts/test`
-does both where it is root): a test of something that only one of them can do is skipped with the
-reason.
+All these tests take less than two minutes. They hold for root and for an ordinary user
+(`scripts/test` runs as both where it is root, but for those marked `any_user`, to which the user
+makes no difference): a test of something that only one of them can do is skipped with the reason.
 """
 
 from __future__ import annotations
@@ -66,6 +66,6 @@ def on_terminal(tmp_path: Path) -> OnTerminal:
                 break
             got += part
         os.close(ours)
-        return child.wait(timeout=60), got.decode(errors="surrogateescape").replace("\r\n", "\n")
+        return child.wait(timeout=600), got.decode(errors="surrogateescape").replace("\r\n", "\n")
 
     return run

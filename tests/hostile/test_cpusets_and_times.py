@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from compiled import compiled, launcher_of
 from live_masks import masks_of
-from live_run import Runner, prefer
+from live_run import Runner
 from permitted import needs_two_cpus
 from small_cpuset import SmallCpuset, small_cpuset
 
@@ -65,11 +65,7 @@ def restored(run: Runner, pid: int) -> dict[str, int]:
 
 
 def inside(cpuset: SmallCpuset) -> dict[str, object]:
-    def enter() -> None:
-        prefer()
-        cpuset.enter()
-
-    return {"preexec_fn": enter}
+    return {"preexec_fn": cpuset.enter}
 
 
 @needs_two_cpus

@@ -19,6 +19,8 @@ from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.errors import AutofinityError
 from autofinity.store.behaviour_db import BehaviourDB
 
+pytestmark = pytest.mark.any_user
+
 SHARED = [HealthCheck.function_scoped_fixture]
 SAMPLE = {"instructions": 1e9, "misses": 1e6}
 TABLES = ("program", "behaviour", "run", "observation", "meta", "mask")

@@ -34,6 +34,8 @@ from autofinity.policy.export import FORMATS, exported
 from autofinity.recording.rows import Row, text_row, toml_of
 from autofinity.report.heat_map import heat_svg
 
+pytestmark = pytest.mark.any_user
+
 CASE = Path(__file__).parent / "comment-injection.json"
 COMPILERS = {
     "c": (os.environ.get("CC") or "cc", "-std=c99"),

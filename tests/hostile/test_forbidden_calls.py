@@ -51,7 +51,7 @@ def under(
         cwd=folder,
         env=run.env,
         capture_output=True,
-        timeout=60,
+        timeout=600,
         preexec_fn=with_cores,
     )
     if done.returncode == NO_FILTER:

@@ -114,7 +114,7 @@ def test_root_leaves_nothing_in_another_users_home(
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert "internal error of autofinity" not in done.stderr
     if command == "attach" or home == "a database of theirs":

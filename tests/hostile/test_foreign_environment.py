@@ -52,7 +52,7 @@ def variables(name: str, folder: Path) -> dict[str, str]:
 
 def said(run: Runner, *arguments: str | Path, env: Mapping[str, str]) -> str:
     done = subprocess.run(
-        [run.launcher, *arguments], env={**run.env, **env}, capture_output=True, timeout=120
+        [run.launcher, *arguments], env={**run.env, **env}, capture_output=True, timeout=600
     )
     assert done.returncode == 0, done.stderr.decode()
     assert b"Traceback" not in done.stderr
@@ -83,7 +83,7 @@ def test_a_program_that_detect_starts_has_its_own_environment(
     env = variables(environment, folder) | {"MALLOC_ARENA_MAX": "3"}
     words = ("detect", "--", "sh", "-c", f"cat /proc/$$/environ > {out}")
     done = subprocess.run(
-        [run.launcher, *words], env={**run.env, **env}, capture_output=True, timeout=120
+        [run.launcher, *words], env={**run.env, **env}, capture_output=True, timeout=600
     )
     if b"perf_event_open" in done.stderr:
         pytest.skip("page faults cannot be watched here")

@@ -28,7 +28,7 @@ from autofinity.resources import shipped
 
 type Read = Callable[[Path], object]
 
-pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+pytestmark = [pytest.mark.any_user, pytest.mark.filterwarnings("error::RuntimeWarning")]
 
 FIXTURE = [HealthCheck.function_scoped_fixture]
 

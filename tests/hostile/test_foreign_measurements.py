@@ -33,6 +33,8 @@ from autofinity.sim.events import EVENTS
 from autofinity.workflow.advice.advice import advice_on
 from autofinity.workflow.advice.from_file import Place, place_named, seen_in_file
 
+pytestmark = pytest.mark.any_user
+
 FIXTURE = [HealthCheck.function_scoped_fixture]
 POLICY = RulePolicy(
     ("llc_misses",),

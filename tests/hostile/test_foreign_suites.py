@@ -14,6 +14,8 @@ from autofinity.capture.build import Built
 from autofinity.capture.run import CaptureRequest, arguments_of
 from autofinity.trace.manifest import load_suite
 
+pytestmark = pytest.mark.any_user
+
 
 def manifest(folder: Path, more: str = "", tiny: str = "1") -> Path:
     folder.mkdir(exist_ok=True)

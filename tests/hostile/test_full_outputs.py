@@ -39,7 +39,7 @@ def into_full(folder: Path, *words: str | Path, stream: str) -> tuple[int, str]:
             [*WORDS, *words],
             **pipes,
             text=True,
-            timeout=120,
+            timeout=600,
             cwd=folder,
             env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
         )

@@ -13,6 +13,8 @@ from autofinity._core import sim
 from autofinity._core import trace as core
 from autofinity.model.errors import AutofinityError, SimulationError, TraceError
 
+pytestmark = pytest.mark.any_user
+
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus" / "sampled_trace"
 STREAMS = 3
 WARM = [(90, [(4096, 3, True), (8192, 1, False)]), (40, [(4099, 2, False)])]

@@ -31,7 +31,7 @@ def shown_other_cpus(
     if done.returncode != 0:
         pytest.skip(f"no mount of our own here: {done.stderr.strip()}")
     return subprocess.run(
-        [*inside, fake, ONLINE, *command], capture_output=True, text=True, env=env, timeout=120
+        [*inside, fake, ONLINE, *command], capture_output=True, text=True, env=env, timeout=600
     )
 
 
@@ -112,7 +112,7 @@ def test_a_program_runs_whichever_streams_are_closed_and_finds_them_closed(
         env=run.env,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=120,
+        timeout=600,
     )
     if b"perf_event_open" in done.stderr:
         pytest.skip("page faults cannot be watched here")

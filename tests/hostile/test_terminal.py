@@ -21,6 +21,8 @@ from autofinity.resources import shipped
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.observation_file import write_file
 
+pytestmark = pytest.mark.any_user
+
 type OnTerminal = Callable[..., tuple[int, str]]
 
 CLEAR, TITLE, C1, BIDI = "\x1b[2J", "\x1b]0;x\x07", "\x9b31m", "\u202e"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_run import prefer
+from live_run import preferred
 
 from autofinity.linux.memory import memory_of
 from autofinity.model.affinity import Hint
@@ -26,7 +26,7 @@ def test_a_program_with_pages_on_every_node_is_advised_on_and_left_alone(
 ) -> None:
     workers = [programs / "workers", str(THREADS), "3000", str(MIB_EACH)]
     policy = policy_of(Hint.parse("slp"))
-    with subprocess.Popen(workers, preexec_fn=prefer) as process:
+    with preferred(), subprocess.Popen(workers) as process:
         try:
             words = ["advise", "--pid", str(process.pid), "--policy", policy, "--json"]
             words += ["--threads", str(THREADS)]

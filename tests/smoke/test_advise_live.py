@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from live_masks import allowed, masks_of
-from live_run import prefer
+from live_run import preferred
 from made_up_machine import machine
 from topology_sysfs_tree import write_sysfs
 
@@ -37,7 +37,7 @@ def advise(run: Runner, *words: str | Path, **env: str) -> subprocess.CompletedP
 
 def seen_of(program: Path, choice: Choice | None = None, seconds: str = "300") -> Seen:
     """A program of two threads that compute, as `advise --pid` sees it."""
-    with subprocess.Popen([program, "2", seconds], preexec_fn=prefer) as process:
+    with preferred(), subprocess.Popen([program, "2", seconds]) as process:
         try:
             found = seen_here(process.pid, choice)
             assert set(masks_of(process.pid)) == {allowed()}
@@ -77,7 +77,7 @@ def test_a_program_that_ends_while_it_is_looked_at_ends_as_it_would(run: Runner)
 def test_a_running_program_is_advised_on_and_left_as_it_was(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
-    with subprocess.Popen([spinner, "2", "300"], preexec_fn=prefer) as process:
+    with preferred(), subprocess.Popen([spinner, "2", "300"]) as process:
         try:
             done = advise(run, "--pid", str(process.pid), "--policy", policy, "--json")
             assert set(masks_of(process.pid)) == {allowed()}

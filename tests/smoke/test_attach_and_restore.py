@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from live_masks import allowed, masks_of
-from live_run import prefer
+from live_run import preferred
 
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -51,14 +51,14 @@ def test_an_attached_program_is_placed_left_and_restored(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
     words = command(run, "attach", "--policy", policy, "--bind", "core", "--period", "0.3s")
-    with program(spinner, "2", "300", preexec_fn=prefer) as app:
+    with preferred(), program(spinner, "2", "300") as app:
         with program(*words, str(app.pid), env=run.env, stderr=subprocess.PIPE) as watcher:
             assert run.eventually(lambda: run.placed() and single(app.pid))
             again = asked(run, "attach", str(app.pid))
             assert again.returncode == 2
             assert "is watched already (run 1)" in again.stderr
             watcher.send_signal(signal.SIGINT)
-            _, said = watcher.communicate(timeout=120)
+            _, said = watcher.communicate(timeout=600)
         assert watcher.returncode == 0, said
         assert b"no longer watched" in said
         assert app.poll() is None and single(app.pid)  # it goes on where it was placed
@@ -107,7 +107,7 @@ def test_who_attaches_after_a_killed_monitor_takes_over_its_masks(
             found = run.last()
             assert found is not None and "pinned" not in found.notes
             watcher.terminate()
-            _, said = watcher.communicate(timeout=120)
+            _, said = watcher.communicate(timeout=600)
         assert watcher.returncode == 0, said
         assert b"masks of 2 threads are restored" in said
         assert set(masks_of(app.pid)) == {allowed()}

@@ -71,7 +71,7 @@ def test_a_captured_program_ends_with_the_capture(
     with started(lasting, stderr=subprocess.PIPE, start_new_session=True) as process:
         pid = program_of(tmp_path)
         process.send_signal(number)
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=600)
     assert process.returncode == -number
     assert said.splitlines()[-1] == b"autofinity: interrupted; recorded results are kept"
     assert b"Traceback" not in said
@@ -96,7 +96,7 @@ def test_a_program_ends_when_the_terminal_of_its_capture_is_closed(
         os.close(theirs)
         pid = program_of(tmp_path)
         os.close(ours)
-        assert process.wait(timeout=120) == -signal.SIGHUP
+        assert process.wait(timeout=600) == -signal.SIGHUP
     assert eventually(lambda: not runs(pid))
     assert {path.name for path in (tmp_path / "traces").iterdir()} == {".builds"}
 
@@ -109,7 +109,7 @@ def test_who_ignores_a_hangup_is_not_ended_by_it(tmp_path: Path, lasting: tuple[
         assert process.poll() is None
         assert runs(pid)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=120)
+        process.communicate(timeout=600)
     assert process.returncode == -signal.SIGTERM
 
 
@@ -159,7 +159,7 @@ def test_native_code_that_is_at_work_for_minutes_is_ended(number: signal.Signals
     with working(NATIVE) as process:
         assert begun(process)
         process.send_signal(number)
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=600)
     assert process.returncode == -number
     assert said == "autofinity: interrupted\n", "what keeps nothing promises nothing"
 
@@ -170,7 +170,7 @@ def test_who_does_not_want_to_wait_for_what_is_under_way_interrupts_again() -> N
         process.send_signal(signal.SIGINT)
         assert "present runs are ended" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=120) == -signal.SIGINT
+        assert process.wait(timeout=600) == -signal.SIGINT
 
 
 def test_a_watched_program_gets_the_sigterm_of_who_watches_it(tmp_path: Path) -> None:
@@ -181,6 +181,6 @@ def test_a_watched_program_gets_the_sigterm_of_who_watches_it(tmp_path: Path) ->
     with started([*COMMAND, "detect", "--", *words], stderr=subprocess.PIPE) as process:
         pid = program_of(tmp_path)
         process.terminate()
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=600)
     assert process.returncode == 9, said
     assert not runs(pid)

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from launcher_tools import mpich, open_mpi, surroundings
 from live_masks import allowed, mask_of_task
-from live_run import prefer
+from live_run import preferred
 
 from autofinity.model.topology import OsIndex
 
@@ -50,7 +50,7 @@ def ranks(
     env = surroundings(folder, **run.env)
     name = Path(program[0]).name
     words = [*command, run.launcher, "run", "--", *map(str, program)]
-    with subprocess.Popen(words, env=env, preexec_fn=prefer, stderr=subprocess.PIPE) as launcher:
+    with preferred(), subprocess.Popen(words, env=env, stderr=subprocess.PIPE) as launcher:
         found: list[int] = []
         try:
             deadline = time.monotonic() + run.patience_s

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from live_masks import allowed, fake_sysfs, masks_of
-from live_run import prefer
+from live_run import preferred
 from made_up_machine import machine
 from topology_sysfs_tree import write_sysfs
 
@@ -60,7 +60,7 @@ def test_a_running_program_is_placed_by_the_hint_too(
     run: Runner, spinner: Path, tmp_path: Path
 ) -> None:
     env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
-    with subprocess.Popen([spinner, "2", "300"], preexec_fn=prefer) as app:
+    with preferred(), subprocess.Popen([spinner, "2", "300"]) as app:
         words = [run.launcher, "attach", "--hint", "SLP", "--period", "3600s", str(app.pid)]
         try:
             with subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL) as watcher:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from live_masks import allowed, fake_sysfs, masks_of
-from live_run import prefer
+from live_run import preferred
 from permitted import needs_two_cpus
 
 from autofinity.linux.capabilities import probe
@@ -133,7 +133,7 @@ def test_the_fallback_places_and_is_no_answer_of_the_policy(
 def test_a_running_program_is_placed_by_the_fallback_too(
     run: Runner, spinner: Path, blind: Path, env: dict[str, str]
 ) -> None:
-    with subprocess.Popen([spinner, "2", "300"], preexec_fn=prefer) as app:
+    with preferred(), subprocess.Popen([spinner, "2", "300"]) as app:
         words = [run.launcher, "attach", "--policy", blind, "--fallback", "SLP", str(app.pid)]
         try:
             with subprocess.Popen(words, env=env, stderr=subprocess.PIPE) as watcher:

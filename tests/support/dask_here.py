@@ -111,7 +111,11 @@ def cluster(
 ) -> Iterator[Cluster]:
     """A cluster that ends with the block."""
     folder.mkdir(parents=True, exist_ok=True)
-    here = {"PYTHONPATH": str(Path(__file__).parent), **(env or {})}
+    here = {
+        "PYTHONPATH": str(Path(__file__).parent),
+        "DASK_TEMPORARY_DIRECTORY": str(folder),
+        **(env or {}),
+    }
     started = Cluster(folder, protocol, here)
     try:
         started.begin()

@@ -68,7 +68,7 @@ def surroundings(folder: Path, **more: str) -> dict[str, str]:
 
 def run(command: Sequence[str], env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """The command's output, whatever its exit code."""
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
 
 
 def simulated(shape: str, folder: Path) -> tuple[Topology, Path]:

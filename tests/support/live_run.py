@@ -18,10 +18,22 @@ from autofinity.store.behaviour_rows import RunRecord
 MONITORS = {b"autofinity.runtime.monitor", b"autofinity.mechanisms.monitor"}
 
 
-def prefer() -> None:
-    """For `preexec_fn`: raise the priority above everything else here, where that is permitted."""
+@contextmanager
+def preferred() -> Iterator[None]:
+    """This thread and what it starts in the block have a higher priority than everything else here,
+    where that is permitted.
+
+    A thread of a program that gets less than a tenth of a CPU counts as idle, and nothing is ever
+    decided about it. And commands that are asked about a program that keeps all CPUs busy would
+    starve beside it, had they not its priority.
+    """
+    before = os.getpriority(os.PRIO_PROCESS, 0)
     with suppress(PermissionError):
-        os.nice(-10)
+        os.setpriority(os.PRIO_PROCESS, 0, before - 10)
+    try:
+        yield
+    finally:
+        os.setpriority(os.PRIO_PROCESS, 0, before)
 
 
 @dataclass(frozen=True)
@@ -71,14 +83,10 @@ class Runner:
     def lasting(
         self, *arguments: str | bytes | Path, **options: object
     ) -> Iterator[subprocess.Popen[bytes]]:
-        """A program that would run for minutes; it ends when the test leaves the block.
-
-        The program has a higher priority than everything else here where that is permitted: a
-        thread that gets less than a tenth of a CPU counts as idle, and nothing is ever decided
-        about it.
+        """A program that would run for minutes, `preferred`; it ends when the test leaves the
+        block.
         """
-        options.setdefault("preexec_fn", prefer)
-        with self.start(*arguments, **options) as process:
+        with preferred(), self.start(*arguments, **options) as process:
             try:
                 yield process
             finally:
@@ -86,8 +94,7 @@ class Runner:
 
     @staticmethod
     def on_two_cpus() -> None:
-        """For `preexec_fn`: as by default, with only two CPUs allowed."""
-        prefer()
+        """For `preexec_fn`: only two CPUs are allowed."""
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
     def last(self) -> RunRecord | None:

@@ -113,7 +113,7 @@ class Server:
         """Stop the server quickly."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT)
-            self._process.wait(timeout=60)
+            self._process.wait(timeout=600)
 
     def url(self, role: str = ADMIN, database: str = "postgres") -> str:
         """URL by the socket, without a password."""

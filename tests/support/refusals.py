@@ -15,8 +15,12 @@ def refused(folder: Path, *arguments: str | Path, code: int = 1) -> str:
         [sys.executable, "-m", "autofinity", *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
-        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
+        timeout=600,
+        env={
+            **os.environ,
+            "XDG_STATE_HOME": str(folder / "state"),
+            "XDG_CACHE_HOME": str(folder / "cache"),
+        },
     )
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     assert done.stderr.startswith("autofinity: ") and done.stderr.count("\n") == 1, done.stderr

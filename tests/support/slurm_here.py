@@ -37,6 +37,36 @@ SlurmdLogFile={folder}/slurmd.log
 NodeName={host} CPUs={cpus} Boards=1 SocketsPerBoard=1 CoresPerSocket={cpus} ThreadsPerCore=1
 PartitionName=all Nodes=ALL Default=YES State=UP
 """
+JOBS = """
+jobqueue:
+  slurm:
+    cores: 1
+    memory: 500MB
+    walltime: "00:10:00"
+    queue: {queue}
+    interface: lo
+    local-directory: {folder}
+    log-directory: {folder}
+    job-directives-skip: ["--mem"]
+    job-script-prologue: [{prologue}]
+distributed:
+  deploy:
+    lost-worker-timeout: 1s
+"""
+
+
+def described_jobs(folder: Path, queue: str = "all", prologue: str = "") -> dict[str, str]:
+    """The environment of a user who has described the jobs, whose files are in the folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "jobqueue.yaml").write_text(
+        JOBS.format(queue=queue, folder=folder, prologue=prologue)
+    )
+    return {"DASK_CONFIG": str(folder)}
+
+
+def no_jobs_left(env: dict[str, str]) -> bool:
+    """Whether this Slurm has no jobs, waiting or running."""
+    return said(["squeue", "-h"], env).strip() == ""
 
 
 @contextmanager
@@ -92,5 +122,5 @@ def _free_ports(count: int) -> list[int]:
 
 def said(command: list[str], env: dict[str, str]) -> str:
     """Output of a command of this Slurm."""
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
     return done.stdout or done.stderr

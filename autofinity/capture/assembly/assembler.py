@@ -11,7 +11,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from autofinity.capture.assembly.instrument import instrument
@@ -34,28 +33,18 @@ def input_of(arguments: list[str]) -> int | None:
 def main(real: str, arguments: list[str]) -> int:
     """Assemble; return the real assembler's exit code."""
     at = input_of(arguments)
-    text = (
-        Path(arguments[at]).read_text(errors="surrogateescape")
-        if at is not None
-        else sys.stdin.read()
-    )
-    with tempfile.TemporaryDirectory(prefix="autofinity-as-") as folder:
-        if _BY_GCC.search(text):
-            if "--32" in arguments or "--x32" in arguments:
-                raise AssemblyError("32-bit code cannot be instrumented")
-            options = os.environ.get("COLLECT_GCC_OPTIONS", "")
-            text = instrument(text, shared=bool(re.search(r"'-f(?:pic|PIC)'", options)))
-        path = Path(folder) / "instrumented.s"
-        path.write_text(text, errors="surrogateescape")
-        keep = os.environ.get("AUTOFINITY_KEEP_ASSEMBLY")
-        if keep:
-            (Path(keep) / f"{os.getpid()}.s").write_text(text, errors="surrogateescape")
-        changed = list(arguments)
-        if at is None:
-            changed.append(str(path))
-        else:
-            changed[at] = str(path)
-        return subprocess.run([real, *changed], check=False).returncode
+    given = Path(arguments[at]).read_bytes() if at is not None else sys.stdin.buffer.read()
+    text = given.decode(errors="surrogateescape")
+    if not _BY_GCC.search(text):
+        return subprocess.run([real, *arguments], input=given, check=False).returncode
+    if "--32" in arguments or "--x32" in arguments:
+        raise AssemblyError("32-bit code cannot be instrumented")
+    options = os.environ.get("COLLECT_GCC_OPTIONS", "")
+    text = instrument(text, shared=bool(re.search(r"'-f(?:pic|PIC)'", options)))
+    # Through a pipe: a file would stay where the build is killed.
+    others = [argument for i, argument in enumerate(arguments) if i != at]
+    piped = text.encode(errors="surrogateescape")
+    return subprocess.run([real, *others], input=piped, check=False).returncode
 
 
 if __name__ == "__main__":

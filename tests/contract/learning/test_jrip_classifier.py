@@ -16,6 +16,7 @@ from autofinity.learning.discretise import bin_of
 pytestmark = pytest.mark.weka
 
 
+@pytest.mark.usefixtures("temporary_files_go")
 @parametrize_with_checks([JRipClassifier(), JRipClassifier(bins=50)])
 def test_the_checks_of_scikit_learn_hold(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

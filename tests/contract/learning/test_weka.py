@@ -207,3 +207,20 @@ def test_java_that_cannot_start_is_a_clear_error(tmp_path: Path) -> None:
 def test_a_java_exception_becomes_a_learning_error() -> None:
     with pytest.raises(LearningError, match="JRip failed"):
         weka.jrip(np.zeros((2, 1)), [None], np.zeros(2, dtype=np.int64), np.ones(2), 1)
+
+
+def test_a_process_that_is_killed_leaves_nothing_of_java_and_weka_behind(tmp_path: Path) -> None:
+    learns = (
+        "import numpy, os\n"
+        "from autofinity.learning import weka\n"
+        "weka.discretize(numpy.arange(20.0), 3, False, False)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    env = {**os.environ, "TMPDIR": str(tmp_path), "HOME": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", learns], env=env, stderr=subprocess.PIPE
+    ) as process:
+        _, said = process.communicate(timeout=300)
+    assert (process.returncode, said) == (-9, b"")
+    assert list(tmp_path.iterdir()) == []
+    assert not Path(f"/tmp/.java_pid{process.pid}").exists()

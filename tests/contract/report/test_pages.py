@@ -11,7 +11,7 @@ import pytest
 from browser import MISSING, Browser, browser_here, browsing
 from commands import autofinity
 from compiled import compiled
-from live_run import prefer
+from live_run import preferred
 
 from autofinity.model.affinity import PACKED
 
@@ -180,7 +180,7 @@ def test_a_running_program_is_advised_on_with_its_threads_over_time(
     spinner: Path, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"
-    with subprocess.Popen([spinner, "2", "300"], preexec_fn=prefer) as process:
+    with preferred(), subprocess.Popen([spinner, "2", "300"]) as process:
         try:
             autofinity("advise", "--pid", str(process.pid), "-t", "2", "--html", str(page))
         finally:

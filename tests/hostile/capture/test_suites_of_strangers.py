@@ -15,6 +15,8 @@ from autofinity.capture.suite_capture import CaptureReport, capture_suite
 from autofinity.model.errors import CaptureError, SuiteError, UsageError
 from autofinity.trace.manifest import Suite, load_suite
 
+pytestmark = pytest.mark.any_user
+
 HELLO = '#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n'
 HEAD = '[suite]\nname = "strange"\n'
 

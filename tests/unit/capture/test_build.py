@@ -99,6 +99,15 @@ def request_for(suite: Suite, cache: Path, tmp_path: Path) -> Callable[..., Capt
 Make = Callable[..., CaptureRequest]
 
 
+def test_what_a_build_leaves_among_temporary_files_goes_with_it(
+    suite: Suite, tmp_path: Path
+) -> None:
+    one = suite.programs["one"]
+    leaving = replace(one, build=(*one.build, "mktemp > {out}/left && test -e $(cat {out}/left)"))
+    built = build_program(suite, leaving, Compilers.find(os.environ), tmp_path)
+    assert not Path((built.out / "left").read_text().strip()).exists()
+
+
 def test_a_capture_makes_a_folder_that_tells_what_was_done(request_for: Make) -> None:
     meta = capture(request_for())
     assert meta.path.name == "one-tiny-2t"

@@ -11,7 +11,7 @@ from autofinity.workflow.backends import machine_topology
 
 MACHINE, THREADS = "epyc-9654", 8
 NOISE = 0.002
-"""Noise of three page colourings."""
+"""Noise of three page colourings, as a share."""
 
 
 def test_few_sockets_own_caches_is_no_slower_than_spread_with_8_threads_on_an_epyc() -> None:

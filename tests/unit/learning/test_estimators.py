@@ -38,6 +38,7 @@ def not_applicable(estimator: Any) -> dict[str, str]:
     return {}
 
 
+@pytest.mark.usefixtures("temporary_files_go")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=not_applicable)
 def test_the_checks_of_scikit_learn_hold(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.model.errors import UsageError
+from autofinity.model.errors import SuiteError, UsageError
 from autofinity.workflow.wanted import (
     DEFAULT_PERIOD_US,
     observations_folder,
@@ -23,6 +23,15 @@ def test_each_manifest_has_its_own_folder_in_the_cache(
     folders = {work_folder(None, tmp_path / name / "suite.toml") for name in ("a", "b")}
     assert len(folders) == 2
     assert all(folder.is_dir() and folder.is_relative_to(tmp_path) for folder in folders)
+
+
+def test_what_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(SuiteError):
+        wanted_on("opteron-6164he", suite=tmp_path / "none.toml")
+    with pytest.raises(UsageError):
+        wanted_on("opteron-6164he", jobs=0)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_user_without_a_home_is_asked_for_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 
@@ -40,6 +41,7 @@ def told(policy: RulePolicy, sample: dict[str, float], kind: str = "") -> Sectio
     return gain(one, chosen_of(one))
 
 
+@functools.cache  # each reads all shipped observations
 def of_any_machine(sample_of: tuple[float, float], kind: str = "") -> Section:
     share, per_kilo = sample_of
     within, across = (f"cache_to_cache_transfers_{llc}_llc" for llc in ("same", "other"))
