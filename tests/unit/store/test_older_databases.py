@@ -1,0 +1,82 @@
+"""An upgrade of autofinity keeps what the user's behaviour database has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from older_databases import COFFEE, OLDER, POLICY, SOLVER, older_database, rows_of
+
+from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
+from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_file import SCHEMA_VERSION
+from autofinity.store.behaviour_schema import version_of
+
+pytestmark = pytest.mark.parametrize("version", OLDER)
+
+
+def test_there_are_databases_of_the_versions_before(version: int) -> None:
+    assert [*range(3, SCHEMA_VERSION)] == OLDER
+    assert version in OLDER
+
+
+def test_every_row_and_value_is_kept(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "db"
+    older_database(path, version)
+    before = rows_of(path)
+    assert all(before.values())
+    BehaviourDB.open(path).close()
+    after = rows_of(path)
+    for table, rows in before.items():
+        kept = [
+            {name: row[name] for name in old} for row, old in zip(after[table], rows, strict=True)
+        ]
+        assert kept == rows, table
+
+
+def test_hints_observations_runs_and_masks_are_used_as_before(tmp_path: Path, version: int) -> None:
+    older_database(tmp_path / "db", version)
+    with BehaviourDB.open(tmp_path / "db") as database:
+        assert version_of(database._connection) == SCHEMA_VERSION
+        assert database.hint(SOLVER, 8, POLICY) == DISTRIBUTED
+        assert database.hint(COFFEE, 4, POLICY) == PACKED
+        assert [str(each.affinity) for each in database.observations()] == ["{4}{4}", "{4}"]
+        second, first = database.runs()
+        assert (first.path, first.threads, first.notes) == (
+            "/opt/solver",
+            8,
+            "bound in 0.3 s\nsecond look",
+        )
+        assert [run.id for run in database.open_runs("node1")] == [second.id]
+        assert [mask.before for mask in database.masks(second.id)] == ["0-15"]
+        assert database.damaged == ()
+
+
+def test_runs_get_names_and_machines_of_their_own(tmp_path: Path, version: int) -> None:
+    older_database(tmp_path / "db", version)
+    with BehaviourDB.open(tmp_path / "db"):
+        pass
+    runs = rows_of(tmp_path / "db")["run"]
+    assert len({str(run["uuid"]) for run in runs if len(str(run["uuid"])) == 32}) == 2
+    assert {run["machine"] for run in runs} == {"opteron-6164he"}
+
+
+def test_a_reader_leaves_the_file_as_it_is(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "db"
+    older_database(path, version)
+    before = path.read_bytes()
+    with BehaviourDB.open(path, read_only=True) as database:
+        assert len(database.programs()) == 2
+        assert len(database.runs()) == 2
+    assert path.read_bytes() == before
+
+
+def test_what_is_new_can_be_written(tmp_path: Path, version: int) -> None:
+    older_database(tmp_path / "db", version)
+    with BehaviourDB.open(tmp_path / "db") as database:
+        run = database.begin_run(SOLVER, "/opt/solver", 7, "hardware counters")
+        database.remember_observation(
+            run, SOLVER, 8, Affinity.parse("{8}"), "m", {"ipc": 1.0}, "hardware counters"
+        )
+    with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
+        assert len(database.runs()) == len(database.observations()) == 3
