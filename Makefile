@@ -45,6 +45,12 @@ wheel: $(VENV)/.ready-wheel ## An sdist and a wheel for machines without a compi
 test-wheel: wheel ## Tests of what is in dist: contents, and an installation without a compiler (minutes)
 	@AUTOFINITY_WHEELS=dist scripts/test $(VENV) -n 0 tests/wheel
 
+debian: ## The Debian package, in dist: by this Debian's tools, or in ROOT=folder, a Debian 13 that root makes (minutes)
+	@scripts/debian-package $(if $(ROOT),--chroot $(ROOT))
+
+test-debian: $(VENV)/.ready-dev debian ## Tests of the package, installed by apt in a new Debian 13 (as root, minutes)
+	@AUTOFINITY_DEBIAN=dist scripts/test $(VENV) -n 0 tests/debian
+
 check-packaging: $(VENV)/.ready-packaging ## Recipes for conda, Spack, Debian and containers, by their linters
 	@scripts/check-packaging $(VENV)
 
@@ -78,4 +84,4 @@ test-docs: $(VENV)/.ready-dev docs ## Tests of the site: tutorial and how-to as 
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
 
-.PHONY: help setup demo test test-numa check check-native wheel test-wheel check-packaging observations policies lists dev bench docs test-docs fuzz
+.PHONY: help setup demo test test-numa check check-native wheel test-wheel debian test-debian check-packaging observations policies lists dev bench docs test-docs fuzz

