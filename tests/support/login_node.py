@@ -8,7 +8,7 @@ from pathlib import Path
 
 COMPILERS = ("cc", "c++", "gcc", "g++", "clang", "cmake", "make", "ninja", "ld", "as")
 """Programs that a login node lacks."""
-TOOLS = ("sh", "env", "sleep", "cat", "uname")
+TOOLS = ("sh", "bash", "env", "sleep", "cat", "uname")
 
 
 @dataclass(frozen=True)
