@@ -60,7 +60,8 @@ static bool load_blocks(const char* path) {
 // The table of this program: FOLDER/.blocks/sub%name for FOLDER/sub/name. False where it has none.
 static bool find_table(const char* tables, char* path, size_t size) {
     char program[4096];
-    const long length = syscall(SYS_readlink, "/proc/self/exe", program, sizeof program - 1);
+    const long length =
+        syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program, sizeof program - 1);
     const char* const last = strrchr(tables, '/');
     if (length <= 0 || last == NULL) return false;
     program[length] = 0;
