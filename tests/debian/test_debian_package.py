@@ -19,7 +19,6 @@ SHARE = "usr/share"
         ("hints",),
         ("topology", "--machine", "opteron-6164he"),
         ("show", "any-machine"),
-        ("advise", "--", "true"),
     ],
     ids=lambda words: words[0],
 )
