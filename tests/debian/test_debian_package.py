@@ -1,4 +1,4 @@
-"""What a user of Debian gets by `apt-get install ./autofinity_*.deb`."""
+"""The Debian package, as users install it by `apt-get install ./autofinity_*.deb`."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Debian:
     def run(self, *command: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         """Run a command there, as root. Raises AssertionError unless it ends with `code`.
 
-        What is mounted for it is unmounted with its last process.
+        The last process to end unmounts the mounts that the command needs.
         """
         environment = {
             "DEBIAN_FRONTEND": "noninteractive",
