@@ -19,13 +19,16 @@ from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.on_machine import on_machine
 from autofinity.runtime.attaching import masks_at_start
+from autofinity.runtime.by_policy import by_policy
 from autofinity.runtime.evidence import ONE_LLC, STAYS, nothing_to_choose
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.machine_facts import facts_here, kind_here, speeds_here
-from autofinity.runtime.monitor import Surroundings, address_sensor, by_policy, counters_of
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, Choice, read_policy
 from autofinity.runtime.request import Request
+from autofinity.runtime.run_header import RunHeader
+from autofinity.runtime.sensors import address_sensor, counters_of
+from autofinity.runtime.surroundings import Surroundings
 from autofinity.runtime.undecided import why_undecided
 from autofinity.workflow.advice.look import look_at
 from autofinity.workflow.advice.seen import Seen
