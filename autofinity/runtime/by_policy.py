@@ -1,4 +1,4 @@
-"""What decides in a run: the policy, with the settings that its request asks for."""
+"""The decider of a run: the policy, with the settings that its request asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a monitor measures a program with: counters, page faults, NUMA hinting.
+"""Sensors of a monitor: counters, page faults, NUMA hinting.
 
 Where this machine lacks one of them, the journal notes it, and the run goes on without.
 """
