@@ -70,8 +70,8 @@ int parse_options(int argc, char** argv, Options* out);
 #define SITE_VARIABLE "AUTOFINITY_SITE_DB"
 // Whether a text is meant as the URL of a site's database, and not as a file; NULL is not.
 bool is_site(const char* text);
-// Whether a text looks like a URL, but not like that of a site's database: no file is meant, and the
-// text may hold a password, so that nobody shows it.
+// Whether a text looks like a URL, but not like that of a site's database: no file is meant, and
+// the text may hold a password, so that nobody shows it.
 bool is_other_url(const char* text);
 // A copy of the URL of a site, which may hold a password; the argument itself, which everybody can
 // read as long as this process or a child of it runs, is overwritten. NULL: it is too long.
