@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from autofinity.capture.build import Built, Compilers, build_program, skip_reason
-from autofinity.capture.run import (
+from autofinity.capture.request import (
     CaptureRequest,
     arguments_of,
     environment_of,

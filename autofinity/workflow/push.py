@@ -6,7 +6,8 @@ them again, which changes nothing there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,26 +51,38 @@ def push(url: str, database: Path | None = None, *, everything: bool = False) ->
     wanted = None if everything else name
     sent = 0
     refused: list[str] = []
+    with BehaviourDB.open(path) as opened:
+        spool = Spool(opened.session)
+        while True:
+            with _only_sender(path) as ours:
+                if not ours:
+                    return Pushed(name, sent, tuple(refused), busy=True)
+                sent += _send_all(spool, url, wanted, refused)
+            # A run that ended just now left its row to us, if it found the lock held.
+            if everything or not spool.waiting(wanted, 1):
+                return Pushed(name, sent, tuple(refused))
+
+
+@contextmanager
+def _only_sender(path: Path) -> Iterator[bool]:
+    """Whether no other sender is at work, nor begins to be. Raises `StoreError`."""
     try:
-        with BehaviourDB.open(path) as opened:
-            spool = Spool(opened.session)
-            while True:
-                with locked(path.with_name(SEND_LOCK)) as ours:
-                    if not ours:
-                        return Pushed(name, sent, tuple(refused), busy=True)
-                    if spool.waiting(wanted, 1):
-                        with SiteDB.open(url) as site:
-                            site.check()
-                            sent += _send_all(spool, site, wanted, refused)
-                # A run that ended just now left its row to us, if it found the lock held.
-                if everything or not spool.waiting(wanted, 1):
-                    return Pushed(name, sent, tuple(refused))
+        with locked(path.with_name(SEND_LOCK)) as ours:
+            yield ours
     except OSError as error:
         raise StoreError(f"cannot lock the spool {path}: {error}") from error
 
 
-def _send_all(spool: Spool, site: SiteDB, wanted: str | None, refused: list[str]) -> int:
-    """Send all that waits, batch by batch; return the number of runs that the site has now."""
+def _send_all(spool: Spool, url: str, wanted: str | None, refused: list[str]) -> int:
+    """Send all that waits; return the number of runs that the site has now."""
+    if not spool.waiting(wanted, 1):
+        return 0
+    with SiteDB.open(url) as site:
+        site.check()
+        return _send_batches(spool, site, wanted, refused)
+
+
+def _send_batches(spool: Spool, site: SiteDB, wanted: str | None, refused: list[str]) -> int:
     sent, after = 0, None
     while runs := spool.waiting(wanted, _RUNS_AT_ONCE, after):
         after = runs[-1].number

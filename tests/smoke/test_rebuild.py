@@ -19,7 +19,7 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.learning.own_runs import own_runs
 from autofinity.learning.settings import PAPER
 from autofinity.linux.event_tables import Encoding
-from autofinity.linux.perf import open_event
+from autofinity.linux.perf_event import open_event
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
 from autofinity.model.counters import CounterSample

@@ -26,11 +26,11 @@ from autofinity.linux.pages import mems_allowed, move, nodes_of
 from autofinity.linux.perf import (
     SeveralPmus,
     explain,
-    open_event,
     open_on_kinds,
     open_thread,
     read_totals,
 )
+from autofinity.linux.perf_event import open_event
 from autofinity.model.errors import CapabilityError
 
 TASK_CLOCK, PAGE_FAULTS = Encoding(1, 1), Encoding(1, 2)
