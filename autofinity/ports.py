@@ -190,10 +190,6 @@ class Machine(Protocol):
         """Neutral names of the machine's counters → one line of meaning."""
         ...
 
-    def counters_at_once(self) -> int:
-        """Number of events that the PMU counts at once without multiplexing; 0 without a PMU."""
-        ...
-
     def start(
         self,
         request: RunRequest,

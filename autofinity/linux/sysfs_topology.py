@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.kernel_file import read_number, read_text
+from autofinity.linux.kernel_file import read_number, read_size_bytes, read_text
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
 from autofinity.linux.online import SYSFS, listed_online, running
 from autofinity.linux.pages import mems_allowed
@@ -101,12 +101,6 @@ def _cpu_list(path: Path) -> frozenset[int]:
         raise TopologyError(f"{path} is not a CPU list: {read_text(path).strip()!r}") from None
 
 
-def _size(text: str) -> int:
-    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-    digits = text.rstrip("KMG")
-    return int(digits) * units.get(text[len(digits) :], 1) if digits.isdigit() else 0
-
-
 type _CacheKey = tuple[int, frozenset[int]]
 """Level of a cache, and the PUs that share it."""
 
@@ -172,7 +166,7 @@ def _shape(level: int, folder: Path) -> RawCache:
     ways = read_number(folder / "ways_of_associativity")
     return RawCache(
         level,
-        _size(read_text(folder / "size").strip()),
+        read_size_bytes(folder / "size"),
         read_number(folder / "coherency_line_size"),
         ways or (-1 if (folder / "ways_of_associativity").exists() else 0),
     )

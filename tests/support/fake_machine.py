@@ -58,9 +58,6 @@ class FakeMachine:
     def events(self) -> Mapping[str, str]:
         return {"instructions": "retired"}
 
-    def counters_at_once(self) -> int:
-        return 1
-
     def start(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0
     ) -> FakeProcess:
