@@ -1,6 +1,6 @@
 """URL of a site's database: what it looks like, and how it is shown without its password.
 
-The launcher tells URLs and files apart by the same rules (`native/launcher/site_address.c`); a
+The launcher distinguishes URLs and files by the same rules (`native/launcher/site_address.c`); a
 table of cases asks both.
 """
 

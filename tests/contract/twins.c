@@ -71,7 +71,7 @@ static int hint(char** words) {
     return letters ? printf("%s\n%s\n", letters, hint_shown(letters)) : puts("no hint");
 }
 
-// What --db means by a text: what it is, the URL of the site, and what of it others still see.
+// Meaning of a text after --db: the kind, the URL of the site, and as much as others still see.
 static int database(char** words) {
     char* text = words[0];
     Options options = {.db = NULL};

@@ -1,5 +1,5 @@
-// What --db and AUTOFINITY_SITE_DB name: a file, or the URL of a site's database. The package tells
-// them apart by the same rules (`store/site_address.py`); a table of cases asks both.
+// Files and URLs of sites' databases, as --db and AUTOFINITY_SITE_DB name them. The package
+// distinguishes them by the same rules (`store/site_address.py`); a table of cases asks both.
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
