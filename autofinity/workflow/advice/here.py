@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from autofinity.linux.bind import StartMask, allowed_now
@@ -55,17 +56,8 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
     journal = Journal(None, RunHeader("", request.program, pid, ladder.tier, 0, "", "none", ""))
     around = Surroundings(topology, policy, lambda: allowed_now(pid, at_start) & present, journal)
     decider = by_policy(request, around)
-    several = topology.n_nodes > 1
-    touches = several and (hinting_is_on() or ladder["memory sampling"].available)
-    counters = (*decider.sensors.counters, *(_OF_MEMORY if several else ()))
-    process = LinuxProcess(
-        pid,
-        open_pidfd(pid),
-        allowed,
-        counters_of(request, tuple(dict.fromkeys(counters)), journal, None),
-        faults=address_sensor(request, [FaultSampling(table="none")] if touches else [], topology),
-        node_os_indices=topology.node_os_indices,
-    )
+    touches = topology.n_nodes > 1 and (hinting_is_on() or ladder["memory sampling"].available)
+    process = _process(request, around, allowed, decider.sensors.counters, touches=touches)
     try:
         looked = look_at(process, decider, decider.begin(topology, allowed, threads))
         available = around.available() or allowed & present
@@ -96,6 +88,30 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         numa_balancing=read_text(SYSCTL).strip(),
         node_gbs=speeds_here(topology).node_gbs,
         not_measured=_not_measured(topology, available, ladder, touches=touches),
+    )
+
+
+def _process(
+    request: Request,
+    around: Surroundings,
+    allowed: frozenset[OsIndex],
+    counters: Sequence[str],
+    *,
+    touches: bool,
+) -> LinuxProcess:
+    """The program with these counters, with those of memory on several nodes, and where `touches`,
+    with sampled touches of pages. Raises `CapabilityError`.
+    """
+    topology = around.topology
+    asked = dict.fromkeys((*counters, *(_OF_MEMORY if topology.n_nodes > 1 else ())))
+    detectors = [FaultSampling(table="none")] if touches else []
+    return LinuxProcess(
+        request.pid,
+        open_pidfd(request.pid),
+        allowed,
+        counters_of(request, tuple(asked), around.journal, None),
+        faults=address_sensor(request, detectors, topology),
+        node_os_indices=topology.node_os_indices,
     )
 
 
