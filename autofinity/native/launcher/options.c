@@ -191,10 +191,6 @@ int parse_options(int argc, char** argv, Options* out) {
             out->fallback = hint_letters(value ? value : "");
             if (value && !out->fallback) return wrong("wrong value for --fallback", value, HINTS);
         } else if (takes_value("--db", argv, &at, &value)) {
-            if (value && is_other_url(value)) {
-                return wrong("wrong value for --db: a URL of another kind", NULL,
-                             "a file, or postgresql://USER@HOST:PORT/DATABASE");
-            }
             if (!is_site(value)) {
                 if (value && is_other_url(value)) {
                     return wrong("wrong value for --db: a URL of another kind", NULL,
