@@ -135,11 +135,14 @@ class Process(Protocol):
     """One program run on a machine."""
 
     def advance(self, duration_ns: int) -> Interval:
-        """Let the program run for `duration_ns` (or to its end) and return what was seen."""
+        """Let the program run for `duration_ns` (or to its end) and return what was seen.
+
+        Raises `SimulationError`; `LinuxError` when a program fails, is wrong or takes too long.
+        """
         ...
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """Carry the actions out, as far as possible."""
+        """Carry the actions out, as far as possible. Raises `PlacementError`, `SimulationError`."""
         ...
 
 
@@ -190,10 +193,6 @@ class Machine(Protocol):
         """Neutral names of the machine's counters → one line of meaning."""
         ...
 
-    def counters_at_once(self) -> int:
-        """Number of events that the PMU counts at once without multiplexing; 0 without a PMU."""
-        ...
-
     def start(
         self,
         request: RunRequest,
@@ -240,7 +239,7 @@ class Sink(Protocol):
     """Takes observations as they are made; written observations survive a crash."""
 
     def write(self, observations: Iterable[Observation]) -> None:
-        """Store the observations, durably, before returning."""
+        """Store the observations, durably, before returning. Raises `StoreError`."""
         ...
 
     def done(self) -> frozenset[RunKey]:

@@ -262,6 +262,24 @@ def _pattern_counts(rooms: Rooms, threads: int) -> list[int]:
     return found
 
 
+def _with_more(
+    ways: Sequence[Sequence[int]], patterns: int, total: int, room: int
+) -> list[list[int]]:
+    """`ways[used][held]` after any number of sockets more, up to `room` of them, hold one of
+    `patterns` patterns of `total` threads each.
+    """
+    more = [list(row) for row in ways]
+    threads = len(ways[0]) - 1
+    for used, row in enumerate(ways[: room + 1]):
+        for held, count in enumerate(row):
+            most = min(room - used, (threads - held) // total) if count else 0
+            for times in range(1, most + 1):
+                more[used + times][held + times * total] += count * comb(
+                    patterns + times - 1, times
+                )
+    return more
+
+
 def _count_nested(kinds: Sequence[tuple[Rooms, int]], threads: int) -> int:
     """Number of multisets of patterns.
 
@@ -282,18 +300,8 @@ def _count_nested(kinds: Sequence[tuple[Rooms, int]], threads: int) -> int:
         room += count
         for total in range(1, threads + 1):
             patterns = mine[total] - smaller[total]
-            if not patterns:
-                continue
-            more = [row[:] for row in ways]
-            for used in range(room + 1):
-                for held in range(threads + 1):
-                    if not ways[used][held]:
-                        continue
-                    for times in range(1, min(room - used, (threads - held) // total) + 1):
-                        more[used + times][held + times * total] += ways[used][held] * comb(
-                            patterns + times - 1, times
-                        )
-            ways = more
+            if patterns:
+                ways = _with_more(ways, patterns, total, room)
     if must_use_all:
         return ways[sockets][threads]
     return sum(row[threads] for row in ways)

@@ -33,7 +33,11 @@ def edit_distance(a: Affinity, b: Affinity) -> int:
 def hints_within(
     affinity: Affinity, best_matches: Sequence[Affinity], leeway: int
 ) -> tuple[Hint, ...]:
-    """Hints that `affinity` belongs to, given the best match of each hint in `HINTS` order."""
+    """Hints whose best match is at most `leeway` threads away from `affinity` (section 2.2).
+
+    `best_matches` has the best match of each hint, in `HINTS` order. Raises `UsageError` where they
+    place another number of threads.
+    """
     return tuple(
         hint
         for hint, best in zip(HINTS, best_matches, strict=True)

@@ -243,22 +243,10 @@ def _run_lines_in(
     way: ways.Way | None,
     environment: Mapping[str, str],
 ) -> str:
-    flags = link = ""
     if way is not None:
-        tools = helpers / "tools"
-        if way.counted == "code":
-            ways.write_tools(tools, environment)
-        flags = expand(way.flags, {"tools": str(tools)})
-        # -ltsan finds our runtime: the compiler's own has no hook for counting instructions.
-        (helpers / "libtsan.so").symlink_to(runtime_folder() / "libtsan.so.2")
-        link = f"{flags} {_HOOKS} -L{helpers} -Wl,--no-as-needed -ltsan"
-    else:  # profiling preloads the marks; until then the hooks need a definition
-        marks = Path(__file__).resolve().parent.parent / "lib" / "marks" / "libautofinity-marks.so"
-        (helpers / marks.name).symlink_to(marks)
-        link = (
-            f"{_HOOKS} -L{helpers} -Wl,--push-state,--as-needed -lautofinity-marks "
-            f"-Wl,--pop-state -Wl,-rpath,{shlex.quote(str(marks.parent))}"
-        )
+        flags, link = _flags_of(way, helpers, environment)
+    else:
+        flags, link = "", _link_with_marks(helpers)
     values = {
         "cc": compilers.cc,
         "cxx": compilers.cxx,
@@ -291,6 +279,29 @@ def _run_lines_in(
             last = "\n".join(done.stdout.strip().splitlines()[-_SHOWN_LINES:])
             return f"$ {command}\n{last}\n(exit code {done.returncode})"
     return ""
+
+
+def _flags_of(way: ways.Way, helpers: Path, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Flags that make the compiler record, and those of the linker; `helpers` gets what they
+    need.
+    """
+    tools = helpers / "tools"
+    if way.counted == "code":
+        ways.write_tools(tools, environment)
+    flags = expand(way.flags, {"tools": str(tools)})
+    # -ltsan finds our runtime: the compiler's own has no hook for counting instructions.
+    (helpers / "libtsan.so").symlink_to(runtime_folder() / "libtsan.so.2")
+    return flags, f"{flags} {_HOOKS} -L{helpers} -Wl,--no-as-needed -ltsan"
+
+
+def _link_with_marks(helpers: Path) -> str:
+    """Flags of the linker: profiling preloads the marks; until then the hooks need a definition."""
+    marks = Path(__file__).resolve().parent.parent / "lib" / "marks" / "libautofinity-marks.so"
+    (helpers / marks.name).symlink_to(marks)
+    return (
+        f"{_HOOKS} -L{helpers} -Wl,--push-state,--as-needed -lautofinity-marks "
+        f"-Wl,--pop-state -Wl,-rpath,{shlex.quote(str(marks.parent))}"
+    )
 
 
 def _digest(*parts: str) -> str:

@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from autofinity.capture.build import Compilers, build_program, skip_reason
-from autofinity.capture.run import CaptureRequest, capture
+from autofinity.capture.request import CaptureRequest
+from autofinity.capture.run import capture
 from autofinity.capture.sampling import Choice, WindowPlan
 from autofinity.capture.synchronisation import lost_order, warning
 from autofinity.model.errors import AutofinityError, UsageError
-from autofinity.trace.manifest import Suite
+from autofinity.trace.manifest import ProgramSpec, Suite
 from autofinity.trace.meta import TraceMeta
 
 Stage = Literal["build", "run", "doubt", "done", "skipped", "failed"]
@@ -59,12 +60,8 @@ def capture_suite(
     failures: list[AutofinityError] = []
     skipped: list[str] = []
     for spec in chosen:
-        reason = skip_reason(spec, compilers)
-        if reason is None and not spec.threads.allows(threads):
-            reason = f"does not run with {threads} threads (allowed: {spec.threads})"
-        if reason is None and size not in spec.inputs:
-            reason = f"has no input of size {size!r} (known: {', '.join(spec.inputs)})"
-        if reason is not None:
+        reason = skip_reason(spec, compilers) or _unfit(spec, threads, size)
+        if reason:
             report(CaptureReport(spec.name, "skipped", reason))
             skipped.append(f"{spec.name}: {reason}")
             continue
@@ -76,17 +73,8 @@ def capture_suite(
                 report(CaptureReport(spec.name, "doubt", warning(spec.name, lost)))
             report(CaptureReport(spec.name, "run"))
             sampling = WindowPlan.chosen(sample, size, threads)
-            request = CaptureRequest(
-                suite,
-                spec,
-                built,
-                threads,
-                size,
-                out,
-                most_events=most_events,
-                sampling=sampling,
-            )
-            traces.append(capture(request))
+            run = CaptureRequest(suite, spec, built, threads, size, out)
+            traces.append(capture(replace(run, most_events=most_events, sampling=sampling)))
             report(CaptureReport(spec.name, "done"))
         except AutofinityError as error:
             report(CaptureReport(spec.name, "failed", str(error)))
@@ -96,6 +84,15 @@ def capture_suite(
     if not traces:
         raise UsageError(f"no program of {suite.path} can be captured: {'; '.join(skipped)}")
     return traces
+
+
+def _unfit(spec: ProgramSpec, threads: int, size: str) -> str:
+    """Why a program has no run of this thread count and size; empty: it has one."""
+    if not spec.threads.allows(threads):
+        return f"does not run with {threads} threads (allowed: {spec.threads})"
+    if size not in spec.inputs:
+        return f"has no input of size {size!r} (known: {', '.join(spec.inputs)})"
+    return ""
 
 
 def _several(failures: Sequence[AutofinityError]) -> AutofinityError:

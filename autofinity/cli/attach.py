@@ -24,10 +24,10 @@ from autofinity.runtime.attaching import Wishes, request_for
 from autofinity.runtime.claims import live_runs
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
-from autofinity.runtime.monitor import watch
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy, read_policy
 from autofinity.runtime.restore import restore
 from autofinity.runtime.sending import start_sending
+from autofinity.runtime.watching import watch
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 

@@ -32,7 +32,7 @@ from autofinity.runtime.launcher import find_launcher
 from autofinity.runtime.machine_facts import speeds_here
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy
 from autofinity.store.site_address import EXPECTED, SITE_VARIABLE, is_site, site_name
-from autofinity.store.site_db import can_open
+from autofinity.store.site_connection import can_open
 
 _ASKED = "policy's needs"
 _NO_COUNTERS_NEEDED = (

@@ -27,6 +27,7 @@ from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.errors import StoreError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.files import load
+from autofinity.runtime.by_policy import is_blind, near_of, sharing_shows
 from autofinity.runtime.claims import claimed, live_runs
 from autofinity.runtime.evidence import (
     ONE_LLC,
@@ -34,7 +35,6 @@ from autofinity.runtime.evidence import (
     unmeasured,
     without_policy,
 )
-from autofinity.runtime.monitor import is_blind, near_of, sharing_shows
 from autofinity.runtime.plan import Plan, plan_hints
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, digest_of
 from autofinity.runtime.rank_share import RankShare, rank_share

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from autofinity.linux.event_tables import Encoding
-from autofinity.linux.perf import open_event
+from autofinity.linux.perf_event import Sampling, open_event
 from autofinity.linux.pmus import CORE_KINDS, DEVICES, event_words, placed, pmu_cpus, pmu_type
 from autofinity.model.topology import OsIndex
 
@@ -75,17 +75,19 @@ class AccessEvent:
             inherit=following,
             disabled=True,
             at_exec=following,
-            with_births=following,
-            sample_period=self.per_s or self.period,
-            by_frequency=self.per_s > 0,
-            sample_type=TID_TIME_ADDR_CPU,
-            wake_bytes=wake_bytes,
-            config1=self.config1,
-            config2=self.config2,
-            precise=self.precise,
-            users_only=self.users_only,
-            names_all=self.spe,
-            with_switches=self.spe and following,
+            sampling=Sampling(
+                period=self.per_s or self.period,
+                content=TID_TIME_ADDR_CPU,
+                by_frequency=self.per_s > 0,
+                wake_bytes=wake_bytes,
+                with_births=following,
+                config1=self.config1,
+                config2=self.config2,
+                precise=self.precise,
+                users_only=self.users_only,
+                names_all=self.spe,
+                with_switches=self.spe and following,
+            ),
         )
 
 

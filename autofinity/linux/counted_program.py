@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.handed_signals import signals_are_for
-from autofinity.linux.perf import open_event, read_totals
+from autofinity.linux.perf import read_totals
+from autofinity.linux.perf_event import open_event
 from autofinity.own_python import own_environment, own_python
 
 

@@ -63,10 +63,6 @@ class HostMachine:
         """Events of this CPU's table."""
         return {name: each.libpfm or name for name, each in self.encodings.items()}
 
-    def counters_at_once(self) -> int:
-        """Number of events that are counted at once without multiplexing."""
-        return self.at_once
-
     def start(
         self,
         request: RunRequest,

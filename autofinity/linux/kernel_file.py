@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _CHUNK, _PAGE = 16_384, 4_096
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def read_text(path: str | Path) -> str:
@@ -39,6 +40,13 @@ def lines_of(path: str) -> Iterator[str]:
     """
     with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
         yield from file
+
+
+def read_size_bytes(path: str | Path) -> int:
+    """A size such as `32K` from a file, in bytes; 0 where there is none."""
+    text = read_text(path).strip()
+    digits = text.rstrip("".join(_UNITS))
+    return int(digits) * _UNITS.get(text[len(digits) :], 1) if digits.isdigit() else 0
 
 
 def read_number(path: str | Path, default: int = 0) -> int:

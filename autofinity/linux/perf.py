@@ -1,4 +1,4 @@
-"""Hardware and software counters through a small part of perf_event_open.
+"""Hardware and software counters of threads.
 
     open_thread(tid, names → encodings) ─► ThreadCounters ─ read() ─► CounterSample
                                             (one group, or as many as the PMU forces)
@@ -6,13 +6,11 @@
 Counting is per thread and in user space only: counts of the kernel need privileges (EACCES),
 `inherit` reads as a sum over threads, and excluded events read 0 (context switches; /proc has
 them).
-Source: perf_event_open(2) and linux/perf_event.h.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import fcntl
 import os
@@ -22,21 +20,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autofinity.linux.event_tables import Encoding, on_pmu
-from autofinity.linux.forbidden import perf_ends_us
-from autofinity.linux.syscalls import syscall
+from autofinity.linux.perf_event import open_event
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
 
-# perf_event_attr up to config2 (PERF_ATTR_SIZE_VER1, Linux 2.6.33).
-_ATTR_BYTES = 72
-_DISABLED, _INHERIT, _EXCLUDE_KERNEL, _EXCLUDE_HV = 1 << 0, 1 << 1, 1 << 5, 1 << 6
-_FREQUENCY, _ENABLE_ON_EXEC, _TASK, _WATERMARK = 1 << 10, 1 << 12, 1 << 13, 1 << 14
-_NAMES_ALL, _SWITCHES = 1 << 18, 1 << 26  # sample_id_all, context_switch
-_PRECISE = 2 << 15  # no skid; 3 would demand a distribution of instructions as well
 _IOC_ENABLE = 0x2400
 _SETTLING_READS, _SETTLING_S = 100, 0.001  # a thread takes microseconds to end
-_TOTAL_TIMES, _GROUP = 0b011, 0b1000
-_FD_CLOEXEC = 1 << 3
 
 _MEANINGS = {
     errno.ENOENT: "this machine has no such counter (no PMU, or a virtual machine without one)",
@@ -164,68 +153,6 @@ class SeveralPmus:
         """Stop counting."""
         for part in self._parts:
             part.close()
-
-
-def open_event(
-    encoding: Encoding,
-    tid: int,
-    group: int = -1,
-    *,
-    cpu: int = -1,
-    inherit: bool = False,
-    disabled: bool = False,
-    at_exec: bool = False,
-    with_births: bool = False,
-    sample_period: int = 0,
-    sample_type: int = 0,
-    wake_bytes: int = 0,
-    by_frequency: bool = False,
-    config1: int = 0,
-    config2: int = 0,
-    precise: bool = False,
-    users_only: bool = True,
-    names_all: bool = False,
-    with_switches: bool = False,
-) -> int:
-    """Descriptor of one event on thread `tid` (0: the caller), on one CPU or any. Raises `OSError`.
-
-    A `disabled` leader holds its whole group back until the leader is enabled, or until the program
-    execs (`at_exec`). A sampled event wakes its reader after `wake_bytes` of records, including
-    those of new threads (`with_births`). With `by_frequency`, the period is in samples a second.
-    Without `users_only` the kernel is counted, too, which needs privileges.
-    """
-    flags = {
-        _INHERIT: inherit,
-        _DISABLED: disabled,
-        _ENABLE_ON_EXEC: at_exec,
-        _TASK: with_births,
-        _WATERMARK: wake_bytes > 0,
-        _FREQUENCY: by_frequency,
-        _PRECISE: precise,
-        _NAMES_ALL: names_all,
-        _SWITCHES: with_switches,
-        _EXCLUDE_KERNEL | _EXCLUDE_HV: users_only,
-    }
-    attr = ctypes.create_string_buffer(
-        struct.pack(
-            "IIQQQQQIIQQ",
-            encoding.type,
-            _ATTR_BYTES,
-            encoding.config,
-            sample_period,
-            sample_type,
-            0 if sample_period else _TOTAL_TIMES | _GROUP,
-            sum(flag for flag, wished in flags.items() if wished),
-            wake_bytes,
-            0,
-            config1,
-            config2,
-        ),
-        _ATTR_BYTES,
-    )
-    if perf_ends_us():
-        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
-    return syscall("perf_event_open", ctypes.byref(attr), tid, cpu, group, _FD_CLOEXEC)
 
 
 def enable(fd: int) -> None:

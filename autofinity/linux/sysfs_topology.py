@@ -8,11 +8,12 @@ are ordered by their smallest PU. Offline PUs are left out.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.kernel_file import read_number, read_text
+from autofinity.linux.kernel_file import read_number, read_size_bytes, read_text
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
 from autofinity.linux.online import SYSFS, listed_online, running
 from autofinity.linux.pages import mems_allowed
@@ -47,39 +48,19 @@ def read_sysfs(
         raise TopologyError(
             f"{system / 'cpu' / 'online'} names no CPU; expected sysfs mounted at {root}"
         )
-    caches: dict[_CacheKey, Path] = {}
-    cores: dict[int, frozenset[int]] = {}
-    packages: dict[int, int] = {}
-    above: dict[int, list[_CacheKey]] = {}
-    for cpu in sorted(online):
-        folder = system / "cpu" / f"cpu{cpu}"
-        packages[cpu] = read_number(folder / "topology" / "physical_package_id", -1)
-        siblings = _cpu_list(folder / "topology" / "core_cpus_list") or _cpu_list(
-            folder / "topology" / "thread_siblings_list"
-        )
-        cores[cpu] = (siblings & online) or frozenset({cpu})
-        above[cpu] = _caches_of(folder / "cache", cpu, online, caches)
+    parts = _Parts.read(system / "cpu", online)
     nodes = _nodes(system / "node", online)
-
-    package_sets: dict[int, set[int]] = {}
-    for cpu, package in packages.items():
-        package_sets.setdefault(package, set()).add(cpu)
-    sets = {frozenset(cpus) for cpus in package_sets.values()}
-    sets |= {cpus for _, cpus in caches} | set(cores.values())
-    sets |= {node.cpus for node in nodes if node.cpus}
-    places = _places(sets)
-    order = sorted(online, key=lambda cpu: ([first for _, first in places[cpu]], cpu))
+    order = parts.logical_order(nodes)
     position = {cpu: i for i, cpu in enumerate(order)}
     nodes.sort(key=lambda node: _first(node, position))
-
-    numbers = {cache: i for i, cache in enumerate(caches)}
+    numbers = {cache: i for i, cache in enumerate(parts.caches)}
     kinds = _efficiency(Path(root), online)
     pus = tuple(
         RawPU(
             cpu,
-            packages[cpu],
-            min(cores[cpu]),
-            tuple(numbers[cache] for cache in above[cpu]),
+            parts.packages[cpu],
+            min(parts.cores[cpu]),
+            tuple(numbers[cache] for cache in parts.above[cpu]),
             kinds.get(cpu, 0),
         )
         for cpu in order
@@ -89,7 +70,9 @@ def read_sysfs(
         pus=pus,
         nodes=tuple(nodes),
         # Only the shapes that a topology keeps are read: each needs four files.
-        caches={numbers[cache]: _shape(cache[0], caches[cache]) for cache in above[order[0]]},
+        caches={
+            numbers[cache]: _shape(cache[0], parts.caches[cache]) for cache in parts.above[order[0]]
+        },
         distances=_distances(system / "node", nodes),
         allowed=usable & online,
         model=_model(Path(cpuinfo)),
@@ -118,14 +101,49 @@ def _cpu_list(path: Path) -> frozenset[int]:
         raise TopologyError(f"{path} is not a CPU list: {read_text(path).strip()!r}") from None
 
 
-def _size(text: str) -> int:
-    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-    digits = text.rstrip("KMG")
-    return int(digits) * units.get(text[len(digits) :], 1) if digits.isdigit() else 0
-
-
 type _CacheKey = tuple[int, frozenset[int]]
 """Level of a cache, and the PUs that share it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Cores, caches and packages around each PU, by the kernel's numbers."""
+
+    packages: Mapping[int, int]
+    cores: Mapping[int, frozenset[int]]
+    """PUs of the core that a PU belongs to."""
+    above: Mapping[int, Sequence[_CacheKey]]
+    """Caches above a PU, innermost first."""
+    caches: Mapping[_CacheKey, Path]
+    """The folder of each cache, in the order in which PUs name them."""
+
+    @staticmethod
+    def read(folder: Path, online: frozenset[int]) -> _Parts:
+        """Parts around the PUs that are online. Raises `TopologyError`."""
+        packages: dict[int, int] = {}
+        cores: dict[int, frozenset[int]] = {}
+        above: dict[int, list[_CacheKey]] = {}
+        caches: dict[_CacheKey, Path] = {}
+        for cpu in sorted(online):
+            own = folder / f"cpu{cpu}"
+            packages[cpu] = read_number(own / "topology" / "physical_package_id", -1)
+            siblings = _cpu_list(own / "topology" / "core_cpus_list") or _cpu_list(
+                own / "topology" / "thread_siblings_list"
+            )
+            cores[cpu] = (siblings & online) or frozenset({cpu})
+            above[cpu] = _caches_of(own / "cache", cpu, online, caches)
+        return _Parts(packages, cores, above, caches)
+
+    def logical_order(self, nodes: Iterable[RawNode]) -> list[int]:
+        """The PUs in hwloc's order: sets side by side by their smallest PU."""
+        by_package: dict[int, set[int]] = {}
+        for cpu, package in self.packages.items():
+            by_package.setdefault(package, set()).add(cpu)
+        sets = {frozenset(cpus) for cpus in by_package.values()} | set(self.cores.values())
+        sets |= {cpus for _, cpus in self.caches}
+        sets |= {node.cpus for node in nodes if node.cpus}
+        places = _places(sets)
+        return sorted(self.packages, key=lambda cpu: ([first for _, first in places[cpu]], cpu))
 
 
 def _caches_of(
@@ -148,7 +166,7 @@ def _shape(level: int, folder: Path) -> RawCache:
     ways = read_number(folder / "ways_of_associativity")
     return RawCache(
         level,
-        _size(read_text(folder / "size").strip()),
+        read_size_bytes(folder / "size"),
         read_number(folder / "coherency_line_size"),
         ways or (-1 if (folder / "ways_of_associativity").exists() else 0),
     )

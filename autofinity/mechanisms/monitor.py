@@ -12,8 +12,10 @@ from typing import Any
 from autofinity.mechanisms.live import LiveRecipe
 from autofinity.mechanisms.registry import BY_POLICY, LIVE
 from autofinity.model.errors import UsageError
-from autofinity.runtime.monitor import Deciding, Surroundings, by_policy, main, settings_of
+from autofinity.runtime.by_policy import by_policy, settings_of
+from autofinity.runtime.monitor import main
 from autofinity.runtime.request import Request
+from autofinity.runtime.surroundings import Deciding, Surroundings
 
 
 def by_mechanism(request: Request, around: Surroundings) -> Deciding[Any]:

@@ -23,11 +23,6 @@ class CounterSample:
     flagged: bool = False
     """True when the sample does not measure progress (spinning without a heartbeat)."""
 
-    @property
-    def multiplexed(self) -> bool:
-        """Whether the PMU counted only part of the time."""
-        return self.running_ns < self.enabled_ns
-
     def scaled(self, event: str) -> float:
         """Count of `event`, extrapolated to the whole interval. NaN when the counters never ran."""
         if self.running_ns == 0:

@@ -14,8 +14,18 @@ from autofinity.papers.placed import placed
 from autofinity.report.matrix_figure import Matrices
 
 
+class DrawnMatrices:
+    """Draws matrices as they are, side by side."""
+
+    __slots__ = ()
+
+    def draw(self, figure: AnyFigure, found: Mapping[str, SharingMatrix], on: str) -> Matrices:
+        """As they are."""
+        return Matrices(f"{figure.title}, {on}", found)
+
+
 @dataclass(frozen=True, slots=True)
-class SharingMatrices:
+class SharingMatrices(DrawnMatrices):
     """The matrix of each program as a source sees it: one of `detect.scaled.SCALED`, or "trace"."""
 
     source: str
@@ -29,7 +39,3 @@ class SharingMatrices:
                 seen = watched(*program.where, SCALED[self.source], seen)
             found[program.name] = seen.sharing
         return found
-
-    def draw(self, figure: AnyFigure, found: Mapping[str, SharingMatrix], on: str) -> Matrices:
-        """As they are."""
-        return Matrices(f"{figure.title}, {on}", found)

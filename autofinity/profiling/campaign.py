@@ -20,7 +20,7 @@ from autofinity.model.affinity import DISTRIBUTED, Affinity
 from autofinity.model.errors import AutofinityError, ClusterError
 from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.topology import Topology
-from autofinity.ports import Done, Machine, Pool, RunRequest, Sink
+from autofinity.ports import Done, Pool, RunRequest, Sink
 from autofinity.profiling.placements import (
     PROBE,
     SEEDS,
@@ -32,6 +32,7 @@ from autofinity.profiling.placements import (
 )
 from autofinity.profiling.sampling import Run, Switch, observe
 from autofinity.profiling.selection import best_matches
+from autofinity.profiling.target import Target
 
 _SLOTS_S = 1.0
 """Longest time until new workers of a pool get something to do."""
@@ -83,18 +84,6 @@ class ReadyProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """The machine to profile on, and the sampling there."""
-
-    machine: Machine
-    name: str
-    backend: str
-    clock_hz: float
-    period_ns: int
-    version: str
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """One run to make: a task of a pool."""
 
@@ -126,15 +115,10 @@ class Cell:
             machine.topology, run.placement, run.affinity, program.placed, run.seed
         )
         return observe(
-            machine,
-            target.name,
-            target.backend,
-            target.clock_hz,
+            target,
             replace(program.request, threads=program.running),
             run,
             placement if placement is None else shared(placement, program.running),
-            target.period_ns,
-            target.version,
             _switches_of(machine.topology, program, run),
             room=program.room,
         )

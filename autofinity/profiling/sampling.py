@@ -18,6 +18,7 @@ from autofinity.model.errors import SimulationError
 from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.placement import Placement
 from autofinity.ports import BindThreads, Interval, Machine, RunKey, RunRequest, Sensors
+from autofinity.profiling.target import Target
 
 NS_PER_S = 1_000_000_000
 
@@ -99,15 +100,10 @@ def intervals(
 
 
 def observe(
-    machine: Machine,
-    machine_name: str,
-    backend: str,
-    clock_hz: float,
+    target: Target,
     request: RunRequest,
     run: Run,
     placement: Placement | None,
-    period_ns: int,
-    version: str,
     switches: Sequence[Switch] = (),
     *,
     room: int = 0,
@@ -119,11 +115,12 @@ def observe(
     The last period is kept only when it is at least half a period long: shorter ones are noise.
     Raises `SimulationError` when the program ended before one period was over.
     """
+    period_ns = target.period_ns
     seen: list[tuple[Interval, Behaviour]] = []
     start_ns: int | None = None
     end_ns = 0
     energy_j = 0.0
-    for interval in intervals(machine, request, placement, period_ns, run.seed, switches):
+    for interval in intervals(target.machine, request, placement, period_ns, run.seed, switches):
         start_ns = interval.start_ns if start_ns is None else start_ns
         end_ns = interval.end_ns
         energy_j += interval.energy_j
@@ -145,12 +142,12 @@ def observe(
             sample=index,
             progress=_middle(seen, index),
             behaviour=behaviour,
-            performance=performance_of(behaviour, clock_hz),
+            performance=performance_of(behaviour, target.clock_hz),
             roi_s=roi_s,
-            machine=machine_name,
-            backend=backend,
+            machine=target.name,
+            backend=target.backend,
             seed=run.seed,
-            version=version,
+            version=target.version,
             energy_j=None if math.isnan(energy_j) else energy_j,
             placement=run.placement,
         )

@@ -9,13 +9,13 @@ from autofinity._core import measure
 from autofinity.model.topology import Topology
 from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import LINE_BYTES, Bench
+from autofinity.recording.bound_node import node_to_bind
 from autofinity.recording.rows import Reading, Row, idle, list_row, peak, row, several
 from autofinity.sim.distances import Matrix, between_llcs, by_slit, slit_ranks
 
 _MOST_CLASSES = 6
 _LEAST_CLASSES = 3
 _MOST_READERS = 64
-_ANY_NODE = -1
 _NOTHING = "assumed.toml (nothing could be measured)"
 
 
@@ -143,7 +143,9 @@ class Between:
             pair = self._pair(distance)
             cpus = self._cpus_of(pair[0]) if pair else []
             try:
-                found.append(measured(cpus[0], self._os_node(pair[1])) if pair else None)
+                found.append(
+                    measured(cpus[0], node_to_bind(self._topology, pair[1])) if pair else None
+                )
             except OSError:
                 found.append(None)
         return found
@@ -168,21 +170,13 @@ class Between:
         each = max(4 << 20, self._bytes // len(cpus))
         try:
             rounds = min(10, self._bench.rounds)
-            return peak(measure.read_gbs(cpus, self._os_node(memory), each, rounds))
+            return peak(measure.read_gbs(cpus, node_to_bind(self._topology, memory), each, rounds))
         except OSError:
             return None
 
     def _cpus_of(self, node: int) -> list[int]:
         """First usable PU of each core of a node."""
         return [pu.os_index for pu in self._first_pu.values() if pu.node == node]
-
-    def _os_node(self, node: int) -> int:
-        """Kernel number of a node; with a single node memory need not be bound, which containers
-        often forbid.
-        """
-        if self._topology.n_nodes == 1:
-            return _ANY_NODE
-        return self._topology.node_os_indices[node]
 
 
 def _filled(readings: Sequence[Reading | None]) -> tuple[list[float], str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.linux.cpu_lists import parse_cpu_list
-from autofinity.linux.kernel_file import read_number, read_text
+from autofinity.linux.kernel_file import read_number, read_size_bytes, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,9 @@ def host_caches(cpu: int, root: Path = Path("/sys")) -> tuple[HostCache, ...]:
             found.append(
                 HostCache(
                     read_number(index / "level"),
-                    _bytes(read_text(index / "size").strip()),
+                    read_size_bytes(index / "size"),
                     read_number(index / "ways_of_associativity"),
                     parse_cpu_list(read_text(index / "shared_cpu_list")) or frozenset({cpu}),
                 )
             )
     return tuple(sorted((c for c in found if c.size_bytes), key=lambda cache: cache.level))
-
-
-def _bytes(text: str) -> int:
-    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-    digits = text.rstrip("KMG")
-    return int(digits) * units.get(text[len(digits) :], 1) if digits.isdigit() else 0

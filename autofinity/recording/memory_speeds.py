@@ -9,13 +9,13 @@ from autofinity._core import measure
 from autofinity.model.facts import Speeds
 from autofinity.model.topology import PU, Topology
 from autofinity.recording.bench import Bench
+from autofinity.recording.bound_node import node_to_bind
 from autofinity.recording.rows import idle, peak
 
 STEPS = 4
 _LEAST_BYTES = 4 << 20
 _MOST_READERS = 64
 _ROUNDS = 5
-_ANY_NODE = -1
 
 
 class MemorySpeeds:
@@ -70,12 +70,5 @@ class MemorySpeeds:
     def _read_gbs(self, readers: Sequence[PU]) -> float:
         cpus = [pu.os_index for pu in readers[:_MOST_READERS]]
         each = max(_LEAST_BYTES, self._bytes // len(cpus))
-        return peak(measure.read_gbs(cpus, self._os_node(readers[0].node), each, _ROUNDS)).value
-
-    def _os_node(self, node: int) -> int:
-        """Kernel number of a node; with a single node memory need not be bound, which containers
-        often forbid.
-        """
-        if self._topology.n_nodes == 1:
-            return _ANY_NODE
-        return self._topology.node_os_indices[node]
+        node = node_to_bind(self._topology, readers[0].node)
+        return peak(measure.read_gbs(cpus, node, each, _ROUNDS)).value

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from autofinity.foreign_text import one_line
 from autofinity.linux.event_tables import this_cpu
 from autofinity.linux.topology import host_topology
-from autofinity.model.topology import Topology
+from autofinity.model.topology import PU, Topology
 from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import Bench
 from autofinity.recording.between import Between
@@ -75,20 +75,22 @@ def record(
 
 def _cpus(topology: Topology) -> list[int]:
     """One usable CPU of each core, in the order of the cores."""
-    found: dict[int, int] = {}
-    for pu in topology.pus:
-        if pu.os_index in topology.allowed:
-            found.setdefault(pu.core, pu.os_index)
-    return list(found.values())
+    return list(_first_usable(topology, lambda pu: pu.core).values())
 
 
 def _kinds(topology: Topology) -> list[int]:
     """One usable CPU of each kind of core, fastest first."""
+    found = _first_usable(topology, lambda pu: pu.efficiency)
+    return [found[kind] for kind in sorted(found, reverse=True)]
+
+
+def _first_usable(topology: Topology, part: Callable[[PU], int]) -> dict[int, int]:
+    """The first usable CPU of each part, by the number of the part."""
     found: dict[int, int] = {}
     for pu in topology.pus:
         if pu.os_index in topology.allowed:
-            found.setdefault(pu.efficiency, pu.os_index)
-    return [found[kind] for kind in sorted(found, reverse=True)]
+            found.setdefault(part(pu), pu.os_index)
+    return found
 
 
 def _cores_of_l2(topology: Topology, caches: tuple[HostCache, ...]) -> int:

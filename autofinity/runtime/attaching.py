@@ -64,7 +64,7 @@ def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
         # The new watch continues the earlier one: masks that it gave are ours, and the masks from
         # before it are restored in the end.
         allowed = parse_cpu_list(earlier.allowed)
-        bound = ";".join(sorted({row.given for row in database.masks(earlier.id)}))
+        bound = ";".join(sorted({row.given for row in database.masks.of_run(earlier.id)}))
     return Request(
         pid=pid,
         pidfd=-1,

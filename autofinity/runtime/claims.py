@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.identity import ProcessIdentity, boot_of, this_host
 from autofinity.model.errors import StoreError, UsageError
 from autofinity.model.placement import CoreSet
@@ -50,6 +50,28 @@ def reserve_alone(threads: int, available: frozenset[OsIndex], pick: Pick) -> Re
     return Reserved(pick(available), available)
 
 
+def reserve_beside_others(
+    database: BehaviourDB,
+    run: int,
+    topology: Topology,
+    threads: int,
+    available: frozenset[OsIndex],
+    pick: Pick,
+) -> Reserved:
+    """Choose cores that no other run claims, where enough are left, and claim them for run `run`.
+
+    This happens in one transaction: of two runs that ask at once, the second sees the first one's
+    claim. Raises `StoreError`, and the errors of the `Pick`.
+    """
+    with database.exclusively():
+        taken = claimed(live_runs(database), run)
+        free, note = free_cpus(topology, threads, available, taken)
+        cores = pick(free)
+        database.update_run(run, cpus=format_cpu_list(whole_cores(topology, cores.cpus)))
+        write_claims(database)
+    return Reserved(cores, free, note)
+
+
 def live_runs(database: BehaviourDB) -> tuple[RunRecord, ...]:
     """Runs on this machine whose program is alive, newest first. Raises `StoreError`."""
     return tuple(run for run in database.open_runs(this_host()) if process_of(run).alive)
@@ -70,7 +92,7 @@ def expire(database: BehaviourDB) -> None:
         gone += earlier_boots
     for run in gone:
         database.update_run(run.id, phase="ended", cpus="", ended=True)
-        database.forget_masks(run.id)
+        database.masks.forget(run.id)
 
 
 def write_claims(database: BehaviourDB) -> None:

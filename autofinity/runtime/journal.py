@@ -1,18 +1,12 @@
-"""The monitor's records: rows as they arise, even with a database that is locked or gone.
+"""The monitor's records: each fact of a run is one small row, written as the fact arises.
 
-Each fact is one small write. A write that fails now is tried again at the next turn, in order.
-Writes that remain at the end go into a short log beside the database, so that `autofinity status`
-can report what was lost. Nothing in this module raises an error or waits for long.
+Nothing in this module raises an error of the database or waits for long (`row_queue`).
 """
 
 from __future__ import annotations
 
 import os
-import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -22,61 +16,23 @@ from autofinity.linux.machine_key import machine_key
 from autofinity.linux.thread_masks import MaskChange
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.counters import Behaviour
-from autofinity.model.errors import StoreError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval, Outcome
-from autofinity.private_file import append_private
 from autofinity.runtime.claims import (
     Pick,
     Reserved,
-    claimed,
     expire,
-    free_cpus,
-    live_runs,
     reserve_alone,
-    whole_cores,
+    reserve_beside_others,
     write_claims,
 )
 from autofinity.runtime.decisions import CachedDecision, write_decision
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.look_series import MOST_LOOKS, LookSeries, look_of
-from autofinity.runtime.masks import Binding
+from autofinity.runtime.row_queue import RowQueue
+from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord, RunChanges
-
-_PATIENCE_S = (
-    0.05  # for another writer's lock, at each attempt: the end of a run may not be held up
-)
-_LOG_BYTES = 65_536
-
-
-@dataclass(frozen=True, slots=True)
-class RunHeader:
-    """Subject of the rows."""
-
-    program: str
-    """Key of the program."""
-    path: str
-    pid: int
-    tier: str
-    threads: int
-    """Promised thread count; 0: the count that was seen."""
-    policy: str
-    """Digest of the policy; empty without one."""
-    bind: Binding
-    allowed: str
-    """CPU list allowed at the start."""
-    machine: str = ""
-    """The machine (`machine_text`): observations of different machines are never mixed."""
-    policy_path: str = ""
-    earlier_run: int = 0
-    """Number of the run that watched this process before; 0: none."""
-    near: str = ""
-    """Device that hints prefer; empty: none."""
-    site: str = ""
-    """Name of the site's database that the run is to be sent to; empty: to none."""
-    divided: bool = False
-    """Whether the program is a rank that keeps to its share: its cores are those of no other."""
 
 
 class Journal:
@@ -84,17 +40,14 @@ class Journal:
 
     def __init__(self, path: Path | None, header: RunHeader) -> None:
         """`path` is the database; with None nothing is kept."""
-        self._path = path
         self._header = header
-        self._database: BehaviourDB | None = None
-        self._pending: deque[Callable[[BehaviourDB], None]] = deque()
+        self._rows = RowQueue(path, f"{header.path} ({header.pid})")
         self._run: int | None = None
         self._notes: list[str] = []
-        self._trouble = ""
-        self._claims = False  # whether it has ever claimed cores
+        self._claims = False  # whether it may ever have claimed cores
         self._refused = False
         self._series = LookSeries()
-        self._write(self._begin)
+        self._rows.write(self._begin)
 
     def saw(
         self,
@@ -104,16 +57,16 @@ class Journal:
         outcome: Outcome | None,
     ) -> None:
         """Record one turn of the loop."""
-        if self._path is not None:
+        if self._rows.path is not None:
             self._looked(before, after, interval)
         for line in after.notes[len(before.notes) :]:
             self.note(line)
         if after.phase != before.phase:
-            self._write(lambda database: self._moved_on(database, after))
+            self._rows.write(lambda database: self._moved_on(database, after))
         if after.asked is not None and after.asked is not before.asked:
-            self._write(lambda database: self._asked(database, after))
+            self._rows.write(lambda database: self._asked(database, after))
         if after.sample is not None and after.sample is not before.sample:
-            self._write(lambda database: self._sampled(database, after))
+            self._rows.write(lambda database: self._sampled(database, after))
             self._observed(after, after.sampled_in, after.sample)
         if after.probe is not None and after.probe is not before.probe:
             self._observed(after, after.probed_in, after.probe)
@@ -125,20 +78,20 @@ class Journal:
             bound = outcome.done if outcome else 0
             for reason in outcome.reasons if outcome else ():
                 self.note(f"not bound: {reason}")
-            self._write(lambda database: self._bound(database, after, bound))
+            self._rows.write(lambda database: self._bound(database, after, bound))
         # A placement that was undone is not to be tried by the next run either.
         if after.phase == "placed" and (
             before.phase != "placed" or after.refuted != before.refuted
         ):
-            self._write(lambda database: self._decided(database, after))
-        self._flush()
+            self._rows.write(lambda database: self._decided(database, after))
+        self._rows.flush()
 
     def note(self, line: str) -> None:
         """Keep one line about this run."""
         if line not in self._notes:
             self._notes.append(line)
             text = "\n".join(self._notes)
-            self._write(lambda database: self._update(database, notes=text))
+            self._rows.write(lambda database: self._update(database, notes=text))
 
     def hint_on_record(self, threads: int) -> Hint | None:
         """The hint that this very policy gave this program before; None without such a hint or
@@ -146,14 +99,9 @@ class Journal:
         """
         if not self._header.policy:
             return None
-        try:
-            database = self._opened()
-            if database is None:
-                return None
-            return database.hint(self._header.program, threads, self._header.policy)
-        except StoreError as error:
-            self._trouble = str(error)
-            return None
+        return self._rows.ask(
+            lambda database: database.hint(self._header.program, threads, self._header.policy)
+        )
 
     def keep_masks(self, changes: Sequence[MaskChange]) -> None:
         """Keep the masks that threads had before they are bound, so that `autofinity restore` can
@@ -171,55 +119,37 @@ class Journal:
 
         def write(database: BehaviourDB) -> None:
             if self._run is not None:
-                database.remember_masks(self._run, rows)
+                database.masks.remember(self._run, rows)
 
-        self._write(write)
+        self._rows.write(write)
 
     def reserve(
         self, topology: Topology, threads: int, available: frozenset[OsIndex], pick: Pick
     ) -> Reserved:
-        """Reserve cores that no other run claims, where enough are left, and claim them.
-
-        This happens in one transaction: of two runs that ask at once, the second sees the first
-        one's claim. Without a database, or when it is locked, cores are chosen as if nothing else
-        ran here.
+        """Reserve cores that no other run claims (`reserve_beside_others`). Without a database, or
+        when it is locked, cores are chosen as if nothing else ran here.
         """
-        self._flush()
-        try:
-            database = self._opened()
-            if database is None or self._run is None:
-                return reserve_alone(threads, available, pick)
-            with database.exclusively():
-                taken = claimed(live_runs(database), self._run)
-                free, note = free_cpus(topology, threads, available, taken)
-                cores = pick(free)
-                claim = format_cpu_list(whole_cores(topology, cores.cpus))
-                database.update_run(self._run, cpus=claim)
-                self._claims = True
-                write_claims(database)
-            return Reserved(cores, free, note)
-        except StoreError as error:
-            self._trouble = str(error)
-            return reserve_alone(threads, available, pick)
+
+        def beside_others(database: BehaviourDB) -> Reserved | None:
+            if self._run is None:
+                return None
+            self._claims = True
+            return reserve_beside_others(database, self._run, topology, threads, available, pick)
+
+        self._rows.flush()
+        return self._rows.ask(beside_others) or reserve_alone(threads, available, pick)
 
     def end(self, totals: Mapping[str, int]) -> None:
         """Record the end of the program, with these counts; unwritten rows go to the log."""
         self._keep_looks()
-        self._write(lambda database: self._ended(database, totals))
-        self._close()
+        self._rows.write(lambda database: self._ended(database, totals))
+        self._rows.close()
 
     def leave(self) -> None:
         """Stop watching a program that lives on: its masks and its claim stay."""
         self._keep_looks()
-        self._write(lambda database: self._update(database, phase="detached"))
-        self._close()
-
-    def _close(self) -> None:
-        self._flush()
-        if self._pending and self._path is not None:
-            self._log(f"{len(self._pending)} rows lost: {self._trouble}")
-        if self._database is not None:
-            self._database.close()
+        self._rows.write(lambda database: self._update(database, phase="detached"))
+        self._rows.close()
 
     def _begin(self, database: BehaviourDB) -> None:
         expire(database)
@@ -258,7 +188,7 @@ class Journal:
     def _ended(self, database: BehaviourDB, totals: Mapping[str, int]) -> None:
         self._update(database, totals=totals, phase="ended", cpus="", ended=True)
         if self._run is not None:
-            database.forget_masks(self._run)
+            database.masks.forget(self._run)
         self._publish_claims(database)
 
     def _publish_claims(self, database: BehaviourDB) -> None:
@@ -298,7 +228,7 @@ class Journal:
                 header.tier,
             )
 
-        self._write(write)
+        self._rows.write(write)
 
     def _looked(self, before: LiveState, after: LiveState, interval: Interval) -> None:
         place = str(before.affinity) if before.placed and before.affinity is not None else ""
@@ -311,9 +241,9 @@ class Journal:
 
         def write(database: BehaviourDB) -> None:
             if self._run is not None:
-                database.remember_looks(self._run, looks)
+                database.looks.remember(self._run, looks)
 
-        self._write(write)
+        self._rows.write(write)
 
     def _bound(self, database: BehaviourDB, state: LiveState, bound: int) -> None:
         self._update(database, threads=len(state.placed), hint=state.hint, bound=bound)
@@ -329,7 +259,7 @@ class Journal:
         # Cores chosen beside other runs are no answer for a start on a free machine, and cores
         # chosen near a device none for a start without one.
         elsewhere = state.crowded or header.divided or header.near
-        if header.bind == "none" or self._path is None or elsewhere:
+        if header.bind == "none" or elsewhere:
             return
         decision = CachedDecision(
             program=header.program,
@@ -343,7 +273,7 @@ class Journal:
             mask=format_cpu_list(state.cpus),
         )
         with database.exclusively():
-            write_decision(self._path.with_name("decisions"), decision)
+            write_decision(database.path.with_name("decisions"), decision)
 
     def _threads(self, state: LiveState) -> int:
         return self._header.threads or len(state.placed)
@@ -351,38 +281,6 @@ class Journal:
     def _update(self, database: BehaviourDB, **changes: Unpack[RunChanges]) -> None:
         if self._run is not None:
             database.update_run(self._run, **changes)
-
-    def _write(self, row: Callable[[BehaviourDB], None]) -> None:
-        if self._path is not None:
-            self._pending.append(row)
-            self._flush()
-
-    def _flush(self) -> None:
-        try:
-            while self._pending:
-                database = self._opened()
-                if database is None:
-                    return
-                self._pending[0](database)
-                self._pending.popleft()
-        except StoreError as error:
-            self._trouble = str(error)
-
-    def _opened(self) -> BehaviourDB | None:
-        if self._database is None and self._path is not None:
-            self._database = BehaviourDB.open(self._path, timeout_s=_PATIENCE_S)
-        return self._database
-
-    def _log(self, line: str) -> None:
-        assert self._path is not None
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S")
-        text = f"{stamp} {self._header.path} ({self._header.pid}): {line}\n"
-        with suppress(OSError):
-            append_private(
-                self._path.with_name("monitor.log"),
-                text.encode("utf-8", "surrogateescape"),
-                _LOG_BYTES,
-            )
 
 
 def _where(state: LiveState) -> tuple[Hint | None, tuple[int, ...], frozenset[OsIndex]]:

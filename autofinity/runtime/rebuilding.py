@@ -6,6 +6,7 @@ from pathlib import Path
 
 from autofinity.runtime.afterwards import start_afterwards
 from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.rebuild_mark import RebuildMark
 
 
 def start_rebuild_if_due(db: Path) -> None:
@@ -14,6 +15,6 @@ def start_rebuild_if_due(db: Path) -> None:
     Raises `StoreError`, `OSError`.
     """
     with BehaviourDB.open(db, timeout_s=0.05, read_only=True) as database:
-        if not database.rebuild_due():
+        if not RebuildMark(database.session).due():
             return
     start_afterwards(db.with_name("rebuild.log"), "rebuild", "--if-due", "--db", str(db))

@@ -46,7 +46,7 @@ def restore(database: BehaviourDB, run: RunRecord) -> Restored:
     stopped, or is another program by now; `StoreError`.
     """
     stop(monitor_of(run), run.pid)
-    rows = database.masks(run.id)
+    rows = database.masks.of_run(run.id)
     before = {(row.tid, row.start_ticks): cpus_of(row.before) for row in rows}
     became: dict[tuple[int, int], str | None] = {}
     pinned = 0
@@ -66,7 +66,7 @@ def restore(database: BehaviourDB, run: RunRecord) -> Restored:
     refused = Counter(reason for reason in became.values() if reason not in (None, "ended"))
     if not refused:
         database.update_run(run.id, phase="restored", cpus="")
-        database.forget_masks(run.id)
+        database.masks.forget(run.id)
     done = sum(reason is None for reason in became.values())
     return Restored(done, pinned, {str(reason): count for reason, count in refused.items()})
 

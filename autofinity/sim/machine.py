@@ -82,12 +82,6 @@ class SimMachine:
         """All events of the simulated PMU."""
         return EVENTS
 
-    def counters_at_once(self) -> int:
-        """Number of events that the real machine's PMU counts at once (the simulator counts
-        all).
-        """
-        return self.spec.pmu_counters
-
     def start(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0
     ) -> SimProcess | SampledProcess:

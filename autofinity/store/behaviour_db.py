@@ -19,68 +19,60 @@ Paths are stored as their bytes, in any encoding: as texts that need not be UTF-
 from __future__ import annotations
 
 import json
-import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Unpack
 
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.errors import StoreError
-from autofinity.model.timeline import TimelineStep
-from autofinity.store import spool
-from autofinity.store.behaviour_file import StepLimit, connect, guarded
 from autofinity.store.behaviour_rows import (
     Known,
     LiveObservation,
-    MaskRecord,
     RunChanges,
     RunOrigin,
     RunRecord,
     known_of,
-    look_of,
-    mask_of,
     observation_of,
     put,
-    rows_at_build_of,
     run_of,
     stored,
     taken,
 )
-from autofinity.store.behaviour_schema import transaction
-from autofinity.store.behaviour_totals import Totals, totals_of
-from autofinity.store.row_reader import RowReader
+from autofinity.store.behaviour_session import BehaviourSession
+from autofinity.store.look_table import LookTable
+from autofinity.store.mask_table import MaskTable
 from autofinity.store.row_values import LARGEST
 
-_FIRST_BUILD_ROWS = 10
-_LEARNABLE = "hardware counters"
-_AT_BUILD = "rows_at_build"
-_RUNS_WITH_LOOKS = 100
-"""Number of the latest runs that keep their looks: some KB each, 1 MB at most."""
 _RUN_COLUMNS = ", ".join(map(taken, RunRecord.__dataclass_fields__))
 
 
 class BehaviourDB:
     """An open database. Make it with `open`; close it, or use it as a context manager."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self._connection = connection
-        self._steps = StepLimit(connection)
-        self._rows_read = RowReader(connection, path)
-        self.path = path
+    def __init__(self, session: BehaviourSession) -> None:
+        self.session = session
+        """For those who read or write more than runs do (`Spool`, `RebuildMark`, `totals_of`)."""
+        self.masks = MaskTable(session)
+        self.looks = LookTable(session)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.session.path
 
     @property
     def damaged(self) -> tuple[str, ...]:
         """Rows that could not be read so far and were left out, one line each."""
-        return self._rows_read.damaged
+        return self.session.damaged
 
     @property
     def damage(self) -> StoreError | None:
         """Error to raise after all readable rows were reported; None when no row was damaged."""
-        return self._rows_read.damage
+        return self.session.damage
 
     @classmethod
     def open(cls, path: Path, *, timeout_s: float = 2.0, read_only: bool = False) -> BehaviourDB:
@@ -88,7 +80,7 @@ class BehaviourDB:
 
         Raises `StoreError`: not writable, damaged, locked for longer, or from a newer version.
         """
-        return cls(connect(path, timeout_s, read_only), path)
+        return cls(BehaviourSession(path, timeout_s, read_only))
 
     def __enter__(self) -> BehaviourDB:
         return self
@@ -98,18 +90,17 @@ class BehaviourDB:
 
     def close(self) -> None:
         """Close the file."""
-        with suppress(sqlite3.Error):
-            self._connection.close()
+        self.session.close()
 
     def hint(self, program: str, threads: int, policy: str) -> Hint | None:
         """Hint of this very policy, or None. A hint of another (older) policy is deleted."""
-        with self._guarded():
-            self._connection.execute(
+        with self.session.statement() as connection:
+            connection.execute(
                 "UPDATE behaviour SET hint = NULL, policy = NULL "
                 "WHERE program = ? AND threads = ? AND policy IS NOT ?",
                 (program, threads, policy),
             )
-            row = self._connection.execute(
+            row = connection.execute(
                 "SELECT hint FROM behaviour WHERE program = ? AND threads = ?", (program, threads)
             ).fetchone()
             return Hint.from_letters(row[0]) if row and row[0] else None
@@ -120,9 +111,9 @@ class BehaviourDB:
         """Store a sample. The hint of an earlier sample is deleted, since it was not made from this
         sample.
         """
-        with self._guarded(), self._transaction():
-            self._remember_program(program, path)
-            self._connection.execute(
+        with self.session.transaction() as connection:
+            _remember_program(connection, program, path)
+            connection.execute(
                 "INSERT INTO behaviour(program, threads, sample, tier, sampled_at) "
                 "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET sample = excluded.sample, "
                 "tier = excluded.tier, sampled_at = excluded.sampled_at, hint = NULL, "
@@ -132,8 +123,8 @@ class BehaviourDB:
 
     def remember_hint(self, program: str, threads: int, hint: Hint, policy: str) -> None:
         """Store a policy's answer for the present sample. Raises `StoreError` without a sample."""
-        with self._guarded():
-            changed = self._connection.execute(
+        with self.session.statement() as connection:
+            changed = connection.execute(
                 "UPDATE behaviour SET hint = ?, policy = ? WHERE program = ? AND threads = ?",
                 (str(hint), policy, program, threads),
             ).rowcount
@@ -154,8 +145,8 @@ class BehaviourDB:
         tier: str,
     ) -> None:
         """Store the behaviour of a run in one affinity; all rows are kept, none is replaced."""
-        with self._guarded():
-            self._connection.execute(
+        with self.session.statement() as connection:
+            connection.execute(
                 "INSERT INTO observation(run, program, threads, affinity, machine, sample, tier, "
                 "taken_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -172,7 +163,7 @@ class BehaviourDB:
 
     def observations(self) -> tuple[LiveObservation, ...]:
         """All observations, oldest first."""
-        return self._read(
+        return self.session.read(
             observation_of,
             "SELECT run, program, threads, affinity, machine, sample, tier FROM observation "
             "ORDER BY id",
@@ -190,9 +181,9 @@ class BehaviourDB:
             "uuid": os.urandom(16).hex(),
             **origin,
         }
-        with self._guarded(), self._transaction():
-            self._remember_program(program, path)
-            number = self._connection.execute(
+        with self.session.transaction() as connection:
+            _remember_program(connection, program, path)
+            number = connection.execute(
                 f"INSERT INTO run({', '.join(values)}) VALUES "
                 f"({', '.join(put(name) for name in values)})",
                 stored(values),
@@ -213,71 +204,25 @@ class BehaviourDB:
             values["ended"] = time.time()
         if not values:
             return
-        with self._guarded():
-            self._connection.execute(
+        with self.session.statement() as connection:
+            connection.execute(
                 f"UPDATE run SET {', '.join(f'{name} = {put(name)}' for name in values)} "
                 "WHERE id = ?",
                 (*stored(values), run),
             )
 
-    def remember_masks(self, run: int, masks: Sequence[MaskRecord]) -> None:
-        """Store the masks that threads are about to get; the mask before a thread's first row
-        stays.
-        """
-        with self._guarded(), self._transaction():
-            self._connection.executemany(
-                "INSERT INTO mask VALUES (?, ?, ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET given = excluded.given",
-                [(run, each.tid, each.start_ticks, each.before, each.given) for each in masks],
-            )
-
-    def masks(self, run: int) -> tuple[MaskRecord, ...]:
-        """Masks of a run's threads, including threads that ended, in the order of their ids."""
-        return self._read(
-            mask_of,
-            "SELECT tid, start_ticks, before, given FROM mask WHERE run = ? ORDER BY tid",
-            run,
-        )
-
-    def remember_looks(self, run: int, looks: Sequence[TimelineStep]) -> None:
-        """Store the looks at a run in place of those that were stored before. Only the latest runs
-        keep theirs.
-        """
-        rows = [
-            (run, number, look.start_ns, look.end_ns, look.place, _counts_text(look))
-            for number, look in enumerate(looks)
-        ]
-        with self._guarded(), self._transaction():
-            self._connection.execute(
-                "DELETE FROM look WHERE run = ? OR run <= ? - ?", (run, run, _RUNS_WITH_LOOKS)
-            )
-            self._connection.executemany("INSERT INTO look VALUES (?, ?, ?, ?, ?, ?)", rows)
-
-    def looks(self, run: int) -> tuple[TimelineStep, ...]:
-        """Looks at a run, in order of time; empty for an older run."""
-        return self._read(
-            look_of,
-            "SELECT start_ns, end_ns, place, counts FROM look WHERE run = ? ORDER BY number",
-            run,
-        )
-
     def take_over(self, earlier: int, run: int) -> None:
         """Continue the process of run `earlier` as `run`, which owns the masks from now on."""
-        with self._guarded(), self._transaction():
-            self._connection.execute("UPDATE mask SET run = ? WHERE run = ?", (run, earlier))
-            self._connection.execute(
+        with self.session.transaction() as connection:
+            connection.execute("UPDATE mask SET run = ? WHERE run = ?", (run, earlier))
+            connection.execute(
                 "UPDATE run SET phase = 'ended', cpus = '', ended = ? WHERE id = ?",
                 (time.time(), earlier),
             )
 
-    def forget_masks(self, run: int) -> None:
-        """Delete the masks of a run whose threads have ended, or have their own masks again."""
-        with self._guarded():
-            self._connection.execute("DELETE FROM mask WHERE run = ?", (run,))
-
     def programs(self) -> tuple[Known, ...]:
         """All known programs, newest sample first."""
-        return self._read(
+        return self.session.read(
             known_of,
             f"SELECT program, {taken('path')}, threads, sample, tier, sampled_at, hint, policy "
             "FROM behaviour JOIN program ON key = program ORDER BY sampled_at DESC, threads",
@@ -301,104 +246,22 @@ class BehaviourDB:
         return self._runs("WHERE ended IS NULL AND host = coalesce(?, host) ORDER BY id DESC", host)
 
     def _runs(self, condition: str, value: object) -> tuple[RunRecord, ...]:
-        return self._read(
+        return self.session.read(
             run_of,
             f"SELECT {_RUN_COLUMNS} FROM run JOIN program ON key = program {condition}",
             value,
         )
 
-    def _read[T](
-        self, of: Callable[[tuple[object, ...]], T], question: str, *values: object
-    ) -> tuple[T, ...]:
-        with self._guarded():
-            return self._rows_read.read(of, question, *values)
-
-    def totals(self) -> Totals:
-        """Numbers of rows of each kind."""
-        with self._guarded():
-            return totals_of(self._connection)
-
-    def rebuild_due(self, growth_share: float = 0.2) -> bool:
-        """Whether the data for learning have grown by `growth_share` since the last rebuild.
-
-        Only observations with hardware counters count; the first rebuild waits for ten.
-        """
-        built = next(
-            iter(self._read(rows_at_build_of, "SELECT value FROM meta WHERE name = ?", _AT_BUILD)),
-            0,
-        )
-        rows = self._rows()
-        if built == 0:
-            return rows >= _FIRST_BUILD_ROWS
-        return rows >= built * (1 + growth_share)
-
-    def mark_built(self) -> None:
-        """Record that a policy was built from the present rows, or that the attempt gave none."""
-        rows = self._rows()
-        with self._guarded():
-            self._connection.execute(
-                "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-                (_AT_BUILD, str(rows)),
-            )
-
-    def waiting_runs(
-        self, site: str | None, most: int, after: int | None = None
-    ) -> tuple[spool.SpooledRun, ...]:
-        """At most `most` finished runs with numbers above `after` that wait for this site; without
-        a site all that no site has.
-        """
-        with self._guarded():
-            return spool.waiting_runs(self._connection, site, most, after)
-
-    def waiting_count(self) -> Mapping[str, int]:
-        """Number of runs that wait to be sent, by the name of their site."""
-        with self._guarded():
-            return spool.waiting_count(self._connection)
-
-    def mark_sent(self, runs: Sequence[spool.SpooledRun], *, refused: bool = False) -> None:
-        """Record that a site has these runs, or that no site takes them."""
-        with self._guarded():
-            (spool.mark_refused if refused else spool.mark_sent)(self._connection, runs)
-
     @contextmanager
     def exclusively(self) -> Iterator[None]:
         """Exclude all other writers: for a file that is made from the database."""
-        with self._guarded(), self._transaction():
+        with self.session.transaction():
             yield
 
-    def _rows(self) -> int:
-        with self._guarded():
-            return int(
-                self._connection.execute(
-                    "SELECT count(*) FROM observation WHERE tier = ?", (_LEARNABLE,)
-                ).fetchone()[0]
-            )
 
-    def _remember_program(self, key: str, path: str) -> None:
-        self._connection.execute(
-            f"INSERT INTO program VALUES (?, {put('path')}, ?) "
-            "ON CONFLICT DO UPDATE SET path = excluded.path",
-            (key, os.fsencode(path), time.time()),
-        )
-
-    def _guarded(self) -> AbstractContextManager[None]:
-        self._steps.begin()
-        return guarded(self.path)
-
-    def _transaction(self) -> AbstractContextManager[None]:
-        return transaction(self._connection)
-
-
-def _counts_text(look: TimelineStep) -> str:
-    """Counts by thread as JSON, to four digits; what was not measured is left out."""
-    return json.dumps(
-        {
-            str(thread): {
-                name: float(f"{count:.4g}")
-                for name, count in counts.items()
-                if math.isfinite(count)
-            }
-            for thread, counts in look.counts.items()
-        },
-        separators=(",", ":"),
+def _remember_program(connection: sqlite3.Connection, key: str, path: str) -> None:
+    connection.execute(
+        f"INSERT INTO program VALUES (?, {put('path')}, ?) "
+        "ON CONFLICT DO UPDATE SET path = excluded.path",
+        (key, os.fsencode(path), time.time()),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autofinity.store.behaviour_schema import transaction
+from autofinity.store.behaviour_session import BehaviourSession
 from autofinity.store.spool import waiting_count
 
 
@@ -30,9 +31,9 @@ class Totals:
     """Start of the latest run, in seconds since the epoch; None: there is no run."""
 
 
-def totals_of(connection: sqlite3.Connection) -> Totals:
-    """Totals of an open database. Raises `sqlite3.Error`."""
-    with transaction(connection, "DEFERRED"):
+def totals_of(session: BehaviourSession) -> Totals:
+    """Totals of an open database. Raises `StoreError`."""
+    with session.statement() as connection, transaction(connection, "DEFERRED"):
         return Totals(
             programs=int(_one(connection, "SELECT count(*) FROM program")),
             runs=_grouped(connection, "run", "tier"),

@@ -1,15 +1,20 @@
-"""URL of a site's database: what it looks like, and how it is shown without its password."""
+"""URL of a site's database: what it looks like, and how it is shown without its password.
+
+The launcher distinguishes URLs and files by the same rules (`native/launcher/site_address.c`); a
+table of cases asks both.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import ascii_letters, digits
 
 SITE_VARIABLE = "AUTOFINITY_SITE_DB"
 """Variable with the URL of the site's database; the launcher hands it to the monitor this way,
 since arguments of processes are shown to everybody."""
 SCHEMES = ("postgresql://", "postgres://")
 EXPECTED = "postgresql://USER@HOST:PORT/DATABASE"
-_OF_SCHEMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789+-")
+_OF_SCHEMES = frozenset(ascii_letters + digits + "+-")
 _SECRETS = ("password", "sslpassword")
 
 
@@ -22,10 +27,9 @@ def is_other_url(text: str) -> bool:
     """Whether a text looks like a URL, but not like that of a site's database: no file is meant,
     and the text may hold a password, so that nobody shows it.
     """
-    lower = text.lower()
-    scheme, found, _ = lower.partition("://")
-    named = bool(found) and scheme.isascii() and not set(scheme) - _OF_SCHEMES
-    return not is_site(text) and (named or lower.startswith(("postgresql:", "postgres:")))
+    scheme, found, _ = text.partition("://")
+    named = bool(found) and not set(scheme) - _OF_SCHEMES
+    return not is_site(text) and (named or text.lower().startswith(("postgresql:", "postgres:")))
 
 
 def site_name(url: str) -> str:

@@ -23,8 +23,6 @@ from autofinity.store.spool import SITE_TABLES, SPOOL_COLUMNS
 type Readers = Literal["own", "observations", "all"]
 """Which rows of others a role may read: none, what policies are learned from, or all."""
 READERS: tuple[Readers, ...] = get_args(Readers.__value__)
-FIRST_VERSION = 4
-"""Earlier schemas had no names of runs that no two hosts share."""
 
 _KINDS = {"TEXT": "text", "INTEGER": "bigint", "REAL": "double precision"}
 _KEYS = {

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from autofinity.store.behaviour_rows import blob
 from autofinity.store.behaviour_schema import tables_of, transaction
+from autofinity.store.behaviour_session import BehaviourSession
 
 SITE_TABLES = ("program", "run", "observation")
 """Tables that a site has, too: those of what was seen. The others are the present state of a
@@ -52,14 +53,53 @@ def site_columns(table: str) -> tuple[str, ...]:
     return tuple(column.name for column in tables_of()[table] if column.name not in SPOOL_COLUMNS)
 
 
-def waiting_runs(
-    connection: sqlite3.Connection, site: str | None, most: int, after: int | None = None
-) -> tuple[SpooledRun, ...]:
-    """At most `most` runs with numbers above `after` that wait for this site, in the order of their
-    numbers; without a site all finished runs that no site has.
+class Spool:
+    """Finished runs of the behaviour database, as their sender sees them. Raises `StoreError`."""
 
-    Raises `sqlite3.Error`, and `ValueError` for a run without its program.
-    """
+    def __init__(self, session: BehaviourSession) -> None:
+        self._session = session
+
+    def waiting(
+        self, site: str | None, most: int, after: int | None = None
+    ) -> tuple[SpooledRun, ...]:
+        """At most `most` runs with numbers above `after` that wait for this site, in the order of
+        their numbers; without a site all finished runs that no site has.
+        """
+        with self._session.statement() as connection:
+            return _waiting(connection, site, most, after)
+
+    def waiting_count(self) -> dict[str, int]:
+        """Number of waiting runs by the name of their site."""
+        with self._session.statement() as connection:
+            return waiting_count(connection)
+
+    def mark_sent(self, runs: Sequence[SpooledRun]) -> None:
+        """Record that a site has these runs."""
+        self._mark(runs, time.time())
+
+    def mark_refused(self, runs: Sequence[SpooledRun]) -> None:
+        """Record that these runs hold what no site takes, so that they do not hold up
+        the others.
+        """
+        self._mark(runs, _REFUSED)
+
+    def _mark(self, runs: Sequence[SpooledRun], at: float) -> None:
+        with self._session.transaction() as connection:
+            connection.executemany(
+                "UPDATE run SET sent = ? WHERE id = ? AND uuid = ?",
+                [(at, each.number, each.uuid) for each in runs],
+            )
+
+
+def waiting_count(connection: sqlite3.Connection) -> dict[str, int]:
+    """Number of waiting runs by the name of their site. Raises `sqlite3.Error`."""
+    question = f"SELECT site, count(*) FROM run WHERE {_WAITING} AND site <> '' GROUP BY site"
+    return {str(site): int(count) for site, count in connection.execute(question)}
+
+
+def _waiting(
+    connection: sqlite3.Connection, site: str | None, most: int, after: int | None
+) -> tuple[SpooledRun, ...]:
     with transaction(connection, "DEFERRED"):
         which = _NO_SITE_HAS if site is None else _WAITING
         condition = (
@@ -80,32 +120,6 @@ def waiting_runs(
     return tuple(
         SpooledRun(run, programs[run["program"]], tuple(seen.get(run["id"], ()))) for run in runs
     )
-
-
-def waiting_count(connection: sqlite3.Connection) -> dict[str, int]:
-    """Number of waiting runs by the name of their site. Raises `sqlite3.Error`."""
-    question = f"SELECT site, count(*) FROM run WHERE {_WAITING} AND site <> '' GROUP BY site"
-    return {str(site): int(count) for site, count in connection.execute(question)}
-
-
-def mark_sent(connection: sqlite3.Connection, runs: Sequence[SpooledRun]) -> None:
-    """Record that a site has these runs. Raises `sqlite3.Error`."""
-    _mark(connection, runs, time.time())
-
-
-def mark_refused(connection: sqlite3.Connection, runs: Sequence[SpooledRun]) -> None:
-    """Record that these runs hold what no site takes, so that they do not hold up the others.
-    Raises `sqlite3.Error`.
-    """
-    _mark(connection, runs, _REFUSED)
-
-
-def _mark(connection: sqlite3.Connection, runs: Sequence[SpooledRun], at: float) -> None:
-    with transaction(connection):
-        connection.executemany(
-            "UPDATE run SET sent = ? WHERE id = ? AND uuid = ?",
-            [(at, each.number, each.uuid) for each in runs],
-        )
 
 
 def _rows_among(

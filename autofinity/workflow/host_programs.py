@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from autofinity.capture.build import Built, Compilers, build_program, skip_reason
-from autofinity.capture.run import (
+from autofinity.capture.request import (
     CaptureRequest,
     arguments_of,
     environment_of,
@@ -31,7 +31,7 @@ def host_programs(
     """Programs to run, and the conditions of each by the path of its binary.
 
     A notice names programs that cannot be built here, or not run with a thread count. Raises
-    `LearningError` when none is left.
+    `LearningError` when none is left, `SuiteError` for a program that the suite does not have.
     """
     suite, work = wanted.suite, wanted.work
     compilers = Compilers.find(os.environ)

@@ -119,7 +119,10 @@ def machine_of(table: ObservationTable) -> str:
 
 
 def matches_for(table: ObservationTable, machine: str | None = None) -> BestMatches:
-    """Best matches of hints on the named machine, or on the machine that the observations name."""
+    """Best matches of hints on the named machine, or on the machine that the observations name.
+
+    Raises the errors of `known_machine` and `machine_topology`.
+    """
     return BestMatches(machine_topology(machine or known_machine(table)))
 
 
@@ -140,5 +143,7 @@ def known_machine(table: ObservationTable) -> str:
 
 
 def hints_for(table: ObservationTable, machine: str | None, leeway: int) -> HintsOf:
-    """Hints of affinities on the named machine, or on the machine that the observations name."""
+    """Hints of affinities on the named machine, or on the machine that the observations name, with
+    `leeway` threads elsewhere. Raises the errors of `matches_for`.
+    """
     return hints_on(matches_for(table, machine), leeway)

@@ -13,7 +13,6 @@ from autofinity.profiling.campaign import (
     Cell,
     Failure,
     ReadyProgram,
-    Target,
     in_order,
     plan,
     plan_baselines,
@@ -21,6 +20,7 @@ from autofinity.profiling.campaign import (
     profile,
 )
 from autofinity.profiling.selection import select
+from autofinity.profiling.target import Target
 from autofinity.reporter import Reporter
 from autofinity.sim.sampled import Precision
 from autofinity.store.observation_table import ObservationTable

@@ -6,7 +6,8 @@ them again, which changes nothing there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from autofinity.runtime.sending import SEND_LOCK
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path, refuse_foreign
 from autofinity.store.site_address import site_name
-from autofinity.store.site_db import RefusedRunError, SiteDB
-from autofinity.store.spool import SpooledRun
+from autofinity.store.site_connection import RefusedRunError
+from autofinity.store.site_db import SiteDB
+from autofinity.store.spool import Spool, SpooledRun
 
 _RUNS_AT_ONCE = 50
 
@@ -49,27 +51,40 @@ def push(url: str, database: Path | None = None, *, everything: bool = False) ->
     wanted = None if everything else name
     sent = 0
     refused: list[str] = []
+    with BehaviourDB.open(path) as opened:
+        spool = Spool(opened.session)
+        while True:
+            with _only_sender(path) as ours:
+                if not ours:
+                    return Pushed(name, sent, tuple(refused), busy=True)
+                sent += _send_all(spool, url, wanted, refused)
+            # A run that ended just now left its row to us, if it found the lock held.
+            if everything or not spool.waiting(wanted, 1):
+                return Pushed(name, sent, tuple(refused))
+
+
+@contextmanager
+def _only_sender(path: Path) -> Iterator[bool]:
+    """Whether no other sender is at work, nor begins to be. Raises `StoreError`."""
     try:
-        with BehaviourDB.open(path) as spool:
-            while True:
-                with locked(path.with_name(SEND_LOCK)) as ours:
-                    if not ours:
-                        return Pushed(name, sent, tuple(refused), busy=True)
-                    if spool.waiting_runs(wanted, 1):
-                        with SiteDB.open(url) as site:
-                            site.check()
-                            sent += _send_all(spool, site, wanted, refused)
-                # A run that ended just now left its row to us, if it found the lock held.
-                if everything or not spool.waiting_runs(wanted, 1):
-                    return Pushed(name, sent, tuple(refused))
+        with locked(path.with_name(SEND_LOCK)) as ours:
+            yield ours
     except OSError as error:
         raise StoreError(f"cannot lock the spool {path}: {error}") from error
 
 
-def _send_all(spool: BehaviourDB, site: SiteDB, wanted: str | None, refused: list[str]) -> int:
-    """Send all that waits, batch by batch; return the number of runs that the site has now."""
+def _send_all(spool: Spool, url: str, wanted: str | None, refused: list[str]) -> int:
+    """Send all that waits; return the number of runs that the site has now."""
+    if not spool.waiting(wanted, 1):
+        return 0
+    with SiteDB.open(url) as site:
+        site.check()
+        return _send_batches(spool, site, wanted, refused)
+
+
+def _send_batches(spool: Spool, site: SiteDB, wanted: str | None, refused: list[str]) -> int:
     sent, after = 0, None
-    while runs := spool.waiting_runs(wanted, _RUNS_AT_ONCE, after):
+    while runs := spool.waiting(wanted, _RUNS_AT_ONCE, after):
         after = runs[-1].number
         try:
             site.send(runs)
@@ -81,9 +96,7 @@ def _send_all(spool: BehaviourDB, site: SiteDB, wanted: str | None, refused: lis
     return sent
 
 
-def _one_by_one(
-    spool: BehaviourDB, site: SiteDB, runs: Sequence[SpooledRun], refused: list[str]
-) -> int:
+def _one_by_one(spool: Spool, site: SiteDB, runs: Sequence[SpooledRun], refused: list[str]) -> int:
     """Send runs of which one at least is refused, so that it does not hold up the others."""
     sent = 0
     for each in runs:
@@ -91,7 +104,7 @@ def _one_by_one(
             site.send([each])
         except RefusedRunError as error:
             refused.append(f"run {each.number}: {error}")
-            spool.mark_sent([each], refused=True)
+            spool.mark_refused([each])
         else:
             spool.mark_sent([each])
             sent += 1

@@ -21,6 +21,7 @@ from autofinity.private_file import locked
 from autofinity.runtime.policies import chosen_policy, digest_of, user_policy
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path, refuse_foreign
+from autofinity.store.rebuild_mark import RebuildMark
 
 if TYPE_CHECKING:
     from autofinity.learning.own_runs import OwnRuns
@@ -96,7 +97,7 @@ def rebuild(
         )
     refuse_foreign(path)
     with _alone(path), BehaviourDB.open(path) as opened:
-        if if_due and not opened.rebuild_due():
+        if if_due and not RebuildMark(opened.session).due():
             return NotRebuilt("not due: too few new rows to learn from")
         chosen = chosen_policy(None if policy is None else str(policy))
         old = chosen.path if chosen else None
@@ -111,12 +112,13 @@ def rebuild(
             )
         except LearningError:
             if if_due and not dry_run:
-                opened.mark_built()  # this was an attempt: the next waits for another fifth
+                # This was an attempt: the next waits for another fifth.
+                RebuildMark(opened.session).set()
             raise
         if dry_run:
             return made
         made = written(made)
-        opened.mark_built()
+        RebuildMark(opened.session).set()
         return made
 
 

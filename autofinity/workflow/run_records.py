@@ -19,7 +19,9 @@ from autofinity.runtime.threads_now import ThreadNow, cpus_of, threads_now
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 from autofinity.store.behaviour_rows import Known, LiveObservation, RunRecord
+from autofinity.store.rebuild_mark import RebuildMark
 from autofinity.store.short_run import SHORT_S, ShortRun, latest_short_run
+from autofinity.store.spool import Spool
 
 LAST = "last"
 """Name of the latest run."""
@@ -93,9 +95,9 @@ def status(db: Path | None, latest: int) -> Status:
             database.programs(),
             live_runs(database),
             database.runs(latest),
-            database.rebuild_due(),
+            RebuildMark(database.session).due(),
             lost,
-            database.waiting_count(),
+            Spool(database.session).waiting_count(),
             database.damage,
         )
 
@@ -129,9 +131,9 @@ def run_now(text: str, db: Path) -> RunNow:
             )
             sample = next(rows, {})
         others = _others(run, live_runs(database)) if alive else ()
-        threads = threads_now(run, database.masks(run.id)) if alive else ()
+        threads = threads_now(run, database.masks.of_run(run.id)) if alive else ()
         observed = tuple(each for each in database.observations() if each.run == run.id)
-        looks = database.looks(run.id)
+        looks = database.looks.of_run(run.id)
     return RunNow(run, alive, sample, known, threads, others, observed, looks)
 
 

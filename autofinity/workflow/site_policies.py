@@ -73,7 +73,8 @@ def rebuild_each(
     """Learn a policy for each kind of machine in a site's database, one file each in `folder`.
 
     Settings and counters are those of `policy`, by default of the shipped policy of such a machine,
-    or of any machine. Raises `StoreError`.
+    or of any machine. The result of a machine has the reason where nothing was learned. Raises
+    `StoreError`, `OSError`, and `PolicyError` for an unknown `policy`.
     """
     named = policy_path(policy) if policy else None
     with SiteDB.open(url) as site:

@@ -22,7 +22,8 @@ from autofinity.runtime.threads_now import cpus_of
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 from autofinity.store.behaviour_rows import RunRecord
-from autofinity.store.behaviour_totals import Totals
+from autofinity.store.behaviour_totals import Totals, totals_of
+from autofinity.store.rebuild_mark import RebuildMark
 from autofinity.workflow.run_records import lost_lines
 
 OTHER = "other"
@@ -43,7 +44,11 @@ def status_metrics(db: Path | None) -> tuple[Gauge, ...]:
     if db is None and not path.exists():
         return _gauges(Totals(), (), due=False, lost=lost, damaged=0)
     with BehaviourDB.open(path, read_only=True) as database:
-        totals, live, due = database.totals(), live_runs(database), database.rebuild_due()
+        totals, live, due = (
+            totals_of(database.session),
+            live_runs(database),
+            RebuildMark(database.session).due(),
+        )
         return _gauges(totals, live, due=due, lost=lost, damaged=len(database.damaged))
 
 

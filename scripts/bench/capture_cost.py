@@ -25,7 +25,8 @@ from typing import Any
 
 from autofinity.capture.binary import BinaryRequest, capture_binary
 from autofinity.capture.build import Built, Compilers, build_program, skip_reason
-from autofinity.capture.run import CaptureRequest, arguments_of, capture, environment_of
+from autofinity.capture.request import CaptureRequest, arguments_of, environment_of
+from autofinity.capture.run import capture
 from autofinity.resources import shipped
 from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 from autofinity.trace.meta import TraceMeta

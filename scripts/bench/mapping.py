@@ -11,9 +11,12 @@ from autofinity.linux.topology import synthetic_topology
 from autofinity.mapping.bisection import bisection
 from autofinity.mapping.cost import cost
 from autofinity.mapping.eagermap import eagermap
+from autofinity.mapping.mappers import Map
 from autofinity.mapping.refined import refined
 from autofinity.mapping.scotch import scotch
 from autofinity.model.errors import CapabilityError
+from autofinity.model.sharing import SharingMatrix
+from autofinity.model.topology import Topology
 
 MACHINES = {
     64: "pack:4 numa:2 l3:1 core:4 pu:2",
@@ -34,26 +37,31 @@ def run(settings: Settings) -> Part:
         rounds = max(1, min(20, (2 if settings.quick else 20) * 256 // threads))
         chosen = {name: patterns(threads)[name] for name in ("neighbours, shuffled", "random")}
         for name, mapper in MAPPERS.items():
-            times, costs = [], []
             try:
-                for sharing in chosen.values():
-                    seconds = []
-                    for _ in range(rounds):
-                        begin = process_time()
-                        cpus = mapper(sharing, topology, topology.allowed)
-                        seconds.append(process_time() - begin)
-                    times.append(min(seconds))
-                    costs.append(cost(sharing, topology, cpus))
+                found = {of: timed(mapper, each, topology, rounds) for of, each in chosen.items()}
             except CapabilityError as error:
                 lines.append(f"{name} at {threads}: {error}")
                 continue
-            values[f"{name}_{threads}_ms"] = max(times) * 1e3
+            slowest_ms = max(seconds for seconds, _ in found.values()) * 1e3
+            values[f"{name}_{threads}_ms"] = slowest_ms
             published = (
                 f" (public C program: {PUBLISHED_MS[threads]})" if name == "eagermap" else ""
             )
             lines.append(
-                f"{name:10}{threads:5} threads {max(times) * 1e3:9.2f} ms, cost "
-                + ", ".join(f"{value:,.0f} ({of})" for of, value in zip(chosen, costs, strict=True))
+                f"{name:10}{threads:5} threads {slowest_ms:9.2f} ms, cost "
+                + ", ".join(f"{value:,.0f} ({of})" for of, (_, value) in found.items())
                 + published
             )
     return Part(values, lines)
+
+
+def timed(
+    mapper: Map, sharing: SharingMatrix, topology: Topology, rounds: int
+) -> tuple[float, float]:
+    """CPU seconds of the quickest round, and the cost of the mapping."""
+    seconds = []
+    for _ in range(rounds):
+        begin = process_time()
+        cpus = mapper(sharing, topology, topology.allowed)
+        seconds.append(process_time() - begin)
+    return min(seconds), cost(sharing, topology, cpus)

@@ -25,7 +25,7 @@ from traces import (
 )
 
 from autofinity._core import trace as traces
-from autofinity.capture.run import CaptureRequest, arguments_of, environment_of
+from autofinity.capture.request import CaptureRequest, arguments_of, environment_of
 from autofinity.sim.replay import workers_of
 
 PYCACHESIM = "pycachesim==0.3.1"

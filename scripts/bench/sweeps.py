@@ -25,7 +25,7 @@ from autofinity.sim.replay import load_program, pus_of_streams, workers_of
 
 MACHINE, CORES = "opteron-6164he", 2
 WANTED, WANTED_ACCESSES, WANTED_INPUT = 1000, 200e6, "28"  # blocks of `lu`: 207 M accesses
-EACH, EACH_THREADS = 80, 8
+EACH_THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from pathlib import Path
 from parts import BUILD
 
 from autofinity.capture.build import Built, Compilers, build_program
-from autofinity.capture.run import CaptureRequest, capture
+from autofinity.capture.request import CaptureRequest
+from autofinity.capture.run import capture
 from autofinity.resources import shipped
 from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 

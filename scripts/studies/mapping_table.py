@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import product
 from pathlib import Path
 from statistics import mean
 
@@ -144,18 +145,14 @@ def _small() -> Iterator[str]:
     names = ("eagermap", "edmonds", "treematch", "scotch", "bisection", "refined")
     cases: Counter[str] = Counter()
     equal: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for machine in SMALL:
-        for threads in SMALL_THREADS:
-            if threads > len(_topology(machine).pus):
-                continue
-            for seed in range(SMALL_SEEDS):
-                for pattern, sharing in patterns(threads, seed).items():
-                    least = _mapped("exact", sharing, machine).cost
-                    cases[pattern] += 1
-                    for name in names:
-                        equal[name][pattern] += (
-                            _mapped(name, sharing, machine).cost <= least * EQUAL
-                        )
+    for machine, threads, seed in product(SMALL, SMALL_THREADS, range(SMALL_SEEDS)):
+        if threads > len(_topology(machine).pus):
+            continue
+        for pattern, sharing in patterns(threads, seed).items():
+            least = _mapped("exact", sharing, machine).cost
+            cases[pattern] += 1
+            for name in names:
+                equal[name][pattern] += _mapped(name, sharing, machine).cost <= least * EQUAL
     yield "| sharing | cases | " + " | ".join(names) + " |"
     yield "|---|---|" + "---|" * len(names)
     for pattern, count in cases.items():

@@ -36,8 +36,9 @@ from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import Affinity
 from autofinity.pool.local import LocalPool
-from autofinity.profiling.campaign import ReadyProgram, Target, in_order, plan, profile
+from autofinity.profiling.campaign import ReadyProgram, in_order, plan, profile
 from autofinity.profiling.selection import best_matches
+from autofinity.profiling.target import Target
 from autofinity.report.marked import put_between_marks
 from autofinity.sim.draws import drawn, shrunk
 from autofinity.sim.machine import SimMachine

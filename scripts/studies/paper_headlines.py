@@ -18,43 +18,28 @@ with --kept nothing runs, and rows without runs are left out.
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
-from typing import TypedDict, Unpack
 
-import numpy as np
-from minute_mechanisms import MINUTE_S, ROOT, Filled, Ground, Minutes
+from headline_figures import ALTIX, CC13, E5, OPTERON, PAPERS_ORACLE, X7550, headlines
+from headline_runs import (
+    INPUTS,
+    Change,
+    Study,
+    interval,
+    mean,
+    met,
+    overhead_of_minute,
+    quantity_of,
+)
+from minute_mechanisms import ROOT
 
-from autofinity.evaluation.bootstrap import DRAWS, LEVEL
 from autofinity.evaluation.comparison_summary import FIGURES
 from autofinity.evaluation.times import geometric_mean
 from autofinity.mechanisms.registry import BASELINE
-from autofinity.model.mechanism_run import MechanismRun
-from autofinity.papers.bars import Bars
-from autofinity.papers.kmaf16 import table_5
-from autofinity.papers.mechanism_figure import MechanismFigure
-from autofinity.papers.registry import OF_MECHANISMS
-from autofinity.papers.tlb.paper import TABLE_II
-from autofinity.papers.values import AS_THEY_ARE
 from autofinity.report.marked import put_between_marks
 
 COMMAND = "scripts/studies/paper_headlines.py"
-PAPERS_ORACLE = "oracle-trace"
-CC13, X7550, OPTERON = "opteron-6164he", "xeon-x7550", "opteron-6386"
-E5, ALTIX = "xeon-e5-2650", "altix-450"
-BIG = {"adi": "96 1", "ssor": "80 1", "amr": "24 11"}
-SMALL = {"adi": "80 1", "ssor": "64 1", "amr": "21 6"}
-INPUTS: Mapping[str, Mapping[str, str]] = {
-    X7550: BIG,
-    OPTERON: BIG,
-    E5: BIG,
-    ALTIX: SMALL,
-}
-"""The papers' machines; solvers as NAS's SP, LU and UA, some steps over data that exceed a node's
-caches."""
 AS_NAS = {"adi": "SP, BT", "ssor": "LU", "amr": "UA"}
 STATIC = (BASELINE, PAPERS_ORACLE)
 """The faster of which shares are of."""
@@ -94,65 +79,6 @@ RIVALS = ("autofinity", "kmaf16")
 BEHIND = 0.01
 
 
-class Change(TypedDict, total=False):
-    """An experiment on a ground."""
-
-    filled: Filled
-    faults_per_page: float
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """A number of a paper about its mechanism or its oracle."""
-
-    where: str
-    what: str
-    quantity: str
-    """One of `FIGURES`, a ratio to the operating system's, or of `AS_THEY_ARE`."""
-    mechanism: str
-    machine: str
-    paper: float
-    programs: tuple[str, ...] = ()
-    """Empty: all."""
-
-
-FROM_FIGURES = {
-    "kmaf14": "kmaf14-7 kmaf14-8 kmaf14-9 kmaf14-10 kmaf14-12",
-    "kmaf16": "kmaf16-4 kmaf16-5 kmaf16-6",
-    "sammu": "sammu-3 sammu-4a sammu-4b",
-    "tlb": "tlb-12a tlb-12b tlb-12c tlb-12d tlb-13a tlb-13b tlb-13c",
-}
-"""Means that the registry of figures has, by the mechanism of the paper."""
-SP = ("adi",)
-OTHERS = (
-    Headline("kmaf14, abstract", "time, SP", "time", "kmaf14", X7550, 1 - 0.357, SP),
-    Headline("kmaf14, section 5.2", "energy, SP", "energy", "kmaf14", X7550, 1 - 0.346, SP),
-    Headline("kmaf16, section 6.1", "time, SP", "time", "kmaf16", OPTERON, 1 / (1 + 3.0), SP),
-    Headline(
-        "kmaf16, table 5",
-        "CPU time of kMAF, SP, % of the time",
-        "cpu_time",
-        "kmaf16",
-        X7550,
-        sum(table_5.FIGURES[0].numbers.values()),
-        SP,
-    ),
-    Headline("sammu, section 4.2", "time, SP", "time", "sammu", X7550, 1 - 0.357, SP),
-    Headline("sammu, section 4.4", "accesses added, %", "transactions_added", "sammu", X7550, 1.43),
-    Headline("sammu, section 4.4", "overhead, %", "overhead", "sammu", X7550, 0.41 + 0.29),
-    Headline("tlb, table II", "time, SP", "time", "tlb", E5, 1 - 0.167, SP),
-    Headline(
-        "tlb, table II",
-        "migrations",
-        "mappings_changed",
-        "tlb",
-        E5,
-        TABLE_II["mappings_changed"],
-    ),
-    Headline("tlb, section 6.6", "overhead, %", "overhead", "tlb", E5, 0.5),
-)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--table", action="append", choices=TABLES, help="default: all")
@@ -166,57 +92,6 @@ def main() -> None:
         print(text, flush=True)
         if wanted.into is not None:
             put_between_marks(wanted.into, f"{COMMAND} --table {name}", text)
-
-
-class Study:
-    """The runs, by ground."""
-
-    def __init__(self, work: Path, *, only_kept: bool) -> None:
-        self._work, self._only_kept = work, only_kept
-        self._grounds: dict[str, Minutes] = {}
-
-    def on(self, machine: str, **change: Unpack[Change]) -> Minutes:
-        """The runs on a machine."""
-        key = f"{machine} {change}"
-        if key not in self._grounds:
-            ground = Ground(machine, INPUTS[machine], **change)
-            self._grounds[key] = Minutes(ground, self._work)
-        return self._grounds[key]
-
-    def programs(
-        self, machine: str, mechanisms: Sequence[str], **change: Unpack[Change]
-    ) -> tuple[str, ...]:
-        """Those that are run under all of the mechanisms."""
-        runs = self.on(machine, **change)
-        return tuple(
-            name
-            for name in runs.ground.inputs
-            if not self._only_kept or all(runs.has(name, each) for each in mechanisms)
-        )
-
-
-def headlines() -> Iterator[Headline]:
-    """All, paper by paper."""
-    for mechanism, names in FROM_FIGURES.items():
-        for name in names.split():
-            yield from _of_figure(OF_MECHANISMS[name], mechanism)
-        yield from (other for other in OTHERS if other.mechanism == mechanism)
-
-
-def _of_figure(figure: MechanismFigure[object], mechanism: str) -> Iterator[Headline]:
-    bars = figure.study
-    assert isinstance(bars, Bars)
-    unit = ", % of the time" if bars.quantity == "cpu_time" else ""
-    for of in (mechanism, PAPERS_ORACLE):
-        if of in figure.numbers:
-            yield Headline(
-                f"{figure.paper.prefix}{figure.number}, section {figure.section}",
-                figure.title + unit,
-                bars.quantity,
-                of,
-                figure.default_machine,
-                figure.numbers[of],
-            )
 
 
 def compared(study: Study) -> Iterator[str]:
@@ -277,34 +152,6 @@ def _won(cell: str) -> tuple[int, int]:
     return won, cared
 
 
-def quantity_of(runs: Minutes, name: str, mechanism: str, quantity: str) -> float:
-    """A quantity of a run, by the operating system's where it is one of `FIGURES`."""
-    run = runs.run(name, mechanism)
-    if quantity in ("overhead", "cpu_time"):
-        share = 100 * overhead_of_minute(run, runs.run(name, BASELINE).time_s)
-        return share * run.threads if quantity == "cpu_time" else share
-    if quantity in AS_THEY_ARE:
-        return AS_THEY_ARE[quantity](run)
-    figure = FIGURES[quantity]
-    return figure(run) / figure(runs.run(name, BASELINE))
-
-
-def overhead_of_minute(run: MechanismRun, base_s: float) -> float:
-    """Share of the threads' time in a minute of which the run is a picture.
-
-    Copies of pages took their full time in the short run; the minute has as many.
-    """
-    copies = run.overhead_of("page copy")
-    return run.overhead - copies + copies * base_s / MINUTE_S
-
-
-def met(ours: float, best: float, paper: float) -> str:
-    """`best` is the better end of our interval; smaller is better."""
-    if ours <= paper:
-        return "yes"
-    return "within the interval" if best <= paper else "no"
-
-
 def causes(study: Study) -> Iterator[str]:
     """Times of each program where one thing is changed, by the OS's time where nothing is."""
     yield row("machine", "program", "changed", *(f"`{each}`" for each in TRIED))
@@ -363,20 +210,6 @@ def programs(study: Study) -> Iterator[str]:
                 f"{runs.touched_mib(name):.0f}",
                 f"{1e3 * runs.run(name, BASELINE).time_s:.1f}",
             )
-
-
-def mean(found: Sequence[float], ratio: bool) -> float:
-    """Over programs: geometric of ratios, else arithmetic."""
-    return geometric_mean(list(found)) if ratio else fmean(found)
-
-
-def interval(found: Sequence[float], ratio: bool, seed: int = 1) -> tuple[float, float]:
-    """Percentiles of the mean over random samples of the programs, with replacement."""
-    values = np.log(found) if ratio else np.array(found)
-    draw = np.random.default_rng(seed)
-    drawn = values[draw.integers(len(values), size=(DRAWS, len(values)))].mean(axis=1)
-    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return (math.exp(low), math.exp(high)) if ratio else (float(low), float(high))
 
 
 def row(*cells: str) -> str:

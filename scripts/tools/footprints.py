@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.capture.build import Compilers, build_program, skip_reason
-from autofinity.capture.run import CaptureRequest, arguments_of, environment_of
+from autofinity.capture.request import CaptureRequest, arguments_of, environment_of
 from autofinity.resources import shipped
 from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 

@@ -125,7 +125,7 @@ def _write(path: Path, number: int, told: int) -> None:
         database.remember_sample(key, "/bin/x", row, {"ipc": 1.0}, "software events")
         os.write(told, _ROW.pack(number, row))
         database.remember_hint(key, row, PACKED, "policy")
-        database.remember_masks(run, [MaskRecord(row, row, "0-7", "0-3")])
+        database.masks.remember(run, [MaskRecord(row, row, "0-7", "0-3")])
         database.update_run(run, threads=row, hint=PACKED, phase="placed", cpus="0-3")
 
 

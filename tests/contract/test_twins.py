@@ -22,6 +22,7 @@ from made_up_machine import machine
 from planted import plant, plant_way
 from topology_sysfs_tree import write_sysfs
 
+from autofinity.cli.options.site import spool_and_site
 from autofinity.linux.access_events import pmu_events
 from autofinity.linux.capabilities import TIERS, probe
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
@@ -55,6 +56,7 @@ from autofinity.runtime.policies import (
 )
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import SCHEMA_VERSION, default_path
+from autofinity.store.site_address import SITE_VARIABLE, site_name, site_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NATIVE = ROOT / "autofinity" / "native"
@@ -69,6 +71,7 @@ ASKED = (
     "policy_file",
     "program",
     "python",
+    "site_address",
     "this_machine",
 )
 CASES: dict[str, Any] = tomllib.loads((ROOT / "tests/support/twin_cases.toml").read_text())
@@ -600,3 +603,33 @@ def test_a_machine_without_devices_shows_none(launcher: Launcher, tmp_path: Path
     assert launcher.says("device", "eth0", environment=environment) == ["-2", ""]
     with pytest.raises(UsageError, match="it shows no device"):
         device_called((), "eth0", "here")
+
+
+@each("database_names")
+def test_a_database_is_a_file_or_a_site_and_no_other_url(
+    launcher: Launcher, case: dict[str, str]
+) -> None:
+    text, kind = case["text"], case["is"]
+    said = launcher.says("database", text)
+    assert said[0] == kind
+    if kind == "another URL":
+        assert said == [kind]  # neither a file nor a site, whatever is asked next
+        with pytest.raises(UsageError, match="a URL of another kind") as refused:
+            spool_and_site(text)
+        assert case.get("hidden", text) not in str(refused.value)
+    elif kind == "file":
+        assert said == [kind, ""]
+        assert spool_and_site(text) == (Path(text), "")
+    else:
+        in_sight = said[2]
+        assert said[1] == text and in_sight.rstrip("*").endswith("://")
+        assert spool_and_site(text) == (None, text)
+        assert "hidden" not in case or case["hidden"] not in in_sight + site_name(text)
+
+
+@each("database_names")
+def test_the_environment_names_a_site_or_nothing(launcher: Launcher, case: dict[str, str]) -> None:
+    environment = {SITE_VARIABLE: case["text"]}
+    site = case["text"] if case["is"] == "site" else ""
+    assert launcher.says("site_set", environment=environment) == [site]
+    assert site_of(environment) == site

@@ -71,6 +71,24 @@ static int hint(char** words) {
     return letters ? printf("%s\n%s\n", letters, hint_shown(letters)) : puts("no hint");
 }
 
+// Meaning of a text after --db: the kind, the URL of the site, and as much as others still see.
+static int database(char** words) {
+    char* text = words[0];
+    Options options = {.db = NULL};
+    if (is_other_url(text)) return puts("another URL");
+    if (!is_site(text)) {
+        options.db = text;
+        return printf("file\n%s\n", site_url(&options));
+    }
+    options.site = taken_from_sight(text);
+    return printf("site\n%s\n%s\n", site_url(&options), text);
+}
+
+static int site_set(void) {
+    Options options = {.db = NULL};
+    return puts(site_url(&options));
+}
+
 static int policy(char** words) {
     char digest[DIGEST_CHARS + 1], reason[REASON_CHARS];
     enum Asks asks;
@@ -147,6 +165,8 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "claimed")) done = claimed(words);
     if (!strcmp(what, "decision")) done = decision(words);
     if (!strcmp(what, "hint")) done = hint(words);
+    if (!strcmp(what, "database")) done = database(words);
+    if (!strcmp(what, "site_set")) done = site_set();
     if (!strcmp(what, "policy")) done = policy(words);
     if (!strcmp(what, "asks")) done = asks(words);
     if (!strcmp(what, "chosen")) done = chosen(words);

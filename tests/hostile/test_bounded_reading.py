@@ -29,7 +29,8 @@ from pathlib import Path
 from autofinity.model.affinity import PACKED
 from autofinity.runtime.claims import write_claims
 from autofinity.runtime.decisions import CachedDecision, read_decisions, write_decision
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
+from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.workflow.run_records import status
 

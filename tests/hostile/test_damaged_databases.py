@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.errors import AutofinityError
 from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.rebuild_mark import RebuildMark
 
 pytestmark = pytest.mark.any_user
 
@@ -38,9 +39,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
             run, "key", 2, Affinity.of([[2]]), "m", SAMPLE, "hardware counters"
         )
         database.update_run(run, hint=HINTS[0], ended=True)
-        database.mark_built()
-        database._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        database._connection.execute("PRAGMA journal_mode = DELETE")
+        RebuildMark(database.session).set()
+        with database.session.statement() as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.execute("PRAGMA journal_mode = DELETE")
     return path.read_bytes()
 
 
@@ -57,7 +59,7 @@ def ask_everything(path: Path) -> None:
     policy_of(now.run)
     with BehaviourDB.open(path, read_only=True) as database:
         database.observations()
-        database.masks(1)
+        database.masks.of_run(1)
         database.open_runs()
 
 

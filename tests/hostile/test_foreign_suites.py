@@ -11,7 +11,7 @@ import pytest
 from refusals import refused
 
 from autofinity.capture.build import Built
-from autofinity.capture.run import CaptureRequest, arguments_of
+from autofinity.capture.request import CaptureRequest, arguments_of
 from autofinity.trace.manifest import load_suite
 
 pytestmark = pytest.mark.any_user

@@ -17,7 +17,8 @@ from own_database import by_hand, filled
 from permitted import needs_two_cpus
 
 from autofinity.linux.identity import identity_of
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
+from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.workflow.run_records import run_now, status
 

@@ -16,8 +16,9 @@ from autofinity.model.errors import LearningError
 from autofinity.private_file import append_private, make, open_private, read_private
 from autofinity.runtime.claims import write_claims
 from autofinity.runtime.decisions import CachedDecision, read_decisions, write_decision
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
 from autofinity.runtime.rebuilding import start_rebuild_if_due
+from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.workflow.rebuild import rebuild
 from autofinity.workflow.run_records import status

@@ -85,8 +85,8 @@ def test_a_policy(on_terminal: OnTerminal, policy: Path, arguments: tuple[str, .
 def database(tmp_path: Path) -> Path:
     """Where `status` and `explain` look, with a run whose program, notes and CPUs are hostile."""
     path = tmp_path / "state" / "autofinity" / "behaviour.db"
-    with BehaviourDB.open(path) as opened:
-        opened._connection.executescript(
+    with BehaviourDB.open(path) as opened, opened.session.statement() as connection:
+        connection.executescript(
             "PRAGMA foreign_keys = OFF;"
             f"INSERT INTO program VALUES ('key', '{HOSTILE}', 0);"
             f"INSERT INTO behaviour VALUES ('key', 2, '{{}}', '{HOSTILE}', 1e9, 'SLP', 'p');"

@@ -19,7 +19,7 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.learning.own_runs import own_runs
 from autofinity.learning.settings import PAPER
 from autofinity.linux.event_tables import Encoding
-from autofinity.linux.perf import open_event
+from autofinity.linux.perf_event import open_event
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
 from autofinity.model.counters import CounterSample
@@ -29,13 +29,15 @@ from autofinity.policy.files import load, save
 from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.decider import LivePolicy
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import Settings
 from autofinity.runtime.loop import run_loop
 from autofinity.runtime.machine_text import machine_text
 from autofinity.runtime.policies import digest_of
+from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.observations import table_of, write_one
+from autofinity.store.rebuild_mark import RebuildMark
 
 type Runner = Any  # of conftest.py
 
@@ -139,7 +141,7 @@ def test_runs_grow_into_another_policy_that_decides_anew(
     assert set(hints(run.db).values()) == {(PACKED, digest_of(old))}
     with BehaviourDB.open(run.db, read_only=True) as database:
         rows = database.observations()
-        assert database.rebuild_due()
+        assert RebuildMark(database.session).due()
     # Each program once in the starting affinity and once in the chosen one.
     assert [(row.program, row.affinity) for row in rows[:2]] == [
         ("few0", SPREAD_PAIR),

@@ -13,7 +13,7 @@ from live_masks import allowed, fake_sysfs, masks_of
 from permitted import needs_perf, needs_two_cpus, needs_x86
 
 from autofinity.linux.event_tables import Encoding
-from autofinity.linux.perf import open_event
+from autofinity.linux.perf_event import open_event
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import StoreError
 from autofinity.model.policy import Condition, Rule, RulePolicy

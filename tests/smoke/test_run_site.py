@@ -16,6 +16,7 @@ from site_rows import count
 from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.site_db import SiteDB
+from autofinity.store.spool import Spool
 
 type Runner = Any  # of conftest.py
 
@@ -39,7 +40,7 @@ def arrived(server: Server) -> int:
 
 def waiting(run: Runner) -> int:
     with BehaviourDB.open(run.db, read_only=True) as database:
-        return sum(database.waiting_count().values())
+        return sum(Spool(database.session).waiting_count().values())
 
 
 def shown_by_processes() -> bytes:

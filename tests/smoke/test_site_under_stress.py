@@ -21,6 +21,7 @@ from site_rows import count, spooled
 from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.site_db import SiteDB
+from autofinity.store.spool import Spool
 from autofinity.workflow.push import push
 
 WRITERS = 200
@@ -56,7 +57,7 @@ def written(url: str, folder: Path, disturb: Callable[[], None]) -> list[int]:
         disturbed.result()
     for spool in spools:
         with BehaviourDB.open(spool, read_only=True) as database:
-            assert not database.waiting_count()
+            assert not Spool(database.session).waiting_count()
     return failures
 
 
@@ -143,7 +144,7 @@ def test_a_full_disk_of_the_server_loses_nothing(tmp_path: Path) -> None:
         with pytest.raises(StoreError):
             push(url, spool)
         with BehaviourDB.open(spool, read_only=True) as database:
-            assert database.waiting_count()
+            assert Spool(database.session).waiting_count()
         (disk / "ballast").unlink()
         (disk / "more").unlink()
         if not server.alive:  # it ends itself where its log cannot be written

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from autofinity.capture.binary import BinaryRequest, capture_binary
 from autofinity.capture.build import Compilers, build_program
-from autofinity.capture.run import CaptureRequest, arguments_of, capture
+from autofinity.capture.request import CaptureRequest, arguments_of
+from autofinity.capture.run import capture
 from autofinity.resources import shipped
 from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 from autofinity.trace.meta import TraceMeta

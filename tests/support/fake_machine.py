@@ -11,7 +11,8 @@ from autofinity.model.errors import SimulationError
 from autofinity.model.observation import Observation
 from autofinity.model.placement import Placement
 from autofinity.ports import Action, Interval, Outcome, RunKey, RunRequest, Sensors
-from autofinity.profiling.campaign import Cell, ReadyProgram, Target, plan
+from autofinity.profiling.campaign import Cell, ReadyProgram, plan
+from autofinity.profiling.target import Target
 from autofinity.store.observations import key_of
 
 TOPOLOGY = machine(packages=2, llcs=2, cores=3)
@@ -56,9 +57,6 @@ class FakeMachine:
 
     def events(self) -> Mapping[str, str]:
         return {"instructions": "retired"}
-
-    def counters_at_once(self) -> int:
-        return 1
 
     def start(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0

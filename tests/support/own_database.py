@@ -42,14 +42,14 @@ def filled(path: Path, pid: int, monitor: ProcessIdentity | None = None) -> int:
             allowed="0-65535",
         )
         database.update_run(run, threads=2, hint=PACKED, bound=2, cpus=now, sample={"ipc": 0.5})
-        database.remember_masks(
+        database.masks.remember(
             run,
             [MaskRecord(task.tid, task.started, "0-65535", now) for task in tasks_of(pid)],
         )
         affinity = Affinity.parse("{2}")
         database.remember_observation(run, KEY, 2, affinity, "m", {"ipc": 0.5}, "t")
         look = TimelineStep(0, 10**9, {0: {"instructions": 1e9}}, place="{2}")
-        database.remember_looks(run, (look,))
+        database.looks.remember(run, (look,))
     return run
 
 

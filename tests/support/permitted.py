@@ -7,7 +7,7 @@ import os
 import pytest
 
 from autofinity.linux.event_tables import Encoding
-from autofinity.linux.perf import open_event
+from autofinity.linux.perf_event import open_event
 from autofinity.linux.watched_program import watch_touches
 from autofinity.model.errors import CapabilityError
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from autofinity.capture.assembly.accesses import WRITE, Access, accesses_of, is_string_operation
 from autofinity.capture.assembly.liveness import is_jump
@@ -32,18 +33,13 @@ def flags_beside(statements: Sequence[Statement], fences: Sequence[int]) -> dict
     labels = {s.mnemonic: i for i, s in enumerate(statements) if s.kind is Kind.LABEL}
     ends = _ends_of_loops(statements, labels)
     for fence in fences:
-        for walk in (
-            _after(statements, labels, ends, fence),
-            _before(statements, labels, ends, fence),
-        ):
-            near = 0
-            for at in walk:
-                access = _of_a_flag(statements[at])
-                if access is not None:
-                    found[at] = access
-                    near += 1
-                    if near == _NEAR:
-                        break
+        for walk in (_after, _before):
+            flags = (
+                (at, access)
+                for at in walk(statements, labels, ends, fence)
+                if (access := _of_a_flag(statements[at])) is not None
+            )
+            found.update(islice(flags, _NEAR))
     return found
 
 

@@ -126,34 +126,32 @@ class Hooks:
         if save:
             lines = ["\tpushq\t%rax", *lines, "\tpopq\t%rax"]
         if event is not None:
-            lines, variety = self._keeping_vectors(lines, needed)
-            lines = [line.replace(f"{hook}@", f"{hook}{variety}@") for line in lines]
+            lines = self._keeping_vectors(lines, hook, needed)
         return _beyond_red_zone(lines, red_zone)
 
     def end_atomic(self, needed: int, red_zone: bool) -> list[str]:
         """Code after an atomic instruction."""
         hook = "__af_event_end"
-        lines, variety = self._keeping_vectors([f"\tcall\t*{hook}@GOTPCREL(%rip)"], needed)
-        lines = [line.replace(f"{hook}@", f"{hook}{variety}@") for line in lines]
+        lines = self._keeping_vectors([f"\tcall\t*{hook}@GOTPCREL(%rip)"], hook, needed)
         return _beyond_red_zone(lines, red_zone)
 
-    def _keeping_vectors(self, lines: list[str], needed: int) -> tuple[list[str], str]:
-        """The code, with the live vector registers saved around it, and the variety of the hook.
+    def _keeping_vectors(self, lines: list[str], hook: str, needed: int) -> list[str]:
+        """The code that calls the hook, with the live vector registers saved around it.
 
-        With too many registers to save, the variety is the hook that saves all.
+        With too many registers to save, it calls the variety of the hook that saves all.
         """
         saved = [n for n in vector_registers(needed) if n < 16 or self.widest == 64]
         if saved and self.widest == 64:  # and the mask registers that come with them
-            return lines, "_all"
+            return [line.replace(f"{hook}@", f"{hook}_all@") for line in lines]
         if not saved:
-            return lines, ""
+            return lines
         name, move = ("ymm", "vmovups") if self.widest == 32 else ("xmm", "movups")
         room = self.widest * len(saved)
         places = [(f"%{name}{n}", f"{self.widest * i}(%rsp)") for i, n in enumerate(saved)]
         before = [f"\t{move}\t{register}, {place}" for register, place in places]
         after = [f"\t{move}\t{place}, {register}" for register, place in places]
         down, up = f"\tleaq\t-{room}(%rsp), %rsp", f"\tleaq\t{room}(%rsp), %rsp"
-        return [down, *before, *lines, *after, up], ""
+        return [down, *before, *lines, *after, up]
 
     def definitions(self) -> list[str]:
         """Lines for the end of the file: the tables, and the thread's memory."""
@@ -223,20 +221,15 @@ def _load_address(address: Address, register: str, spare: str, moved: int) -> li
     if not address.segment:
         return [f"\tleaq\t{address.text(moved)}, %{register}"]
     begin = "%fs:0"  # holds its own address
-    if address.base and address.index:
+    other = address.index or address.base
+    # Where the register was live only for the address, it is free from here on.
+    if (address.base and address.index) or register == other:
         return [
             f"\tleaq\t{address.text(moved)}, %{register}",
             f"\tmovq\t{begin}, %{spare}",
             f"\tleaq\t(%{register},%{spare}), %{register}",
         ]
-    other = address.index or address.base
     scale = address.scale or "1"
     inner = f"(%{register},%{other},{scale})" if other else f"(%{register})"
     outer = Address("", address.symbol, address.offset, "", "", "").text()
-    if register == other:  # the register was live only for the address: it is free from here on
-        return [
-            f"\tleaq\t{address.text(moved)}, %{register}",
-            f"\tmovq\t{begin}, %{spare}",
-            f"\tleaq\t(%{register},%{spare}), %{register}",
-        ]
     return [f"\tmovq\t{begin}, %{register}", f"\tleaq\t{outer}{inner}, %{register}"]

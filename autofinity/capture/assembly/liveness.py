@@ -89,11 +89,6 @@ def is_jump(s: Statement) -> bool:
     return s.kind is Kind.INSTRUCTION and s.mnemonic.startswith("j")
 
 
-def ends_flow(s: Statement) -> bool:
-    """Whether the next instruction in line never follows this one."""
-    return s.kind is Kind.INSTRUCTION and s.mnemonic in ("jmp", "ret", "ud2", "hlt")
-
-
 def needed_before(flow: ControlFlow) -> list[int]:
     """Set of live registers before each statement."""
     count = len(flow.statements)

@@ -118,11 +118,6 @@ def size_of_register(operand: str) -> int:
     return _NAMES.get(operand[1:], (0, 0))[1] if operand.startswith("%") else 0
 
 
-def is_memory(operand: str) -> bool:
-    """Whether the operand of an instruction that is no jump or call lies in memory."""
-    return not operand.startswith(("$", "%")) or operand.startswith(("%fs:", "%gs:"))
-
-
 def reads(s: Statement) -> int:
     """Registers and flags that the statement may read; for calls and returns see `liveness.py`."""
     if s.kind is Kind.INLINE:

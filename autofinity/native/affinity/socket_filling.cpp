@@ -148,6 +148,14 @@ struct Concentrated {
         possible = possible && forced <= (extra > 0 ? 1 : 0);
     }
 
+    // Whether a domain of this capacity may hold the remainder of `extra` threads.
+    bool may_hold_remainder(int domain, int capacity, int level, int extra,
+                            const Bounds& bounds) const {
+        return (level == kNone || capacity <= level) && capacity >= extra &&
+               bounds.lo[domain] <= extra && bounds.hi[domain] >= extra &&
+               (forced != 1 || forced_at == domain);
+    }
+
     void force(int domain) {
         ++forced;
         forced_at = domain;
@@ -167,9 +175,7 @@ bool SocketFilling::fits_concentrated(int socket, const Shape& best, const Bound
     }
     for (const int d : domains) {
         const int capacity = level_.domains[d].capacity;
-        if ((best.level != kNone && capacity > best.level) || capacity < best.extra ||
-            bounds.lo[d] > best.extra || bounds.hi[d] < best.extra ||
-            (state.forced == 1 && state.forced_at != d)) {
+        if (!state.may_hold_remainder(d, capacity, best.level, best.extra, bounds)) {
             continue;
         }
         const bool of_level = capacity == best.level;
@@ -257,9 +263,8 @@ void SocketFilling::fill_concentrated(int socket, const Shape& best, const Bound
             }
         }
         for (const int d : order_) {
-            if ((best.level != kNone && capacity(d) > best.level) || capacity(d) < best.extra ||
-                bounds.lo[d] > best.extra || bounds.hi[d] < best.extra ||
-                (state.forced == 1 && state.forced_at != d) || (left_only && full_[d] != 0)) {
+            if (!state.may_hold_remainder(d, capacity(d), best.level, best.extra, bounds) ||
+                (left_only && full_[d] != 0)) {
                 continue;
             }
             if (fill_beside(d)) {

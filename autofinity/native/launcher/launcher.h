@@ -60,16 +60,25 @@ const char* hint_letters(const char* text);
 // Name and letters of a hint, as shown to people; valid until the next call.
 const char* hint_shown(const char* letters);
 
-// URL of the site's database that the finished run is sent to: of the options, else of the
-// environment where no file is named; "": none.
-#define SITE_VARIABLE "AUTOFINITY_SITE_DB"
-const char* site_url(const Options* options);
-
 // Whether the policy alone decides, without sharing between threads.
 bool policy_decides(const Options* options);
 
 // Parses what follows `run`. Returns -1 to go on, else the exit code (help: 0, usage error: 2).
 int parse_options(int argc, char** argv, Options* out);
+
+// ---- site address -------------------------------------------------------------------------------
+#define SITE_VARIABLE "AUTOFINITY_SITE_DB"
+// Whether a text is meant as the URL of a site's database, and not as a file; NULL is not.
+bool is_site(const char* text);
+// Whether a text looks like a URL, but not like that of a site's database: no file is meant, and
+// the text may hold a password, so that nobody shows it.
+bool is_other_url(const char* text);
+// A copy of the URL of a site, which may hold a password; the argument itself, which everybody can
+// read as long as this process or a child of it runs, is overwritten. NULL: it is too long.
+const char* taken_from_sight(char* argument);
+// URL of the site's database that the finished run is sent to: of the options, else of the
+// environment where no file is named; "": none.
+const char* site_url(const Options* options);
 
 // ---- aside --------------------------------------------------------------------------------------
 typedef enum { ASIDE_DONE, ASIDE_DIED, ASIDE_NONE } AsideEnd;  // NONE: no child could be made

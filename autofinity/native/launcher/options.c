@@ -150,37 +150,6 @@ static bool takes_short_value(char letter, char** argv, int* at, const char** va
     return true;
 }
 
-// Whether a text looks like a URL, but not like that of a site's database. It may hold a password:
-// nobody shows it.
-static bool is_other_url(const char* text) {
-    static const char SCHEME[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-";
-    size_t scheme = strspn(text, SCHEME);
-    return strncmp(text + scheme, "://", 3) == 0 || strncasecmp(text, "postgresql:", 11) == 0 ||
-           strncasecmp(text, "postgres:", 9) == 0;
-}
-
-static bool is_site(const char* text) {
-    return text &&
-           (strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0);
-}
-
-// A copy of a URL that may hold a password; the argument itself, which everybody can read as long
-// as this process or a child of it runs, is overwritten. NULL: it is too long.
-static const char* taken_from_sight(char* argument) {
-    static char kept[4096];
-    size_t length = strlen(argument);
-    if (length >= sizeof kept) return NULL;
-    memcpy(kept, argument, length + 1);
-    memset(strstr(argument, "://") + 3, '*', length - (size_t)(strstr(kept, "://") + 3 - kept));
-    return kept;
-}
-
-const char* site_url(const Options* options) {
-    if (options->site) return options->site;
-    const char* set = options->db ? NULL : getenv(SITE_VARIABLE);
-    return is_site(set) ? set : "";
-}
-
 bool policy_decides(const Options* options) { return strcmp(options->mechanism, BY_POLICY) == 0; }
 
 int parse_options(int argc, char** argv, Options* out) {

@@ -15,11 +15,11 @@ from autofinity.evaluation.watched_sharing import watched
 from autofinity.model.sharing import SharingMatrix
 from autofinity.papers.figure import AnyFigure
 from autofinity.papers.kmaf16.paper import PAPER
+from autofinity.papers.matrices import DrawnMatrices
 from autofinity.papers.mechanism_figure import MechanismFigure, Runs
 from autofinity.papers.placed import placed
 from autofinity.papers.values import LABELS, mean, values
 from autofinity.report.chart import Chart
-from autofinity.report.matrix_figure import Matrices
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class FaultRates:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultMatrices:
+class FaultMatrices(DrawnMatrices):
     """Sharing that kMAF sees in a run by its first faults on each page, which the program makes by
     itself, and by some extra ones, in % of the pages.
     """
@@ -84,10 +84,6 @@ class FaultMatrices:
                 seen = watched(*program.where, detector, whole)
                 found[f"{program.name}, {percent:g} % more faults"] = seen.sharing
         return found
-
-    def draw(self, figure: AnyFigure, found: Mapping[str, SharingMatrix], on: str) -> Matrices:
-        """As they are."""
-        return Matrices(f"{figure.title}, {on}", found)
 
 
 FIGURES = (

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from autofinity.evaluation.watched_sharing import watched_over_time
 from autofinity.mechanisms.sharing_aware import added, nothing
 from autofinity.model.sharing import SharingMatrix
-from autofinity.papers.figure import AnyFigure
+from autofinity.papers.matrices import DrawnMatrices
 from autofinity.papers.mechanism_figure import MechanismFigure, Runs
 from autofinity.papers.placed import placed
 from autofinity.papers.tlb.paper import PAPER, TWO_PHASES
-from autofinity.report.matrix_figure import Matrices
 
 LOOKS = 400
 """At the run."""
@@ -24,7 +21,7 @@ PARTS = {
 """Shares of the work from and to."""
 
 
-class Phases:
+class Phases(DrawnMatrices):
     """The matrix of each part of the program's run, by TLB matching."""
 
     def data(self, runs: Runs) -> dict[str, SharingMatrix]:
@@ -37,10 +34,6 @@ class Phases:
                 if begin < progress <= end:
                     found[name] = added(found[name], sharing)
         return found
-
-    def draw(self, figure: AnyFigure, found: Mapping[str, SharingMatrix], on: str) -> Matrices:
-        """As they are."""
-        return Matrices(f"{figure.title}, {on}", found)
 
 
 FIGURE = MechanismFigure(

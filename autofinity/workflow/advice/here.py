@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from autofinity.linux.bind import StartMask, allowed_now
@@ -19,13 +20,16 @@ from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.on_machine import on_machine
 from autofinity.runtime.attaching import masks_at_start
+from autofinity.runtime.by_policy import by_policy
 from autofinity.runtime.evidence import ONE_LLC, STAYS, nothing_to_choose
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.machine_facts import facts_here, kind_here, speeds_here
-from autofinity.runtime.monitor import Surroundings, address_sensor, by_policy, counters_of
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, Choice, read_policy
 from autofinity.runtime.request import Request
+from autofinity.runtime.run_header import RunHeader
+from autofinity.runtime.sensors import address_sensor, counters_of
+from autofinity.runtime.surroundings import Surroundings
 from autofinity.runtime.undecided import why_undecided
 from autofinity.workflow.advice.look import look_at
 from autofinity.workflow.advice.seen import Seen
@@ -52,17 +56,8 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
     journal = Journal(None, RunHeader("", request.program, pid, ladder.tier, 0, "", "none", ""))
     around = Surroundings(topology, policy, lambda: allowed_now(pid, at_start) & present, journal)
     decider = by_policy(request, around)
-    several = topology.n_nodes > 1
-    touches = several and (hinting_is_on() or ladder["memory sampling"].available)
-    counters = (*decider.sensors.counters, *(_OF_MEMORY if several else ()))
-    process = LinuxProcess(
-        pid,
-        open_pidfd(pid),
-        allowed,
-        counters_of(request, tuple(dict.fromkeys(counters)), journal, None),
-        faults=address_sensor(request, [FaultSampling(table="none")] if touches else [], topology),
-        node_os_indices=topology.node_os_indices,
-    )
+    touches = topology.n_nodes > 1 and (hinting_is_on() or ladder["memory sampling"].available)
+    process = _process(request, around, allowed, decider.sensors.counters, touches=touches)
     try:
         looked = look_at(process, decider, decider.begin(topology, allowed, threads))
         available = around.available() or allowed & present
@@ -93,6 +88,30 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         numa_balancing=read_text(SYSCTL).strip(),
         node_gbs=speeds_here(topology).node_gbs,
         not_measured=_not_measured(topology, available, ladder, touches=touches),
+    )
+
+
+def _process(
+    request: Request,
+    around: Surroundings,
+    allowed: frozenset[OsIndex],
+    counters: Sequence[str],
+    *,
+    touches: bool,
+) -> LinuxProcess:
+    """The program with these counters, with those of memory on several nodes, and where `touches`,
+    with sampled touches of pages. Raises `CapabilityError`.
+    """
+    topology = around.topology
+    asked = dict.fromkeys((*counters, *(_OF_MEMORY if topology.n_nodes > 1 else ())))
+    detectors = [FaultSampling(table="none")] if touches else []
+    return LinuxProcess(
+        request.pid,
+        open_pidfd(request.pid),
+        allowed,
+        counters_of(request, tuple(asked), around.journal, None),
+        faults=address_sensor(request, detectors, topology),
+        node_os_indices=topology.node_os_indices,
     )
 
 

@@ -11,6 +11,8 @@ from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
+from autofinity.model.policy import RulePolicy
+from autofinity.model.topology import OsIndex
 from autofinity.policy.explain import Explanation, explain, explanation_data, explanation_text
 from autofinity.policy.readable import hint_text
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose
@@ -49,7 +51,6 @@ def chosen_of(seen: Seen) -> Chosen | None:
 
 def placement(seen: Seen, chosen: Chosen | None) -> Section:
     """Hint, cores and command lines; or to leave the threads alone, and why."""
-    where = f"seen were {len(seen.cpus)} threads on CPUs {format_cpu_list(seen.cpus)}"
     facts: dict[str, object] = {
         "threads": seen.threads,
         "cores": seen.placed,
@@ -57,49 +58,14 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
         "policy": seen.asked,
         "nothing_to_choose": nothing_to_choose(seen.topology, seen.available),
     }
-    evidence: tuple[str, ...] = (where,) if seen.cpus else ()
-    if seen.given is not None:
-        evidence += seen.given.lines
+    evidence = _of_the_threads(seen)
     if facts["nothing_to_choose"]:
         evidence += (ONE_LLC,)
     if chosen is None or seen.policy is None:
-        why = seen.undecided or f"there are too few CPUs for {seen.placed} threads"
-        advice = "leave the threads where the system puts them"
-        facts |= {"hint": None, "undecided": why}
-        evidence = (f"nothing was decided: {why}", f"policy: {seen.asked}", *evidence)
-        return Section("placement", advice, evidence, facts)
+        return _left_alone(seen, facts, evidence)
     hint, cpus = chosen.hint, chosen.cores.cpus
-    shares = len(cpus) < seen.threads
-    tools = [tool for tool in _TOOLS if not (shares and tool == _A_CPU_A_THREAD)]
-    lines = {tool: launcher_line(tool, cpus, seen.topology) for tool in tools}
-    if seen.near:
-        nodes = ", ".join(map(str, seen.kernel_nodes(sorted(seen.near))))
-        evidence += (f"near {seen.device}: node {nodes} is preferred, in the same affinity",)
-    second = seen.policy.second_after(chosen.why.decision.hint)
-    final = second is None
-    evidence += (
-        f"policy: {seen.asked}",
-        *_short(explanation_text(seen.policy, chosen.why)),
-    )
-    if shares:
-        evidence += (
-            f"{seen.threads} threads take turns: they share {len(cpus)} cores, some more than run "
-            "at a time",
-        )
-    if seen.policy.rules:
-        here = (
-            "of threads where the system had put them"
-            if seen.given is None
-            else "of threads that may have been anywhere: a file does not say who put them there"
-        )
-        evidence += (
-            "it was learned from samples of threads that are distributed (SLP), and this one is "
-            f"{here}",
-        )
-    if second is not None:
-        evidence += (
-            f"not final: before it moves anybody a run looks again in {second.sampled_in.shown}",
-        )
+    lines = _launcher_lines(seen, cpus)
+    evidence += _of_the_policy(seen, seen.policy, chosen)
     facts |= {
         "hint": str(hint),
         "hint_name": hint.name,
@@ -109,7 +75,7 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
         "affinity": str(chosen.cores.affinity),
         "lines": lines,
         "decision": explanation_data(seen.policy, chosen.why),
-        "final": final,
+        "final": seen.policy.second_after(chosen.why.decision.hint) is None,
     }
     if seen.ranks:
         several = of_ranks(seen, hint)
@@ -119,6 +85,57 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
     advice = f"{hint.shown}: {hint_text(hint)}; CPUs {format_cpu_list(cpus)}"
     how = tuple(f"{line} PROGRAM" for line in lines.values())
     return Section("placement", advice, (*how, *evidence), facts)
+
+
+def _of_the_threads(seen: Seen) -> tuple[str, ...]:
+    where = f"seen were {len(seen.cpus)} threads on CPUs {format_cpu_list(seen.cpus)}"
+    return ((where,) if seen.cpus else ()) + (seen.given.lines if seen.given is not None else ())
+
+
+def _left_alone(seen: Seen, facts: dict[str, object], evidence: tuple[str, ...]) -> Section:
+    why = seen.undecided or f"there are too few CPUs for {seen.placed} threads"
+    return Section(
+        "placement",
+        "leave the threads where the system puts them",
+        (f"nothing was decided: {why}", f"policy: {seen.asked}", *evidence),
+        facts | {"hint": None, "undecided": why},
+    )
+
+
+def _launcher_lines(seen: Seen, cpus: tuple[OsIndex, ...]) -> dict[str, str]:
+    """Command lines by tool; none that binds a thread to each CPU where threads share CPUs."""
+    shares = len(cpus) < seen.threads
+    tools = [tool for tool in _TOOLS if not (shares and tool == _A_CPU_A_THREAD)]
+    return {tool: launcher_line(tool, cpus, seen.topology) for tool in tools}
+
+
+def _of_the_policy(seen: Seen, policy: RulePolicy, chosen: Chosen) -> tuple[str, ...]:
+    evidence: tuple[str, ...] = ()
+    if seen.near:
+        nodes = ", ".join(map(str, seen.kernel_nodes(sorted(seen.near))))
+        evidence += (f"near {seen.device}: node {nodes} is preferred, in the same affinity",)
+    evidence += (f"policy: {seen.asked}", *_short(explanation_text(policy, chosen.why)))
+    if len(chosen.cores.cpus) < seen.threads:
+        evidence += (
+            f"{seen.threads} threads take turns: they share {len(chosen.cores.cpus)} cores, some "
+            "more than run at a time",
+        )
+    if policy.rules:
+        here = (
+            "of threads where the system had put them"
+            if seen.given is None
+            else "of threads that may have been anywhere: a file does not say who put them there"
+        )
+        evidence += (
+            "it was learned from samples of threads that are distributed (SLP), and this one is "
+            f"{here}",
+        )
+    second = policy.second_after(chosen.why.decision.hint)
+    if second is not None:
+        evidence += (
+            f"not final: before it moves anybody a run looks again in {second.sampled_in.shown}",
+        )
+    return evidence
 
 
 def _short(explanation: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from workshop import Captured, Workshop
 
 from autofinity.capture.binary import BinaryRequest, capture_binary
 from autofinity.capture.build import Compilers, build_program
-from autofinity.capture.run import CaptureRequest, arguments_of
+from autofinity.capture.request import CaptureRequest, arguments_of
 from autofinity.capture.suite_capture import capture_suite
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite

@@ -10,7 +10,8 @@ from types import ModuleType
 import pytest
 
 from autofinity.capture.build import Compilers, build_program
-from autofinity.capture.run import CaptureRequest, capture
+from autofinity.capture.request import CaptureRequest
+from autofinity.capture.run import capture
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
 

@@ -69,6 +69,6 @@ def test_a_failing_program_is_named_with_its_reason_and_the_others_are_kept(
 def test_a_full_disk_is_not_taken_for_a_wrong_answer(
     suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autofinity.capture.run._FULL_BYTES", 1 << 62)
+    monkeypatch.setattr("autofinity.capture.recorded_run._FULL_BYTES", 1 << 62)
     with pytest.raises(CaptureError, match="no space is left for the trace of wrong"):
         capture_suite(load_suite(suite), ("wrong",), 1, "small", tmp_path)

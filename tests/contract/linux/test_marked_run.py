@@ -25,6 +25,7 @@ from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, RunRequest
 from autofinity.profiling.sampling import Run, observe
+from autofinity.profiling.target import Target
 from autofinity.trace.manifest import load_suite
 from autofinity.workflow.host_programs import host_programs
 from autofinity.workflow.wanted import Wanted
@@ -182,10 +183,8 @@ def test_more_events_than_fit_are_counted_in_several_runs_and_seen_as_one(
     machine = HostMachine(host_topology(), SOFTWARE, {}, at_once=2)
     period_ns = 20_000_000
     run = Run("work", "small", 2, Affinity.parse("{2}"), 1)
-    rows = observe(
-        *(machine, "host", "linux", machine.clock_hz, request(program, "0.1")),
-        *(run, placement, period_ns, "1"),
-    )
+    target = Target(machine, "host", "linux", machine.clock_hz, period_ns, "1")
+    rows = observe(target, request(program, "0.1"), run, placement)
     assert rows
     assert rows[0].roi_s >= 0.08
     # Not in each row: in a period in which a busy machine let no thread run, nothing is counted.
@@ -228,9 +227,7 @@ def test_a_program_of_the_training_suite_runs_natively_and_answers_rightly(tmp_p
     machine = HostMachine(host_topology(), SOFTWARE, conditions)
     run = Run("pricer", "small", 2, Affinity.parse("{2}"), 1)
     cpus = frozenset(map(OsIndex, os.sched_getaffinity(0)))
-    rows = observe(
-        *(machine, "host", "linux", machine.clock_hz, program.request),
-        *(run, Placement((cpus, cpus)), 2_000_000, "1"),
-    )
+    target = Target(machine, "host", "linux", machine.clock_hz, 2_000_000, "1")
+    rows = observe(target, program.request, run, Placement((cpus, cpus)))
     assert rows[0].roi_s > 0.002
     assert rows[0].backend == "linux"

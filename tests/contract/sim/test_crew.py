@@ -24,10 +24,11 @@ from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex
 from autofinity.pool.local import LocalPool
 from autofinity.ports import BindThreads, RunRequest, Sensors
-from autofinity.profiling.campaign import ReadyProgram, Target, plan, plan_baselines, plan_switches
+from autofinity.profiling.campaign import ReadyProgram, plan, plan_baselines, plan_switches
 from autofinity.profiling.campaign import profile as run_all
 from autofinity.profiling.placements import bound, shared
 from autofinity.profiling.selection import best_matches
+from autofinity.profiling.target import Target
 from autofinity.sim.crew import Crew, crew_of
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess

@@ -25,10 +25,12 @@ from autofinity.model.affinity import HINTS
 from autofinity.model.errors import AutofinityError
 from autofinity.runtime.attaching import Wishes, request_for
 from autofinity.runtime.claims import claimed, expire, live_runs, write_claims
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
 from autofinity.runtime.restore import restore
+from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.threads_now import threads_now
 from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.rebuild_mark import RebuildMark
 from autofinity.workflow.run_records import policy_of, run_now, status
 
 WHOLE = st.one_of(
@@ -95,10 +97,15 @@ def read(path: Path) -> None:
     for number in ("1", "0", "9" * 19, "9" * 30, "9" * 9000):
         answered(lambda number=number: run_now(number, path))
     with BehaviourDB.open(path, read_only=True) as database:
-        for ask in (database.programs, database.runs, database.observations, database.rebuild_due):
+        for ask in (
+            database.programs,
+            database.runs,
+            database.observations,
+            RebuildMark(database.session).due,
+        ):
             answered(ask)
         for run in database.runs():
-            answered(lambda run=run: threads_now(run, database.masks(run.id)))
+            answered(lambda run=run: threads_now(run, database.masks.of_run(run.id)))
         answered(lambda: claimed(live_runs(database)))
         answered(lambda: f"{database.damage}")
 
@@ -113,7 +120,7 @@ def use(path: Path, pid: int) -> None:
         for run in live_runs(database):
             answered(lambda run=run: restore(database, run))
         answered(lambda: expire(database))
-        answered(database.mark_built)
+        answered(RebuildMark(database.session).set)
         # The monitor of another run goes on as if nothing were wrong.
     journal = Journal(path, RunHeader("x" * 64, "/bin/x", pid, "t", 2, "p", "llc", "0-3"))
     journal.note("kept")

@@ -18,7 +18,8 @@ from autofinity.capture import ways
 from autofinity.capture.blocks import block_table, count_blocks
 from autofinity.capture.build import Compilers, build_program, skip_reason
 from autofinity.capture.library_calls import CALL_COSTS
-from autofinity.capture.run import CaptureRequest, capture
+from autofinity.capture.request import CaptureRequest
+from autofinity.capture.run import capture
 from autofinity.capture.suite_capture import CaptureReport, capture_suite
 from autofinity.model.errors import CaptureError, SuiteError, TraceError, UsageError
 from autofinity.reporter import SILENT

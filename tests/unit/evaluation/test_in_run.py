@@ -43,9 +43,6 @@ class Fake:
     def events(self) -> Mapping[str, str]:
         return dict.fromkeys(COUNTERS, "")
 
-    def counters_at_once(self) -> int:
-        return 4
-
     def start(
         self, request: RunRequest, placement: Placement, sensors: Sensors, seed: int = 0
     ) -> Fake:

@@ -55,9 +55,6 @@ class _Machine:
     def events(self) -> Mapping[str, str]:
         return {}
 
-    def counters_at_once(self) -> int:
-        return 0
-
     def start(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0
     ) -> _Steady:

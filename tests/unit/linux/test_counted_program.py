@@ -10,7 +10,7 @@ import pytest
 
 from autofinity.linux.counted_program import run_counted
 from autofinity.linux.event_tables import Encoding
-from autofinity.linux.perf import open_event
+from autofinity.linux.perf_event import open_event
 
 PAGE_FAULTS = Encoding(1, 2)
 NOBODY_HAS = Encoding(4, 0xFFFFFFFFFFFF)

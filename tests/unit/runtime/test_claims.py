@@ -25,8 +25,9 @@ from autofinity.runtime.claims import (
     live_runs,
     whole_cores,
 )
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
 
 MACHINE = machine(llcs=2, smt=2, number=lambda core, rank: 8 * rank + core)

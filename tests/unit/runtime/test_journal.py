@@ -11,9 +11,10 @@ from autofinity.model.counters import Behaviour
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.decisions import read_decisions
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
+from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
 
 KEY, DIGEST = "k" * 64, "d" * 64

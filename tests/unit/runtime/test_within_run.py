@@ -27,10 +27,11 @@ from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime import sampler
 from autofinity.runtime.decider import STILL_GROWING, LivePolicy
-from autofinity.runtime.journal import Journal, RunHeader
+from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.looking import SHARE
 from autofinity.runtime.loop import Observer, run_loop
+from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sampler import ANOTHER_PHASE, NOT_AT_WORK, WITHIN_SCATTER
 from autofinity.store.behaviour_db import BehaviourDB
 

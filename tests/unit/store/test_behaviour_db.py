@@ -17,6 +17,7 @@ from autofinity.model.errors import StoreError
 from autofinity.model.timeline import TimelineStep
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import SCHEMA_VERSION
+from autofinity.store.rebuild_mark import RebuildMark
 
 SAMPLE = {"retired_uops": 1.5e9, "ipc": 0.75}
 
@@ -78,17 +79,17 @@ def observed(database: BehaviourDB, rows: int, tier: str = "hardware counters") 
 def test_a_rebuild_is_due_after_a_fifth_more_observations(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 20) as database:
         observed(database, 9)
-        assert not database.rebuild_due()
+        assert not RebuildMark(database.session).due()
         observed(database, 5, "software events")  # nothing can be learned from those
-        assert not database.rebuild_due()
+        assert not RebuildMark(database.session).due()
         observed(database, 1)
-        assert database.rebuild_due()
-        database.mark_built()
+        assert RebuildMark(database.session).due()
+        RebuildMark(database.session).set()
         observed(database, 1)
-        assert not database.rebuild_due(0.2)
-        assert database.rebuild_due(0.1)
+        assert not RebuildMark(database.session).due(0.2)
+        assert RebuildMark(database.session).due(0.1)
         observed(database, 1)
-        assert database.rebuild_due(0.2)
+        assert RebuildMark(database.session).due(0.2)
 
 
 def test_an_observation_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -115,7 +116,7 @@ def test_a_database_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path:
     old.close()
     with BehaviourDB.open(path, read_only=True) as database:
         assert database.observations() == ()
-        assert not database.rebuild_due()
+        assert not RebuildMark(database.session).due()
     with BehaviourDB.open(path) as database:
         observed(database, 1)
         assert len(database.observations()) == 1
@@ -128,13 +129,13 @@ def test_looks_at_a_run_are_kept_to_four_digits_and_replaced_by_later_ones(tmp_p
     late = TimelineStep(10, 30, {0: {"instructions": 7.0}, 12: {}}, place="{2}")
     with filled(tmp_path / "db", 1) as database:
         number = database.begin_run("k", "/bin/k", 42, "software events")
-        database.remember_looks(number, (early,))
-        database.remember_looks(number, (early, late))
-        first, second = database.looks(number)
+        database.looks.remember(number, (early,))
+        database.looks.remember(number, (early, late))
+        first, second = database.looks.of_run(number)
         assert (first.start_ns, first.end_ns, first.place) == (0, 10, "")
         assert first.counts == {0: {"instructions": 123500.0}}
         assert (second.place, second.counts) == ("{2}", {0: {"instructions": 7.0}, 12: {}})
-        assert database.looks(number + 1) == ()
+        assert database.looks.of_run(number + 1) == ()
 
 
 def test_only_the_latest_hundred_runs_keep_their_looks(tmp_path: Path) -> None:
@@ -142,8 +143,8 @@ def test_only_the_latest_hundred_runs_keep_their_looks(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 1) as database:
         numbers = [database.begin_run("k", "/bin/k", 42, "software events") for _ in range(102)]
         for number in numbers:
-            database.remember_looks(number, (look,))
-        kept = [number for number in numbers if database.looks(number)]
+            database.looks.remember(number, (look,))
+        kept = [number for number in numbers if database.looks.of_run(number)]
     assert kept == numbers[2:]
 
 
@@ -154,12 +155,12 @@ def test_only_the_latest_hundred_runs_keep_their_looks(tmp_path: Path) -> None:
 def test_a_damaged_look_is_left_out_and_named(tmp_path: Path, counts: str) -> None:
     with filled(tmp_path / "db", 1) as database:
         number = database.begin_run("k", "/bin/k", 42, "software events")
-        database.remember_looks(number, (TimelineStep(0, 1, {}), TimelineStep(1, 2, {})))
+        database.looks.remember(number, (TimelineStep(0, 1, {}), TimelineStep(1, 2, {})))
     with sqlite3.connect(tmp_path / "db") as connection:
         connection.execute("UPDATE look SET counts = ? WHERE number = 0", (counts,))
     connection.close()
     with BehaviourDB.open(tmp_path / "db") as database:
-        assert [look.start_ns for look in database.looks(number)] == [1]
+        assert [look.start_ns for look in database.looks.of_run(number)] == [1]
         (line,) = database.damaged
     assert line.startswith("look at a run: counts: got ")
 
@@ -249,7 +250,7 @@ def test_a_database_that_is_just_being_made_is_empty_for_a_reader(tmp_path: Path
     with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
         assert database.programs() == ()
         assert database.runs() == ()
-        assert not database.rebuild_due()
+        assert not RebuildMark(database.session).due()
     assert (tmp_path / "db").read_bytes() == b""
 
 

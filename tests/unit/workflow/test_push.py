@@ -24,7 +24,7 @@ from autofinity.store.behaviour_schema import SCHEMA_VERSION, Column, tables_of
 from autofinity.store.site_address import site_name
 from autofinity.store.site_db import SiteDB
 from autofinity.store.site_schema import migration
-from autofinity.store.spool import SITE_TABLES, site_columns
+from autofinity.store.spool import SITE_TABLES, Spool, site_columns
 from autofinity.workflow.push import push
 
 
@@ -49,7 +49,12 @@ def site(server: Server) -> Iterator[Server]:
 
 def waiting(spool: Path) -> int:
     with BehaviourDB.open(spool) as database:
-        return sum(database.waiting_count().values())
+        return sum(Spool(database.session).waiting_count().values())
+
+
+def asked(site: SiteDB, question: str) -> object:
+    with site._site.exchange():
+        return site._site.one(question)
 
 
 def test_a_run_arrives_with_all_that_belongs_to_it(site: Server, tmp_path: Path) -> None:
@@ -58,8 +63,9 @@ def test_a_run_arrives_with_all_that_belongs_to_it(site: Server, tmp_path: Path)
     assert push(url, spool).sent == 2
     assert waiting(spool) == 0
     with BehaviourDB.open(spool) as database:
-        database._connection.execute("UPDATE run SET sent = NULL")
-        expected = database.waiting_runs(None, 10)
+        with database.session.statement() as connection:
+            connection.execute("UPDATE run SET sent = NULL")
+        expected = Spool(database.session).waiting(None, 10)
     with site.admin() as admin:
         for table, rows in (
             ("run", [each.run for each in expected]),
@@ -82,7 +88,7 @@ def test_what_is_sent_again_is_there_once(
     spool, url = tmp_path / "db", site.url("ann")
     spooled(spool, url, 3)
     with monkeypatch.context() as killed:
-        killed.setattr(BehaviourDB, "mark_sent", lambda *_, **__: sys.exit("killed"))
+        killed.setattr(Spool, "mark_sent", lambda *_, **__: sys.exit("killed"))
         with pytest.raises(SystemExit):
             push(url, spool)
     assert waiting(spool) == 3
@@ -103,7 +109,7 @@ def test_only_finished_runs_that_began_under_this_site_are_sent(
     spooled(spool, url, 1)
     assert push(url, spool).sent == 1
     with BehaviourDB.open(spool, read_only=True) as database:
-        assert database.waiting_count() == {"postgresql://elsewhere/runs": 1}
+        assert Spool(database.session).waiting_count() == {"postgresql://elsewhere/runs": 1}
     assert push(url, spool, everything=True).sent == 2
     assert push(url, spool, everything=True).sent == 0
 
@@ -183,8 +189,8 @@ def test_a_server_that_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_server_that_stops_in_the_middle_is_not_waited_for(site: Server, tmp_path: Path) -> None:
     url = site.url("ann")
     spooled(tmp_path / "db", url)
-    with BehaviourDB.open(tmp_path / "db") as spool:
-        runs = spool.waiting_runs(None, 1)
+    with BehaviourDB.open(tmp_path / "db") as opened:
+        runs = Spool(opened.session).waiting(None, 1)
     with SiteDB.open(url, patience_s=0.5) as database:
         site.hang(True)
         try:
@@ -306,7 +312,7 @@ def test_a_commit_is_durable_whatever_the_server_says(site: Server) -> None:
     with site.admin() as admin:
         admin.execute("ALTER ROLE ann SET synchronous_commit = off")
     with SiteDB.open(site.url("ann")) as database:
-        assert database._asked("SHOW synchronous_commit") == "on"
+        assert asked(database, "SHOW synchronous_commit") == "on"
     with site.admin() as admin:
         admin.execute("ALTER ROLE ann RESET synchronous_commit")
 
@@ -347,12 +353,12 @@ def test_a_password_comes_from_files_of_postgresql_too(
     (tmp_path / "pass").chmod(0o600)
     monkeypatch.setenv("PGPASSFILE", str(tmp_path / "pass"))
     with SiteDB.open(without) as database:
-        assert database._asked("SELECT current_user") == "bob"
+        assert asked(database, "SELECT current_user") == "bob"
     (tmp_path / "services").write_text("[runs]\nhost=127.0.0.1\nuser=bob\npassword=not-shown\n")
     monkeypatch.setenv("PGPASSFILE", str(tmp_path / "none"))
     monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
     with SiteDB.open(f"postgresql://:{server.port}/postgres?service=runs") as database:
-        assert database._asked("SELECT current_user") == "bob"
+        assert asked(database, "SELECT current_user") == "bob"
 
 
 def test_observations_of_many_hosts_are_read_run_by_run(site: Server, tmp_path: Path) -> None:

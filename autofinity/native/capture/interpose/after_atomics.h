@@ -30,14 +30,19 @@ static inline void after_relaxed_load(af_thread* t, const volatile void* p, int 
     af_polled(t, (uintptr_t)p, value);
 }
 
+// Whether the thread sees the very value again that it polls for another one of: then it rests, and
+// nothing is recorded. Else `woke` says whether this look ends a wait.
+static inline bool polls_again(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
+                               bool* woke) {
+    const bool again = af_polling(t, (uintptr_t)p, value, woke);
+    if (t->polls == 1) watch(w.word);
+    if (again) af_rest(t);
+    return again;
+}
+
 static inline void after_load(af_thread* t, const volatile void* p, uint64_t value, seen_write w) {
     bool woke;
-    const bool again = af_polling(t, (uintptr_t)p, value, &woke);
-    if (t->polls == 1) watch(w.word);
-    if (again) {
-        af_rest(t);
-        return;
-    }
+    if (polls_again(t, p, value, w, &woke)) return;
     await_write(t, w);
     af_alone(t, p, 1, 0);
     af_polled(t, (uintptr_t)p, value);
@@ -47,12 +52,7 @@ static inline void after_load(af_thread* t, const volatile void* p, uint64_t val
 static inline void after_attempt(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
                                  int order) {
     bool woke;
-    const bool again = af_polling(t, (uintptr_t)p, value, &woke);
-    if (t->polls == 1) watch(w.word);
-    if (again) {
-        af_rest(t);
-        return;
-    }
+    if (polls_again(t, p, value, w, &woke)) return;
     if (woke || (acquires(order) && w.stored)) await_write(t, w);
     af_alone(t, p, 1, 1);
     af_polled(t, (uintptr_t)p, value);

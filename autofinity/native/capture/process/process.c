@@ -1,6 +1,6 @@
 // The beginning and the end of the recording.
 //
-// Environment variables control the recording (autofinity/capture/run.py sets them):
+// Environment variables control the recording (autofinity/capture/recorded_run.py sets them):
 //   AUTOFINITY_CAPTURE_DIR     folder for the trace; without it the program just runs
 //   AUTOFINITY_CAPTURE_ROI     marks (default), parallel or whole
 //   AUTOFINITY_CAPTURE_ADDRESSES   steady (default), or own: as the program sees them

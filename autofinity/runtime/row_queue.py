@@ -1,0 +1,87 @@
+"""Rows that are written in order, into a database that may be locked or gone for a while.
+
+A row that cannot be written now is tried again with the next one. Rows that remain at the end are
+counted in a short log beside the database, so that `autofinity status` can report what was lost.
+Nothing in this module raises an error of the database or waits for long.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from autofinity.model.errors import StoreError
+from autofinity.private_file import append_private
+from autofinity.store.behaviour_db import BehaviourDB
+
+_PATIENCE_S = 0.05
+"""For another writer's lock, at each attempt: the end of a run may not be held up."""
+_LOG_BYTES = 65_536
+
+type Row = Callable[[BehaviourDB], None]
+"""Writes one fact. Raises `StoreError`."""
+
+
+class RowQueue:
+    """Rows of one run. Close it to release the database."""
+
+    def __init__(self, path: Path | None, whose: str) -> None:
+        """`path` is the database; with None nothing is kept. `whose` names the run in the log."""
+        self.path = path
+        self._whose = whose
+        self._database: BehaviourDB | None = None
+        self._waiting: deque[Row] = deque()
+        self._trouble = ""
+
+    def write(self, row: Row) -> None:
+        """Write a row, now or as soon as that is possible."""
+        if self.path is not None:
+            self._waiting.append(row)
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the rows that wait, up to the first one that cannot be written."""
+        try:
+            while self._waiting:
+                database = self._opened()
+                if database is None:
+                    return
+                self._waiting[0](database)
+                self._waiting.popleft()
+        except StoreError as error:
+            self._trouble = str(error)
+
+    def ask[T](self, question: Callable[[BehaviourDB], T | None]) -> T | None:
+        """Answer of the database; None without a database, or where it cannot be used now."""
+        try:
+            database = self._opened()
+            return question(database) if database is not None else None
+        except StoreError as error:
+            self._trouble = str(error)
+            return None
+
+    def close(self) -> None:
+        """Write the rows that wait, a last time; what remains goes to the log."""
+        self.flush()
+        if self._waiting and self.path is not None:
+            _log(self.path, f"{self._whose}: {len(self._waiting)} rows lost: {self._trouble}")
+        if self._database is not None:
+            self._database.close()
+
+    def _opened(self) -> BehaviourDB | None:
+        if self._database is None and self.path is not None:
+            self._database = BehaviourDB.open(self.path, timeout_s=_PATIENCE_S)
+        return self._database
+
+
+def _log(database: Path, line: str) -> None:
+    text = f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {line}\n"
+    with suppress(OSError):
+        append_private(
+            database.with_name("monitor.log"),
+            text.encode("utf-8", "surrogateescape"),
+            _LOG_BYTES,
+        )

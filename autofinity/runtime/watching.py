@@ -1,0 +1,196 @@
+"""Watching one program, from its first look to its end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from autofinity.linux.bind import (
+    StartMask,
+    allowed_now,
+    in_a_smaller_cpuset_than_its_parent,
+)
+from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.linux.gaps import gaps
+from autofinity.linux.online import SYSFS
+from autofinity.linux.process import LinuxProcess, open_pidfd
+from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.model.errors import AutofinityError, TopologyError
+from autofinity.model.policy import RulePolicy
+from autofinity.model.topology import Topology
+from autofinity.runtime.by_policy import by_policy, near_of
+from autofinity.runtime.journal import Journal
+from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.loop import Observer, run_loop
+from autofinity.runtime.machine_text import machine_text
+from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
+from autofinity.runtime.rank_share import rank_share
+from autofinity.runtime.request import Request
+from autofinity.runtime.run_header import RunHeader
+from autofinity.runtime.sensors import address_sensor, counters_of, hinting, totals_of
+from autofinity.runtime.surroundings import Deciding, Make, Surroundings
+from autofinity.runtime.undecided import UNDECIDED, why_undecided
+from autofinity.store.site_address import site_name
+
+
+class Teller(Observer[LiveState], Protocol):
+    """Sees every turn, and shows a person more than states do."""
+
+    def say(self, line: str) -> None:
+        """Show one line."""
+        ...
+
+
+def watch(request: Request, teller: Teller | None = None, make: Make = by_policy) -> None:
+    """Watch and place until the program ends; `teller` sees every turn too.
+
+    Raises `AutofinityError` when that is impossible. Any other error that ends the watching leaves
+    the program with its present masks, which is noted.
+    """
+    policy, digest, said = _policy(request)
+    header = _header(request, digest)
+    topology = _topology(request, header)
+    present = frozenset(topology.by_os_index)
+    at_start = StartMask.of(request.pid, parse_cpu_list(request.allowed))
+    share = rank_share(
+        request,
+        topology,
+        at_start,
+        allowed_now(request.pid, at_start) & present,
+        own_cpuset=bool(request.launcher) and in_a_smaller_cpuset_than_its_parent(request.pid),
+    )
+    if share.one_core:
+        request = replace(request, bind="none")
+    header = replace(
+        header, machine=machine_text(topology), bind=request.bind, divided=share.divided
+    )
+    journal = Journal(request.db, header)
+    for line in filter(None, (said, _near(request, topology), share.note, *gaps(topology))):
+        journal.note(line)
+    around = Surroundings(
+        topology,
+        policy,
+        lambda: share.of(allowed_now(request.pid, at_start) & present),
+        journal,
+        share.divided,
+    )
+    try:
+        with hinting(request, journal) as pace:
+            _loop(request, around, make(request, around), teller, *pace)
+    except AutofinityError as error:
+        journal.note(f"stopped watching: {error}")
+        journal.leave()
+    except BaseException:
+        journal.leave()
+        raise
+    else:
+        journal.end(totals_of(request))
+
+
+def _header(request: Request, digest: str) -> RunHeader:
+    """Header of the run's rows before the machine is known."""
+    return RunHeader(
+        program=request.key,
+        path=request.program,
+        pid=request.pid,
+        tier=request.tier,
+        threads=request.threads,
+        policy=digest,
+        bind=request.bind,
+        allowed=request.allowed,
+        policy_path=str(request.policy or ""),
+        earlier_run=request.earlier_run,
+        near=request.near,
+        site=site_name(request.site),
+    )
+
+
+def _topology(request: Request, header: RunHeader) -> Topology:
+    """Topology of this machine. Raises `TopologyError`, which is noted in a run of its own."""
+    try:
+        # Another tree instead of sysfs shows how a run would go with other caches and nodes.
+        return read_sysfs(
+            os.environ.get("AUTOFINITY_SYSFS", SYSFS), allowed=parse_cpu_list(request.allowed)
+        )
+    except TopologyError as error:
+        journal = Journal(request.db, header)
+        journal.note(f"{UNDECIDED}{error}")
+        journal.leave()
+        raise
+
+
+def _near(request: Request, topology: Topology) -> str:
+    """Note on the device that hints prefer; empty where it makes no difference."""
+    if not near_of(request, topology):
+        return ""
+    return f"near {request.near}: hints prefer node {request.near_node}"
+
+
+def _loop(
+    request: Request,
+    around: Surroundings,
+    mechanism: Deciding[Any],
+    teller: Teller | None,
+    *observers: Observer[LiveState],
+) -> None:
+    allowed, journal = parse_cpu_list(request.allowed), around.journal
+    process = LinuxProcess(
+        request.pid,
+        request.pidfd if request.pidfd >= 0 else open_pidfd(request.pid),
+        allowed,
+        counters_of(request, mechanism.sensors.counters, journal, around.policy),
+        frozenset(parse_cpu_list(part) for part in request.bound.split(";") if part),
+        journal.keep_masks,
+        address_sensor(request, mechanism.sensors.detectors, around.topology),
+        around.topology.node_os_indices,
+    )
+    start = mechanism.begin(around.topology, allowed, request.threads)
+    for line in start.notes:
+        journal.note(line)
+    told = (teller,) if teller else ()
+    follow = _pages_follow(request, around, process, told)
+    try:
+        state = run_loop(
+            process, mechanism, start, mechanism.period_ns, journal, *observers, *told, *follow
+        )
+        why = why_undecided(state, request.threads)
+        if why:
+            journal.note(UNDECIDED + why)
+    finally:
+        for line in process.notes:
+            journal.note(line)
+        process.close()
+
+
+def _pages_follow(
+    request: Request, around: Surroundings, process: LinuxProcess, tellers: Sequence[Teller]
+) -> tuple[Observer[LiveState], ...]:
+    """Observer that lets pages follow threads placed by the policy; a recipe moves its pages
+    itself.
+    """
+    if request.mechanism != "autofinity" or request.bind == "none" or around.topology.n_nodes < 2:
+        return ()
+    from autofinity.runtime.pages_follow import PagesFollow
+
+    def tell(line: str) -> None:
+        around.journal.note(line)
+        for teller in tellers:
+            teller.say(line)
+
+    return (PagesFollow(process, around.topology, tell),)
+
+
+def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:
+    """The policy, its digest, and a note on it."""
+    if request.hint is not None:
+        return None, "", f"{request.hint.shown} was set by --hint: no policy decided"
+    path = request.policy
+    if path is None:
+        return None, "", f"{NO_POLICY}: nothing is decided"
+    try:
+        chosen = "" if request.policy_origin in CHOSEN_BY_USER else CHOSEN + request.policy_origin
+        return *read_policy(path), chosen
+    except AutofinityError as error:
+        return None, "", f"the policy is not used: {error}"

@@ -1,0 +1,107 @@
+"""Runs that are set beside the papers' headline figures, and quantities of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import TypedDict, Unpack
+
+import numpy as np
+from headline_figures import ALTIX, E5, OPTERON, X7550
+from minute_mechanisms import MINUTE_S, Filled, Ground, Minutes
+
+from autofinity.evaluation.bootstrap import DRAWS, LEVEL
+from autofinity.evaluation.comparison_summary import FIGURES
+from autofinity.evaluation.times import geometric_mean
+from autofinity.mechanisms.registry import BASELINE
+from autofinity.model.mechanism_run import MechanismRun
+from autofinity.papers.values import AS_THEY_ARE
+
+BIG = {"adi": "96 1", "ssor": "80 1", "amr": "24 11"}
+SMALL = {"adi": "80 1", "ssor": "64 1", "amr": "21 6"}
+INPUTS: Mapping[str, Mapping[str, str]] = {
+    X7550: BIG,
+    OPTERON: BIG,
+    E5: BIG,
+    ALTIX: SMALL,
+}
+"""The papers' machines; solvers as NAS's SP, LU and UA, some steps over data that exceed a node's
+caches."""
+
+
+class Change(TypedDict, total=False):
+    """An experiment on a ground."""
+
+    filled: Filled
+    faults_per_page: float
+
+
+class Study:
+    """The runs, by ground."""
+
+    def __init__(self, work: Path, *, only_kept: bool) -> None:
+        self._work, self._only_kept = work, only_kept
+        self._grounds: dict[str, Minutes] = {}
+
+    def on(self, machine: str, **change: Unpack[Change]) -> Minutes:
+        """The runs on a machine."""
+        key = f"{machine} {change}"
+        if key not in self._grounds:
+            ground = Ground(machine, INPUTS[machine], **change)
+            self._grounds[key] = Minutes(ground, self._work)
+        return self._grounds[key]
+
+    def programs(
+        self, machine: str, mechanisms: Sequence[str], **change: Unpack[Change]
+    ) -> tuple[str, ...]:
+        """Those that are run under all of the mechanisms."""
+        runs = self.on(machine, **change)
+        return tuple(
+            name
+            for name in runs.ground.inputs
+            if not self._only_kept or all(runs.has(name, each) for each in mechanisms)
+        )
+
+
+def quantity_of(runs: Minutes, name: str, mechanism: str, quantity: str) -> float:
+    """A quantity of a run, by the operating system's where it is one of `FIGURES`."""
+    run = runs.run(name, mechanism)
+    if quantity in ("overhead", "cpu_time"):
+        share = 100 * overhead_of_minute(run, runs.run(name, BASELINE).time_s)
+        return share * run.threads if quantity == "cpu_time" else share
+    if quantity in AS_THEY_ARE:
+        return AS_THEY_ARE[quantity](run)
+    figure = FIGURES[quantity]
+    return figure(run) / figure(runs.run(name, BASELINE))
+
+
+def overhead_of_minute(run: MechanismRun, base_s: float) -> float:
+    """Share of the threads' time in a minute of which the run is a picture.
+
+    Copies of pages took their full time in the short run; the minute has as many.
+    """
+    copies = run.overhead_of("page copy")
+    return run.overhead - copies + copies * base_s / MINUTE_S
+
+
+def met(ours: float, best: float, paper: float) -> str:
+    """`best` is the better end of our interval; smaller is better."""
+    if ours <= paper:
+        return "yes"
+    return "within the interval" if best <= paper else "no"
+
+
+def mean(found: Sequence[float], ratio: bool) -> float:
+    """Over programs: geometric of ratios, else arithmetic."""
+    return geometric_mean(list(found)) if ratio else fmean(found)
+
+
+def interval(found: Sequence[float], ratio: bool, seed: int = 1) -> tuple[float, float]:
+    """Percentiles of the mean over random samples of the programs, with replacement."""
+    values = np.log(found) if ratio else np.array(found)
+    draw = np.random.default_rng(seed)
+    drawn = values[draw.integers(len(values), size=(DRAWS, len(values)))].mean(axis=1)
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return (math.exp(low), math.exp(high)) if ratio else (float(low), float(high))
