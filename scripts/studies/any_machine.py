@@ -1,12 +1,12 @@
 """The value of one policy for any machine, and of each of its parts: docs/any-machine.md.
 
     python scripts/studies/any_machine.py [--into FILE] [--observations DIR] [--kernels DIR]
-                                            [--solvers DIR]
+                                            [--solvers DIR] [--unseen DIR]
 
-Three tables of `autofinity evaluate --machine any` (without the program, the machine, both), one of
-the public kernels (kernels/) and of the solvers (solvers/), which no policy is learned from, and
-one of the loss without real sizes, without facts of the machine, and without events of other cores'
-caches.
+Three tables of `autofinity evaluate --machine any` (without the program, the machine, both). Two of
+what no policy is learned from: machines (data/unseen), and the public kernels (kernels/) and the
+solvers (solvers/). One of the loss without real sizes, without facts of the machine, and without
+events of other cores' caches.
 """
 
 from __future__ import annotations
@@ -47,20 +47,25 @@ def main() -> None:
     words.add_argument("--observations", type=Path, default=HERE / "data" / "observations")
     words.add_argument("--kernels", type=Path, default=HERE / "data" / "kernels")
     words.add_argument("--solvers", type=Path, default=HERE / "data" / "solvers")
+    words.add_argument("--unseen", type=Path, default=HERE / "data" / "unseen")
     wanted = words.parse_args()
     known = machines_in(wanted.observations)
     held_out = {"kernels": machines_in(wanted.kernels), "solvers": machines_in(wanted.solvers)}
-    for name, table in tables(known, held_out):
+    unseen = machines_in(wanted.unseen)
+    for name, table in tables(known, unseen, held_out):
         print(f"\n{name}\n\n{table}", flush=True)
         if wanted.into:
             put_between_marks(wanted.into, MARK + name, table.rstrip("\n"))
 
 
-def tables(known: Machines, held_out: Mapping[str, Machines]) -> Iterator[tuple[str, str]]:
+def tables(
+    known: Machines, unseen: Machines, held_out: Mapping[str, Machines]
+) -> Iterator[tuple[str, str]]:
     for left_out in LEFT_OUT:
         yield left_out, across_markdown(judged(left_out, known, known))
+    yield "unseen", across_markdown(judged("program", known, unseen))
     yield "kernels", across_markdown(by_suite(known, held_out))
-    yield "parts", parts(known)
+    yield "parts", parts(known, unseen)
 
 
 def judged(
@@ -80,13 +85,13 @@ def by_suite(known: Machines, suites: Mapping[str, Machines]) -> Judged:
     }
 
 
-def parts(known: Machines) -> str:
+def parts(known: Machines, unseen: Machines) -> str:
     """The policy's losses without one of its parts, on machines that it has not seen."""
     rows = [
         "| learned | interesting won | of the best hint | worst | won of real size |",
         "|---|---|---|---|---|",
     ]
-    for name, (learned_from, on, settings) in variants(known).items():
+    for name, (learned_from, on, settings) in variants(known, unseen).items():
         every = [
             c for own, _ in judged("machine", learned_from, on, settings).values() for c in own
         ]
@@ -94,7 +99,9 @@ def parts(known: Machines) -> str:
     return "\n".join(rows) + "\n"
 
 
-def variants(known: Machines) -> dict[str, tuple[Machines, Machines, LearningSettings]]:
+def variants(
+    known: Machines, unseen: Machines
+) -> dict[str, tuple[Machines, Machines, LearningSettings]]:
     """Observations to learn from, to judge by, and settings."""
     unknown = dict.fromkeys(FACTS, math.nan)
     no_facts = {name: replace(runs, facts_of=lambda _: unknown) for name, runs in known.items()}
@@ -104,6 +111,7 @@ def variants(known: Machines) -> dict[str, tuple[Machines, Machines, LearningSet
     }
     return {
         "with all": (known, known, OURS),
+        "with the machines of data/unseen, too": ({**known, **unseen}, known, OURS),
         "without inputs of real size": (small, known, OURS),
         "without facts of the machine": (no_facts, no_facts, OURS),
         "without events of other cores' caches": (known, known, replace(OURS, cross_core=())),

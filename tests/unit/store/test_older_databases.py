@@ -48,7 +48,7 @@ def test_hints_observations_runs_and_masks_are_used_as_before(tmp_path: Path, ve
             "bound in 0.3 s\nsecond look",
         )
         assert [run.id for run in database.open_runs("node1")] == [second.id]
-        assert [mask.before for mask in database.masks(second.id)] == ["0-15"]
+        assert [mask.before for mask in database.masks.of_run(second.id)] == ["0-15"]
         assert database.damaged == ()
 
 
