@@ -122,16 +122,22 @@ def cluster(
         started.add(workers)
         yield started
     finally:
-        for process in reversed(started.processes):
-            if process.poll() is None:
-                process.send_signal(signal.SIGCONT)
-                process.terminate()
-        for process in started.processes:
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        # The scheduler ends last: a worker that loses it while it ends leaves its files.
+        for ending in (started.processes[1:], started.processes[:1]):
+            _end(ending)
+
+
+def _end(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+    for process in processes:
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 @dataclass(frozen=True)

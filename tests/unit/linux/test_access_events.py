@@ -108,7 +108,7 @@ def test_bits_are_placed_in_the_parts_that_a_format_names(tmp_path: Path) -> Non
 def test_without_such_a_pmu_and_when_refused_the_reason_is_told(tmp_path: Path) -> None:
     assert usable_events(tmp_path) == (
         (),
-        "no PMU named ibs_op or arm_spe_0, or cpu with mem-loads",
+        "no PMU here samples accesses (AMD ibs_op, Arm arm_spe_0, Intel mem-loads)",
     )
     events, why_not = usable_events(pmu(tmp_path, "ibs_op", {"type": "99999"}))
     assert events == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,7 +39,6 @@ def test_every_row_and_value_is_kept(tmp_path: Path, version: int) -> None:
 def test_hints_observations_runs_and_masks_are_used_as_before(tmp_path: Path, version: int) -> None:
     older_database(tmp_path / "db", version)
     with BehaviourDB.open(tmp_path / "db") as database:
-        assert version_of(database._connection) == SCHEMA_VERSION
         assert database.hint(SOLVER, 8, POLICY) == DISTRIBUTED
         assert database.hint(COFFEE, 4, POLICY) == PACKED
         assert [str(each.affinity) for each in database.observations()] == ["{4}{4}", "{4}"]
@@ -50,6 +51,8 @@ def test_hints_observations_runs_and_masks_are_used_as_before(tmp_path: Path, ve
         assert [run.id for run in database.open_runs("node1")] == [second.id]
         assert [mask.before for mask in database.masks.of_run(second.id)] == ["0-15"]
         assert database.damaged == ()
+    with closing(sqlite3.connect(tmp_path / "db")) as connection:
+        assert version_of(connection) == SCHEMA_VERSION
 
 
 def test_runs_get_names_and_machines_of_their_own(tmp_path: Path, version: int) -> None:

@@ -24,7 +24,7 @@ def test_without_a_database_a_rebuild_that_may_wait_does_nothing(tmp_path: Path)
     assert isinstance(rebuild(database=missing, output=output, if_due=True), NotRebuilt)
     with pytest.raises(LearningError, match="nothing has been run yet"):
         rebuild(database=missing, output=output)
-    with pytest.raises(StoreError, match="`autofinity run` makes it"):
+    with pytest.raises(StoreError, match="`autofinity run -- PROGRAM` makes it"):
         database_named(missing)
 
 
