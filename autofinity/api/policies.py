@@ -43,8 +43,8 @@ class Policy:
     (['spread', 'few-sockets-shared-caches'], ())
     >>> policy.rules[["hint", "name"]].to_numpy().tolist()
     [['SLP', 'spread'], ['SLP', 'spread']]
-    >>> policy.on("xeon-8480", 8).export("sql")[:4]
-    'CASE'
+    >>> policy.on("xeon-8480", 8).export("sql").split()[-1]
+    'END'
     """
 
     inside: RulePolicy

@@ -34,6 +34,15 @@ def sample_of(given: Sample, name: str, counters: Collection[str]) -> dict[str, 
     Raises `UsageError`.
     """
     named = _items(given, name)
+    if (
+        named
+        and counters
+        and not any(key.removeprefix(OF_OBSERVATIONS) in counters for key in named)
+    ):
+        raise UsageError(
+            f"{name} has none of the counters that the policy asks for; expected counts of "
+            f"{', '.join(counters)}, per thread and second"
+        )
     own = {counter: OF_OBSERVATIONS + counter for counter in counters}
     if any(key.startswith(OF_OBSERVATIONS) for key in named):
         named = {counter: named[key] for counter, key in own.items() if key in named}
@@ -73,7 +82,8 @@ def _items(given: object, name: str) -> dict[str, Any]:
         if not isinstance(given, pd.Series):
             raise UsageError(
                 f"{name} is a {type(given).__name__}; expected counts per thread and second by "
-                "counter: a mapping, a row of a table, or a table of such rows"
+                "counter of one run: a mapping, or a row of a table (table.iloc[number]); decide "
+                "takes tables, too"
             )
         if given.index.nlevels > 1 or not given.index.is_unique:
             raise UsageError(

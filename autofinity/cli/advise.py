@@ -17,7 +17,7 @@ from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
-from autofinity.cli.options.placing import near_nodes, near_option, simulated_option
+from autofinity.cli.options.placing import near_nodes, near_option, trace_machine_option
 from autofinity.cli.options.run import policy_option
 from autofinity.cli.options.suite import size_option, suite_option
 from autofinity.cli.options.work import work_option
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     help="Output of perf stat, perf script, perf c2c or likwid-perfctr, or a table of counters (-: "
     "standard input), from --machine, else from this machine (docs/advise.md).",
 )
-@simulated_option
+@trace_machine_option
 @latencies_option
 @policy_option
 @click.option(

@@ -20,7 +20,7 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.page_size import page_size_option
-from autofinity.cli.options.placing import simulated_option
+from autofinity.cli.options.placing import trace_machine_option
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.detect.scaled import SCALED
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     required=False,
     type=click.Path(path_type=Path),
 )
-@simulated_option
+@trace_machine_option
 @latencies_option
 @page_size_option
 @click.option(

@@ -107,12 +107,12 @@ def command(
         observations=observations,
         reporter=Terminal(),
     )
-    _say(done, wanted.machine, as_json=as_json)
+    _say(done, wanted.machine, policy, as_json=as_json)
     if html is not None:  # last: a page that cannot be written does not take the result along
-        _keep_page(html, wanted.machine, done)
+        _keep_page(html, wanted.machine, done, policy)
 
 
-def _say(done: Evaluated, machine: str, *, as_json: bool) -> None:
+def _say(done: Evaluated, machine: str, policy: str | None, *, as_json: bool) -> None:
     from autofinity.policy.readable import hints_key
     from autofinity.report import evaluation_table
     from autofinity.report.evaluation_legend import legend
@@ -123,7 +123,7 @@ def _say(done: Evaluated, machine: str, *, as_json: bool) -> None:
     title = f"{machine}: ms of the region of interest; oracle of {done.affinities} affinities"
     print_table(evaluation_table.table(done.cases, title))
     if done.cases:
-        for line in legend(done.cases, done.affinities):
+        for line in legend(done.cases, done.affinities, policy):
             say(line)
         say(hints_key({case.decision.hint for case in done.cases}))
     for sentence in evaluation_table.sentences(done.verdict):
@@ -139,7 +139,7 @@ def _say(done: Evaluated, machine: str, *, as_json: bool) -> None:
 _NONE = Path("none")
 
 
-def _keep_page(path: Path, machine: str, done: Evaluated) -> None:
+def _keep_page(path: Path, machine: str, done: Evaluated, policy: str | None) -> None:
     from autofinity.evaluation.seed_spread import regret_spread
     from autofinity.report.evaluation_page import evaluation_sections
     from autofinity.workflow.backends import machine_topology
@@ -147,11 +147,12 @@ def _keep_page(path: Path, machine: str, done: Evaluated) -> None:
     spreads = [regret_spread(done.judged, case) for case in done.cases]
     topology = machine_topology(machine)
     programs = len({case.workload.program for case in done.cases})
+    judged = f"judged by {policy}" if policy else "that the policy has not seen"
     keep_page(
         path,
         f"Evaluation on {machine}",
-        f"{len(done.cases)} cases of {programs} programs that the policy has not seen; times are "
-        f"of the region of interest, the oracle is the best of {done.affinities} affinities.",
+        f"{len(done.cases)} cases of {programs} programs {judged}; times are of the "
+        f" region of interest, the oracle is the best of {done.affinities} affinities.",
         evaluation_sections(done.cases, spreads, done.verdict, done.skipped, topology),
     )
 

@@ -113,6 +113,8 @@ def command(
             say(f"final answer: {final.shown}")
         if second is None and probe:
             say("--second is ignored: this answer is final", err=True)
+        if trial_samples and not probe:
+            say("--trial is ignored without --second", err=True)
     if html is not None:
         _keep_page(html, policy, read, why, lacking, second, again.why if again else None)
 

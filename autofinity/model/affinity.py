@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from autofinity.model.errors import UnknownHintError
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Affinity:
@@ -110,13 +112,13 @@ class Hint:
     def parse(text: str) -> Hint:
         """The hint that a person wrote: its name, in any case, or its letters, whose case counts.
 
-        Raises `ValueError`, which names all eight hints.
+        Raises `UnknownHintError`, a `ValueError`, which names all eight hints.
         """
         # Only ASCII, as in the launcher: the sign for kelvin is a `k` in lower case.
         name = text.lower() if text.isascii() else ""
         hint = _BY_NAME.get(name) or _BY_LETTERS.get(text)
         if hint is None:
-            raise ValueError(
+            raise UnknownHintError(
                 f"not a hint: {text!r}; expected a name, or three letters, S, L, P in capitals "
                 "when true: " + ", ".join(each.shown for each in HINTS)
             )

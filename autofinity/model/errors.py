@@ -35,6 +35,10 @@ class UnknownMachineError(TopologyError, UsageError):
     """No machine has this name."""
 
 
+class UnknownHintError(UsageError, ValueError):
+    """No hint has this name or these letters."""
+
+
 class PlacementError(UsageError):
     """Threads cannot be placed: none asked for, no PU left, or more threads than PUs."""
 

@@ -41,6 +41,13 @@ def sql_expression(policy: RulePolicy) -> str:
         f"  WHEN {' AND '.join(map(test, rule.conditions)) or '1 = 1'} THEN '{rule.hint}'"
         for rule in policy.rules
     ]
+    note = _FIRST_ONLY if policy.second is not None else []
     if not lines:
-        return f"'{policy.default}'\n"
-    return "\n".join(["CASE", *lines, f"  ELSE '{policy.default}'", "END"]) + "\n"
+        return "\n".join([*note, f"'{policy.default}'"]) + "\n"
+    return "\n".join([*note, "CASE", *lines, f"  ELSE '{policy.default}'", "END"]) + "\n"
+
+
+_FIRST_ONLY = [
+    "-- The first answer. The policy asks for further samples of a run before its final",
+    "-- answer: export it as c or python for that.",
+]

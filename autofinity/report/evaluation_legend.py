@@ -12,7 +12,7 @@ _COLUMNS = {
     "packed": f"all threads placed {PACKED.shown}",
     "distributed": f"all threads placed {DISTRIBUTED.shown}, which papers call distributed",
     "os": "the operating system places and moves the threads",
-    "autofinity": "rerun as a policy chose that was learned without the program",
+    "autofinity": "rerun as a policy chose that {learned}",
     "best_hint": "the fastest of the eight hints",
     "oracle": "the fastest of the {affinities} placements that were tried",
 }
@@ -23,16 +23,19 @@ _MARKS = {
 }
 
 
-def legend(cases: Sequence[Case], affinities: int) -> list[str]:
+def legend(cases: Sequence[Case], affinities: int, given: str | None = None) -> list[str]:
     """A line for each column and mark that the table of these cases has, and for each word of its
-    sentences.
+    sentences. `given`: the policy of all cases, which may have seen their programs; None: each
+    case has a policy that was learned without its program.
     """
+    learned = f"was given: {given}" if given else "was learned without the program"
     lines = ["program/8: the program with 8 threads. Times are in milliseconds; bold: interesting."]
     known = [each for each in HEADINGS if any(case.roi_s.get(each) is not None for case in cases)]
-    lines += _listed({HEADINGS[name]: _COLUMNS[name] for name in known}, affinities)
+    columns = {HEADINGS[name]: _COLUMNS[name] for name in known}
+    lines += _listed(columns, affinities=affinities, learned=learned)
     shown = {mark(case) for case in cases}
-    lines += _listed({"hint": "what the policy chose, in letters"}, affinities)
-    lines += _listed({sign: text for sign, text in _MARKS.items() if sign in shown}, affinities)
+    lines += _listed({"hint": "what the policy chose, in letters"})
+    lines += _listed({sign: text for sign, text in _MARKS.items() if sign in shown})
     words = {
         "of the oracle": "its time over ours, as a geometric mean; 1 is as fast",
         "regret": "share of time lost against the best hint; 0 % is none",
@@ -41,8 +44,8 @@ def legend(cases: Sequence[Case], affinities: int) -> list[str]:
         words["sample period"] = "the policy saw one period of sampling, not the whole run"
     if any("in_run" in case.roi_s for case in cases):
         words["switched"] = "threads moved within the run, whose time has the samples and moves"
-    return lines + _listed(words, affinities)
+    return lines + _listed(words)
 
 
-def _listed(meanings: dict[str, str], affinities: int) -> list[str]:
-    return [f"  {name:<15}{text.format(affinities=affinities)}" for name, text in meanings.items()]
+def _listed(meanings: dict[str, str], **values: object) -> list[str]:
+    return [f"  {name:<15}{text.format(**values)}" for name, text in meanings.items()]

@@ -77,6 +77,14 @@ def mark(case: Case) -> str:
     return "✓" if case.win else "!"
 
 
+def _behind_os(own: Summary) -> str:
+    if math.isnan(own.worst_vs_os):
+        return ""
+    if own.worst_vs_os >= 0:
+        return "; never slower than os"
+    return f"; at worst {1 / (1 + own.worst_vs_os) - 1:.2%} slower than os"
+
+
 def sentences(verdict: Verdict) -> list[str]:
     """The verdict in words, one line each; the best possible result of the hints comes first."""
     hints, own = verdict.hints, verdict.restart
@@ -94,7 +102,7 @@ def sentences(verdict: Verdict) -> list[str]:
         ),
         f"  regret against the best hint: median {own.regret_median:.2%}, "
         f"worst {own.regret_max:.2%}; right hint in {own.hint_accuracy:.0%} of cases"
-        + ("" if math.isnan(own.worst_vs_os) else f"; against os at worst {own.worst_vs_os:+.2%}"),
+        + _behind_os(own),
     ]
     sure = verdict.confidence
     lines.append(

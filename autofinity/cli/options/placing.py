@@ -16,13 +16,18 @@ topology_option = click.option(
     show_default=True,
     help="host, a preset, an hwloc XML file, or 'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'.",
 )
+_SIMULATED = (
+    "A preset (see `autofinity machines`), a machine file, an hwloc XML file, or 'synthetic:…'."
+)
 simulated_option = click.option(
+    "--machine", "-m", default="opteron-6164he", show_default=True, help=_SIMULATED
+)
+trace_machine_option = click.option(
     "--machine",
     "-m",
     default="opteron-6164he",
-    show_default=True,
-    help="A preset (see `autofinity machines`), a machine file, an hwloc XML file, or "
-    "'synthetic:…'.",
+    show_default="for a TRACE opteron-6164he, else this machine",
+    help=_SIMULATED,
 )
 threads_option = click.option(
     "--threads", "-t", type=int, required=True, help="Number of threads to place."

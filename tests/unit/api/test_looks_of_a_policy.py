@@ -207,3 +207,13 @@ def test_samples_that_cannot_be_are_said(given: Any, said: str) -> None:
     names = dict(zip(("second", "trial"), others, strict=False))
     with pytest.raises(af.AutofinityError, match=said):
         POLICY.decide(first, **names)
+
+
+def test_a_sample_with_none_of_the_counters_is_refused_as_a_table_is() -> None:
+    with pytest.raises(af.AutofinityError, match="none of the counters"):
+        af.load_policy("any-machine").decide({"instruction": 1e9})
+
+
+def test_explain_of_a_table_says_how_to_take_one_row(seen: pd.DataFrame) -> None:
+    with pytest.raises(af.AutofinityError, match="iloc"):
+        af.load_policy("any-machine").explain(seen)

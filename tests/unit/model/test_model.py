@@ -1,6 +1,7 @@
 import pytest
 
 from autofinity.model.affinity import HINTS, PACKED, Affinity, Hint
+from autofinity.model.errors import AutofinityError, UnknownHintError
 
 
 def test_affinities_are_equal_up_to_isomorphism() -> None:
@@ -67,3 +68,10 @@ def test_a_wrong_hint_names_all_eight_by_name_and_letters(text: str) -> None:
 def test_letters_of_a_file_are_no_names() -> None:
     with pytest.raises(ValueError, match=r"three letters.*SLP.*slp"):
         Hint.from_letters("packed")
+
+
+def test_an_unknown_hint_is_an_error_of_ours_and_of_python() -> None:
+    with pytest.raises(UnknownHintError, match="not a hint: 'pack'") as raised:
+        Hint.parse("pack")
+    assert isinstance(raised.value, AutofinityError)
+    assert isinstance(raised.value, ValueError)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.times import Times
+from autofinity.evaluation.verdict import verdict_of
 from autofinity.model.affinity import DISTRIBUTED, Affinity
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
-from autofinity.report.evaluation_table import table
+from autofinity.report.evaluation_table import sentences, table
 
 SPREAD, PACK = Affinity.of([[1], [1]]), Affinity.of([[2]])
 WORKLOAD = Workload("p", "small", 2)
@@ -34,3 +35,12 @@ def test_every_row_is_as_wide_as_the_headings() -> None:
     assert [list(column.cells) for column in made.columns if column.header == "os"] == [
         ["", "1500"]
     ]
+
+
+def test_a_loss_against_the_operating_system_is_said_in_words_and_not_by_a_sign() -> None:
+    def said(os_s: float | None) -> str:
+        return "\n".join(sentences(verdict_of([case(os_s)])))
+
+    assert "at worst 25.00% slower than os" in said(0.8)
+    assert "never slower than os" in said(1.5)
+    assert "slower than os" not in said(None)

@@ -60,3 +60,10 @@ def test_words_of_sentences_are_explained_where_the_sentences_stand(known: bool)
 
 def test_the_number_of_placements_behind_the_oracle_is_named() -> None:
     assert any("the fastest of the 12 placements" in line for line in legend([case(2, PACKED)], 12))
+
+
+def test_the_legend_says_which_policy_was_given_and_does_not_call_its_programs_unseen() -> None:
+    given = legend([case(2, PACKED)], 12, "mine.json")
+    assert any("a policy chose that was given: mine.json" in line for line in given)
+    assert not any("learned without" in line for line in given)
+    assert any("learned without the program" in line for line in legend([case(2, PACKED)], 12))
