@@ -138,6 +138,7 @@ def test_the_maintainers_script_makes_policy_header_and_figures(work: Path, tmp_
     )
     assert done.returncode == 0, done.stderr
     names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    names = {name for name in names if not name.startswith("work/judged/")}  # to go on from
     assert "`opteron-6164he.paper.json` | `opteron-6164he`, simulated" in readme.read_text()
     own = "policies/opteron-6164he.json" in names  # where it is better than that for any machine
     assert names == {

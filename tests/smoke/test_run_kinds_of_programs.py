@@ -149,7 +149,11 @@ def test_blocked_system_calls_are_told_and_harm_nothing(
         subprocess.run([blocked, calls, "true"], check=True, capture_output=True)
     except subprocess.CalledProcessError:
         pytest.skip("seccomp filters are not permitted here")
-    words = [blocked, calls, *run.command("--policy", policy, "--", "sh", "-c", "exit 37")]
+    words = [
+        blocked,
+        calls,
+        *run.command("--explain", "--policy", policy, "--", "sh", "-c", "exit 37"),
+    ]
     done = subprocess.run(words, env=run.env, capture_output=True)
     assert done.returncode == 37
     assert b"EPERM" in done.stderr or b"still starting" in done.stderr
