@@ -55,7 +55,12 @@ def numbers(column: pd.Series[Any], name: str, error: Raise) -> Floats:
             f"the column {shown(name)} has {_held(column)}, expected numbers; "
             "convert it (pandas.to_numeric)"
         )
-    values: Floats = column.to_numpy(np.float64, na_value=np.nan)
+    try:
+        values: Floats = column.to_numpy(np.float64, na_value=np.nan)
+    except OverflowError:
+        raise error(
+            f"the column {shown(name)} has a whole number beyond float64, expected numbers"
+        ) from None
     return values
 
 

@@ -45,7 +45,11 @@ def sample_of(given: Sample, name: str, counters: Collection[str]) -> dict[str, 
         )
     own = {counter: OF_OBSERVATIONS + counter for counter in counters}
     if any(key.startswith(OF_OBSERVATIONS) for key in named):
-        named = {counter: named[key] for counter, key in own.items() if key in named}
+        named = {
+            counter: named[key if key in named else counter]
+            for counter, key in own.items()
+            if key in named or counter in named
+        }
     return {
         key: _number(value, key, name) if key in counters else float("nan")
         for key, value in named.items()

@@ -304,8 +304,9 @@ def _reach(address: str) -> None:
     parts = urlsplit(address)
     try:
         socket.create_connection((parts.hostname or "", parts.port or 0), _REACH_S).close()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the latter for what can be no name of a host
+        why = error.strerror if isinstance(error, OSError) else None
         raise ClusterError(
-            f"no Dask scheduler answers at {address}: {error.strerror or error}; expected one that "
+            f"no Dask scheduler answers at {address}: {why or error}; expected one that "
             "was started with `dask scheduler`"
         ) from None

@@ -14,8 +14,9 @@ SITE_VARIABLE = "AUTOFINITY_SITE_DB"
 since arguments of processes are shown to everybody."""
 SCHEMES = ("postgresql://", "postgres://")
 EXPECTED = "postgresql://USER@HOST:PORT/DATABASE"
-_OF_SCHEMES = frozenset(ascii_letters + digits + "+-")
-_SECRETS = ("password", "sslpassword")
+_OF_SCHEMES = frozenset(ascii_letters + digits + "+-._:")
+_BEFORE_URLS = " \t\r\n'\""
+_SECRETS = ("password",)
 
 
 def is_site(text: str) -> bool:
@@ -27,9 +28,14 @@ def is_other_url(text: str) -> bool:
     """Whether a text looks like a URL, but not like that of a site's database: no file is meant,
     and the text may hold a password, so that nobody shows it.
     """
-    scheme, found, _ = text.partition("://")
+    if is_site(text):
+        return False
+    bare = text.lstrip(_BEFORE_URLS)
+    scheme, found, _ = bare.partition("://")
     named = bool(found) and not set(scheme) - _OF_SCHEMES
-    return not is_site(text) and (named or text.lower().startswith(("postgresql:", "postgres:")))
+    lower = "".join(c.lower() if c.isascii() else c for c in bare)
+    postgres = tuple(name + colon for name in ("postgresql", "postgres") for colon in (":", "%3a"))
+    return named or lower.startswith(postgres) or "password=" in lower
 
 
 def site_name(url: str) -> str:
@@ -42,21 +48,22 @@ def site_name(url: str) -> str:
     scheme, found, rest = url.partition("://")
     if not found:
         return ""
+    rest = rest.partition(";")[0]  # as in JDBC's URLs; libpq takes it for a part of a name
     place, question, parameters = rest.partition("?")
     if "@" in rest:  # a password may hold any character, if its writer did not know the rules
         user_and_password, _, host = place.rpartition("@")
-        user = user_and_password.partition(":")[0]
+        user = unquote(user_and_password.partition(":")[0]).partition(":")[0]
         place = f"{user}@{host}" if "@" in place else host
     else:
         host_and_port, slash, database = place.partition("/")
         host, _, port = host_and_port.partition(":")
         # Where the host was forgotten, a password stands there. `[` begins an IPv6 address.
-        if not host.startswith("[") and not port.isdecimal():
+        if not (host.startswith("[") and "]" in host_and_port) and not port.isdecimal():
             place = host + slash + database
     kept = [
         part
         for part in parameters.split("&")
-        if part and unquote(part.partition("=")[0]).strip().lower() not in _SECRETS
+        if part and not any(secret in unquote(part).lower() for secret in _SECRETS)
     ]
     if "@" in parameters:  # a question mark in the password
         kept, place = [], place.partition(":")[0]

@@ -76,6 +76,7 @@ def evaluate(
     samples = settings.window if samples is None else samples
     if samples < 0:
         raise UsageError(f"samples {samples}: expected some, or 0 for the whole run")
+    given = None if policy is None else _given(policy)  # before anything is profiled
     if observations is None:
         threads = wanted.threads or (DEFAULT_THREADS,)
         wanted = replace(wanted, threads=threads, baselines=True)
@@ -83,8 +84,8 @@ def evaluate(
     else:
         judged = _recorded(observations, wanted)
         wanted = replace(wanted, threads=wanted.threads or thread_counts_of(judged))
-    if policy is not None:
-        learner = _given(policy)
+    if given is not None:
+        learner = given
     else:
         train_counts = tuple(train_threads) or _counts_to_learn_from(
             judged, settings, may_profile=observations is None

@@ -9,6 +9,7 @@ settings, and the code that learns. A policy is used only under the same key.
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +25,7 @@ FOLDER = "judged"
 MOST_KEYS = 8
 """Number of evaluations whose policies are kept, the latest ones: some hundred files of a few KiB
 each."""
+_DIGEST = re.compile(r"[0-9a-f]{32}")
 _LEARNS = ("learning", "model", "policy", "affinity", "store", "workflow")
 
 
@@ -47,6 +49,8 @@ class KeptPolicies:
             return files.load(path)
         policy = learn()
         with suppress(PolicyError, OSError):
+            if path.exists() and not path.is_file():
+                path.unlink()
             if not self._own.is_dir():
                 self._own.mkdir(parents=True, exist_ok=True)
                 self._forget_oldest()
@@ -54,7 +58,17 @@ class KeptPolicies:
         return policy
 
     def _forget_oldest(self) -> None:
-        kept = [folder for folder in self._all.iterdir() if folder != self._own]
+        kept = [each for each in self._all.iterdir() if each != self._own and _is_kept(each)]
         kept.sort(key=lambda folder: folder.stat().st_mtime)
         for folder in kept[: max(0, len(kept) + 1 - MOST_KEYS)]:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_kept(folder: Path) -> bool:
+    """Whether a folder is one of ours, and nothing else is in it."""
+    if not _DIGEST.fullmatch(folder.name) or folder.is_symlink() or not folder.is_dir():
+        return False
+    return all(
+        each.suffix == ".json" and _DIGEST.fullmatch(each.stem) and each.is_file()
+        for each in folder.iterdir()
+    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autofinity.foreign_text import one_line
 from autofinity.linux.online import whole_machine
 from autofinity.linux.pins import PIN_VARIABLES, other_pins
 from autofinity.linux.proc import environment_of
@@ -147,8 +148,8 @@ def _refuse_earlier(run: RunRecord | None, short: ShortRun | None) -> None:
         else f"`autofinity explain {run.id}` explains the last one on record, {run.path}"
     )
     raise StoreError(
-        f"the last run, {short.path} (pid {short.pid}), ended within {SHORT_S} s: it was too short "
-        f"to be sampled, so there is nothing to explain; {earlier}"
+        f"the last run, {one_line(short.path)} (pid {short.pid}), ended within {SHORT_S} s: "
+        f"it was too short to be sampled, so there is nothing to explain; {earlier}"
     )
 
 

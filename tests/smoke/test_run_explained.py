@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -205,13 +206,14 @@ def test_a_last_run_too_short_to_be_sampled_is_named_and_no_earlier_one_shown_in
 def test_what_another_user_may_have_written_names_no_short_run(run: Runner) -> None:
     with BehaviourDB.open(run.db):
         pass
-    file = run.db.with_name("short-run")
-    file.write_text("autofinity-short-run 1\n9000000000000000000 7\n/bin/evil\n")
+    file = run.db.with_name(run.db.name + ".short-run")
+    file.write_text(f"autofinity-short-run 1\n{time.time_ns()} 7\n/bin/evil\n")
     file.chmod(0o600)
     assert "/bin/evil" in explained(run, "last").stderr
     file.chmod(0o666)
     assert "/bin/evil" not in explained(run, "last").stderr
-    for damaged in ("", "autofinity-short-run 1\nx y\n/bin/evil\n", "\0" * 100):
+    ahead = f"autofinity-short-run 1\n{time.time_ns() + 10**12} 7\n/bin/evil\n"
+    for damaged in ("", "autofinity-short-run 1\nx y\n/bin/evil\n", "\0" * 100, ahead):
         file.write_text(damaged)
         file.chmod(0o600)
         assert "no run is on record" in explained(run, "last").stderr

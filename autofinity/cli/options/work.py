@@ -14,9 +14,18 @@ jobs_option = click.option(
     show_default="all cores",
     help="Number of runs at the same time.",
 )
+
+
+def _place(_: click.Context, __: click.Parameter, value: str | None) -> str:
+    if value == "":
+        raise click.BadParameter("got nothing; leave it out to make runs here")
+    return value or ""
+
+
 on_option = click.option(
     "--on",
-    default="",
+    default=None,
+    callback=_place,
     metavar="PLACE",
     help="Make runs on dask://HOST:PORT, tls://HOST:PORT or slurm instead of here.",
 )

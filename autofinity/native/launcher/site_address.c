@@ -12,10 +12,16 @@ bool is_site(const char* text) {
 }
 
 bool is_other_url(const char* text) {
-    static const char SCHEME[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-";
-    bool named = strncmp(text + strspn(text, SCHEME), "://", 3) == 0;
-    return !is_site(text) && (named || strncasecmp(text, "postgresql:", 11) == 0 ||
-                              strncasecmp(text, "postgres:", 9) == 0);
+    static const char SCHEME[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._:";
+    if (is_site(text)) return false;
+    text += strspn(text, " \t\r\n'\"");
+    const char* colon = strstr(text, "://");
+    bool named = colon && text + strspn(text, SCHEME) >= colon;
+    size_t length = strncasecmp(text, "postgresql", 10) == 0 ? 10 : 8;
+    bool postgres = strncasecmp(text, "postgres", 8) == 0 &&
+                    (text[length] == ':' || strncasecmp(text + length, "%3a", 3) == 0);
+    return named || postgres || strcasestr(text, "password=");
 }
 
 const char* taken_from_sight(char* argument) {

@@ -50,8 +50,10 @@ void find_state(const Options* options, State* out) {
         }
         if (!put(out->db, folder, "behaviour.db")) return;
     }
+    size_t size = sizeof out->short_run;
+    int length = snprintf(out->short_run, size, "%s.short-run", out->db);
     if (!put(out->decisions, folder, "decisions") || !put(out->claims, folder, "claims") ||
-        !put(out->short_run, folder, "short-run")) {
+        length < 0 || (size_t)length >= size) {
         out->db[0] = '\0';
     }
 }

@@ -64,6 +64,26 @@ def test_the_latest_evaluations_are_kept(tmp_path: Path) -> None:
     assert kept(tmp_path, "0").get("cg", lambda: SPREAD) == SPREAD
 
 
+def test_nothing_that_is_not_its_own_is_deleted(tmp_path: Path) -> None:
+    foreign = [tmp_path / FOLDER / name for name in ("mine", "0" * 32)]
+    for folder in foreign:
+        folder.mkdir(parents=True)
+        (folder / "data").write_text("a user's")
+        os.utime(folder, (1, 1))
+    for number in range(MOST_KEYS + 3):
+        kept(tmp_path, f"{number}").get("cg", lambda: PACKED)
+    assert [(folder / "data").read_text() for folder in foreign] == ["a user's"] * 2
+
+
+def test_a_pipe_in_place_of_a_policy_does_not_hold_up(tmp_path: Path) -> None:
+    kept(tmp_path).get("cg", lambda: PACKED)
+    (file,) = tmp_path.rglob("*.json")
+    file.unlink()
+    os.mkfifo(file)
+    assert kept(tmp_path).get("cg", lambda: PACKED) == PACKED
+    assert kept(tmp_path).get("cg", unwanted) == PACKED
+
+
 def _times_ns(folder: Path) -> tuple[int, int]:
     status = folder.stat()
     return status.st_atime_ns, status.st_mtime_ns
