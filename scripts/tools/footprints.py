@@ -140,25 +140,25 @@ type Row = Mapping[str, Footprint]
 
 
 def touched(name: str, row: Row) -> str:
-    """Line of the first table: in the region, accesses in millions, a thread's MiB, all MiB."""
-    cells = [
-        f"{f.accesses / 1e6:,.1f} | {f.thread_bytes / MIB:,.2f} | {f.all_bytes / MIB:,.1f}"
-        for f in row.values()
-    ]
-    return f"| {name} | {' | '.join(cells)} |"
+    """Lines of the first table: in the region, accesses in millions, a thread's MiB, all MiB."""
+    return "\n".join(
+        f"| {name} | {size} | {f.accesses / 1e6:,.1f} | {f.thread_bytes / MIB:,.2f} "
+        f"| {f.all_bytes / MIB:,.1f} |"
+        for size, f in row.items()
+    )
 
 
 def ran(name: str, row: Row, threads: int) -> str:
-    """Line of the second table; its last figure is the rate at which all threads would fetch
+    """Lines of the second table; its last figure is the rate at which all threads would fetch
     together.
     """
-    cells = [
-        f"{f.outside / 1e6:,.1f} | {f.peak_bytes / GIB:.2f} | {f.whole_s:.2f} | {f.region_s:.2f} "
+    return "\n".join(
+        f"| {name} | {size} | {f.outside / 1e6:,.1f} | {f.peak_bytes / GIB:.2f} "
+        f"| {f.whole_s:.2f} | {f.region_s:.2f} "
         f"| {f.region_cpu_s:.2f} | {f.fetched_bytes / 1e9:.2f} "
-        f"| {threads * f.fetched_bytes / 1e9 / max(f.region_cpu_s, 1e-6):.0f}"
-        for f in row.values()
-    ]
-    return f"| {name} | {' | '.join(cells)} |"
+        f"| {threads * f.fetched_bytes / 1e9 / max(f.region_cpu_s, 1e-6):.0f} |"
+        for size, f in row.items()
+    )
 
 
 SECOND = (
@@ -167,17 +167,16 @@ SECOND = (
 )
 
 
-def head(sizes: Sequence[str], *columns: str) -> str:
-    """The columns of every size, and the line below."""
-    cells = [f"{size}: {column}" for size in sizes for column in columns]
-    return f"| program | {' | '.join(cells)} |\n" + "|---" * (1 + len(cells)) + "|"
+def head(*columns: str) -> str:
+    """The headings, and the line below."""
+    return f"| program | size | {' | '.join(columns)} |\n" + "|---" * (2 + len(columns)) + "|"
 
 
 def print_tables(
     counter: Counter, programs: Iterable[ProgramSpec], sizes: Sequence[str], threads: int
 ) -> None:
     """Print the first table as programs finish, then the second."""
-    print(head(sizes, "accesses, M", "a thread, MiB", "all, MiB"), flush=True)
+    print(head("accesses, M", "a thread, MiB", "all, MiB"), flush=True)
     rows: dict[str, Row] = {}
     for spec in programs:
         if reason := skip_reason(spec, counter.compilers):
@@ -185,7 +184,7 @@ def print_tables(
             continue
         rows[spec.name] = {size: counter.footprint(spec, size, threads) for size in sizes}
         print(touched(spec.name, rows[spec.name]), flush=True)
-    print("\n" + head(sizes, *SECOND))
+    print("\n" + head(*SECOND))
     for name, row in rows.items():
         print(ran(name, row, threads))
 
