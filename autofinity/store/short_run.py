@@ -17,7 +17,7 @@ from pathlib import Path
 from autofinity.private_file import read_private
 
 SUFFIX = ".short-run"
-"""What the name of the database gets for the name of the file."""
+"""Added to the name of the database: the name of the file."""
 SHORT_S = 0.15
 """How long a program has to live for its monitor to begin."""
 _AHEAD_NS = 60_000_000_000
