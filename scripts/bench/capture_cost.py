@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cost of capture: CPU time against the plain program, and bytes on disk per access.
 
-    PYTHONPATH=. python scripts/bench/capture_cost.py [--program NAME]… [--threads 8] [--size small]
+    python scripts/bench/capture_cost.py [--program NAME]… [--threads 8] [--size small]
                                                  [--rounds 2] [--binary]
 
 Builds each training program twice (plain and for capture), runs both, and prints a row for each:

@@ -1,6 +1,6 @@
 """Compare the speed of two native cores: both replay the same trace, in turns.
 
-    PYTHONPATH=. python scripts/bench/compare_cores.py OLD.so NEW.so TRACE… [--rounds 7]
+    python scripts/bench/compare_cores.py OLD.so NEW.so TRACE… [--rounds 7]
         [--machine opteron-6164he] [--hint SLP]
 
 On a host whose load changes, only such pairs of times can be compared. OLD and NEW are copies of

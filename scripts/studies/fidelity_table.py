@@ -1,6 +1,6 @@
 """Prints how the simulated machine compares with published and analytic facts, as Markdown.
 
-    PYTHONPATH=. python scripts/studies/fidelity_table.py
+    python scripts/studies/fidelity_table.py
 
 The numbers come from the functions that the tests in `tests/fidelity` use, whose names are in the
 last column. Takes about ten seconds; needs the test tools, and a C compiler for the captured

@@ -1,6 +1,6 @@
 """Print a comparison of the mappers, as Markdown: docs/mapping.md.
 
-    PYTHONPATH=. python scripts/studies/mapping_table.py [patterns|captured|sparse|small]…
+    python scripts/studies/mapping_table.py [patterns|captured|sparse|small]…
 
 Takes two minutes, mostly to capture programs. Needs the test tools, a C compiler for the captured
 programs, and libscotch for SCOTCH's columns.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare the papers' figures of each mechanism with ours, on the papers' machines.
 
-    PYTHONPATH=. python scripts/studies/mechanisms_table.py [--table times|quantities|suite]…
+    python scripts/studies/mechanisms_table.py [--table times|quantities|suite]…
         [--jobs N] [--work FOLDER] [--into docs/mechanisms.md]
 
 Three tables as Markdown, which with --into replace the text between their marks there:

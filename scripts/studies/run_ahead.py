@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Show how counters change when cores may run ahead of each other a little, as Markdown.
 
-    PYTHONPATH=. python scripts/studies/run_ahead.py [--programs 16]
+    python scripts/studies/run_ahead.py [--programs 16]
 
 Simulators gain speed by this. Here cores run ahead by a quarter of the least latency from core to
 core, compared with the order of simulated time, which all replays keep. One program alone is

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Memory that training programs touch, and their times: the tables of training/README.md.
 
-    PYTHONPATH=. python scripts/tools/footprints.py --size core --size llc --size memory
+    python scripts/tools/footprints.py --size core --size llc --size memory
                                          [--program NAME]... [--threads 8] [--suite FILE]
 
 Two tables with a row for each program. Each program runs twice for each size. Built plainly, it

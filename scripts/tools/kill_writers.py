@@ -1,6 +1,6 @@
 """Kill writers of one behaviour database at random, and look for what they had committed.
 
-    PYTHONPATH=. python scripts/tools/kill_writers.py --writers 200 --rows 20000
+    python scripts/tools/kill_writers.py --writers 200 --rows 20000
 
 Every writer is a process of its own that reports each row to a pipe after its commit. Writers are
 killed with SIGKILL one after the other, at random, and replaced, until enough rows are there; then

@@ -1,6 +1,6 @@
 """Find what `autofinity run` leaves behind: many runs and a long one.
 
-    PYTHONPATH=. python scripts/tools/soak.py --runs 1000 --seconds 600
+    python scripts/tools/soak.py --runs 1000 --seconds 600
 
 Runs short commands one after the other, each twentieth long enough for the Python half of the
 monitor; then one program that changes its behaviour every few seconds, followed with `--every`.
