@@ -22,6 +22,7 @@ from autofinity.learning.discretise import bin_of
 from autofinity.learning.feature_columns import events_of
 from autofinity.learning.held_out import held_out
 from autofinity.learning.hint_losses import PREFERRED, workload_weights
+from autofinity.learning.known_edges import known_edges
 from autofinity.learning.regret_tree import (
     HIGHEST,
     LOWEST,
@@ -142,6 +143,7 @@ def _data(
         loss * workload_weights(workload[known])[:, None],
         tuple(len(at) + 1 for at in cuts.values()),
         PREFERRED,
+        known_edges(cuts),
     )
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
 from autofinity.learning.bin_rules import policy_of
 from autofinity.learning.hint_losses import PREFERRED
+from autofinity.learning.known_edges import known_edges
 from autofinity.learning.regret_tree import Losses, grow, rules_of
 from autofinity.model.policy import RulePolicy
 
@@ -25,7 +26,8 @@ def tree_policy(table: pd.DataFrame, most_rules: int) -> RulePolicy:
     weight = table["weight"].to_numpy()
     losses = weight[:, None] * losses_of(table)
     counts = tuple(len(cuts) + 1 for cuts in cut_points.values())
-    leaves = grow(Losses(bins, losses, counts, PREFERRED), range(len(counts)), most_rules + 1)
+    data = Losses(bins, losses, counts, PREFERRED, known_edges(cut_points))
+    leaves = grow(data, range(len(counts)), most_rules + 1)
     return policy_of(rules_of(leaves), cut_points, bins, best, losses.max(axis=1), losses)
 
 

@@ -8,8 +8,8 @@ cost-sensitive trees).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,9 @@ class Losses:
     bin_counts: tuple[int, ...]
     preferred: tuple[int, ...] = ()
     """Labels that a leaf gets unless another one loses less by more than `WORTH`."""
+    known_edges: Mapping[int, int] = field(default_factory=dict)
+    """Last bin below an edge that is known before learning, by feature: the edge is chosen where it
+    is as good as the best."""
 
     def take(self, rows: Ints) -> Losses:
         """Some of the rows."""
@@ -131,7 +134,7 @@ def _leaf(data: Losses, box: Box, rows: Ints, features: Sequence[int], edge: flo
         gains = total[label] - left.min(axis=1) - (total - left).min(axis=1)
         if not gains.max() > best.gain + 1e-12:
             continue
-        at = _among_best(gains, edge)
+        at = _among_best(gains, edge, data.known_edges.get(feature, -1))
         if gains[at] > best.gain + 1e-12:
             best = Leaf(box, rows, label, float(gains[at]), feature, at)
     return best
@@ -143,13 +146,15 @@ def _preferred(data: Losses, leaf: Leaf, worth: float) -> Leaf:
     return replace(leaf, label=min(equal, key=lambda label: loss[label], default=leaf.label))
 
 
-def _among_best(gains: Floats, edge: float) -> int:
-    """The split at `edge` among the best split and equally good ones next to it."""
+def _among_best(gains: Floats, edge: float, known: int) -> int:
+    """The known split if it is among the best one and equally good ones after it, else the split at
+    `edge` among these.
+    """
     level = gains >= gains.max() * (1 - LEVEL)
     first = last = int(np.argmax(gains))
     while last + 1 < len(gains) and level[last + 1]:
         last += 1
-    return first + int((last - first) * edge)
+    return known if first <= known <= last else first + int((last - first) * edge)
 
 
 def _joined(rules: list[BinRule]) -> list[BinRule]:

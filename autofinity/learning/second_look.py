@@ -6,8 +6,8 @@ of the first rules is checked by a short sample in the affinity of another hint
 threads where they are may be as wrong as one that moves them, and a wrong answer costs more than a
 look (docs/policy-study.md, "one look only").
 
-One fact is known before learning: a program that ran slower there than at the start, by more than a
-tie, must not stay. So an edge that may lie between equally fast and slower is put there (`PAR`).
+One edge is known before learning: between programs that ran slower there than at the start and
+others (`learning.known_edges`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from autofinity.learning.action_table import build_action_table
 from autofinity.learning.discretiser import Discretiser, cuts_of
 from autofinity.learning.elsewhere import WholeRuns
 from autofinity.learning.feature_columns import events_of, with_gains
-from autofinity.learning.hint_losses import TIE, workload_weights
+from autofinity.learning.hint_losses import workload_weights
 from autofinity.learning.hint_samples import samples_in
+from autofinity.learning.known_edges import with_known_edge
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.regret_choice import choose_by_regret, held_out_labels
 from autofinity.learning.regret_policy import tree_policy
@@ -38,10 +39,6 @@ from autofinity.store.observation_table import ObservationTable
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
 type Mask = npt.NDArray[np.bool_]
-
-PAR = 1 / (1 + TIE)
-"""Least `speed_gain` that counts as equally fast. With the edge left where the programs have it the
-default policy is as good (docs/policy-study.md)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +61,7 @@ class Seen:
         cuts = cuts_of(self.features.counters, weights, self.discretiser)
         if SPEED_GAIN in cuts:
             column = self.features.counters[SPEED_GAIN]
-            cuts[SPEED_GAIN] = moved_to(PAR, cuts[SPEED_GAIN], column)
+            cuts[SPEED_GAIN] = with_known_edge(cuts[SPEED_GAIN], column)
         return cuts
 
     def action_table(
@@ -149,17 +146,6 @@ def with_second_look(
     rules = tree_policy(rows, settings.most_rules)
     second = SecondLook(probe, HINTS, replace(rules, counters=looked_at(counters)))
     return replace(policy, counters=counters, second=second), told
-
-
-def moved_to(par: float, cuts: tuple[float, ...], values: Floats) -> tuple[float, ...]:
-    """Cut points, with the one that no value separates from `par` moved to `par`.
-
-    The values do not determine the place of that cut between its neighbours.
-    """
-    below, above = values[values <= par], values[values > par]
-    if not len(below) or not len(above):
-        return cuts
-    return tuple(dict.fromkeys(par if below.max() <= at < above.min() else at for at in cuts))
 
 
 def _mentioned(workloads: Ints, count: int) -> Mask:

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """The papers' headline figures beside ours, on real data in runs that stand for a minute.
 
-    python scripts/studies/paper_headlines.py [--table headlines|causes|unified|programs]…
-        [--work FOLDER] [--kept] [--into docs/papers.md]
+    python scripts/studies/paper_headlines.py [--table NAME]… [--work FOLDER] [--kept]
+        [--into docs/papers.md]
 
 - headlines: a row for each figure that a paper's text gives of its mechanism. The interval is over
   programs; pages have one colouring. A figure is met where ours is as good; else it may be within
   the interval.
 - causes: the same programs where one thing is changed.
+- halves: kMAF's thread mapping and page mapping, each alone, beside those of the papers' oracle.
+- partners: transfers between caches that TLB matching leaves, beside the papers' oracle.
 - unified: ours beside autofinity and kmaf16, program by program.
 - programs: what ran, and the memory that it touches.
 
@@ -75,6 +77,18 @@ EXPERIMENTS: Mapping[tuple[str, str], Mapping[str, Sequence[str]]] = {
     (ALTIX, "amr"): {"nothing": PLAIN},
 }
 """Mechanisms by machine, program and change."""
+HALVED: Mapping[tuple[str, str], Sequence[str]] = {
+    (X7550, "adi"): (PAPERS_ORACLE, "kmaf14", "kmaf16"),
+    (X7550, "amr"): (PAPERS_ORACLE, "kmaf14", "kmaf16"),
+    (ALTIX, "ssor"): (PAPERS_ORACLE, "kmaf16"),
+}
+HALVES = {
+    PAPERS_ORACLE: ("oracle-threads", "oracle-pages"),
+    "kmaf14": ("kmaf14-threads", "kmaf14-pages"),
+    "kmaf16": ("kmaf16-threads", "kmaf16-pages"),
+}
+"""Mechanisms that map threads only, and pages only."""
+MATCHED = ("tlb", "oracle-threads", PAPERS_ORACLE)
 RIVALS = ("autofinity", "kmaf16")
 BEHIND = 0.01
 
@@ -170,6 +184,33 @@ def causes(study: Study) -> Iterator[str]:
                 yield row(f"`{machine}`", name, what, *cells)
 
 
+def halves(study: Study) -> Iterator[str]:
+    """Times of each program by the OS's, under whole mechanisms and their halves."""
+    yield row("machine", "program", "mechanism", "both", "threads only", "pages only")
+    yield f"|{'---|' * 6}"
+    for (machine, name), mechanisms in HALVED.items():
+        runs = study.on(machine)
+        for whole in mechanisms:
+            parts = (whole, *HALVES[whole])
+            if name in study.programs(machine, (BASELINE, *parts)):
+                times = (f"{quantity_of(runs, name, each, 'time'):.3f}" for each in parts)
+                yield row(f"`{machine}`", name, f"`{whole}`", *times)
+
+
+def partners(study: Study) -> Iterator[str]:
+    """Time and transfers of each program by the OS's, and how often threads were moved."""
+    yield row("program", "mechanism", "time", "cache-to-cache transfers", "migrations")
+    yield f"|{'---|' * 5}"
+    runs = study.on(E5)
+    for name in study.programs(E5, (BASELINE, *MATCHED)):
+        for each in MATCHED:
+            time, transfers, moves = (
+                quantity_of(runs, name, each, what)
+                for what in ("time", "cache_to_cache", "mappings_changed")
+            )
+            yield row(name, f"`{each}`", f"{time:.3f}", f"{transfers:.3f}", f"{moves:.0f}")
+
+
 def unified(study: Study) -> Iterator[str]:
     """A row for each program and ground."""
     yield row(
@@ -220,6 +261,8 @@ TABLES: Mapping[str, Callable[[Study], Iterator[str]]] = {
     "programs": programs,
     "headlines": compared,
     "causes": causes,
+    "halves": halves,
+    "partners": partners,
     "unified": unified,
 }
 
