@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import tempfile
 from pathlib import Path
 
 
@@ -20,7 +22,7 @@ def replace_file(
     file is then kept.
     """
     data = content.encode() if isinstance(content, str) else content
-    if not private and path.exists() and (not path.is_file() or _is_open_file(path)):
+    if not private and _is_written_to(path):
         try:
             with path.open("ab" if path.is_file() else "wb") as stream:
                 stream.write(data)
@@ -47,6 +49,26 @@ def replace_file(
         raise
     if durable:
         _keep_name(path.parent)
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise the `OSError` that `replace_file` would, as far as that is known before; it names
+    `path`.
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if _is_written_to(path):
+            return
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def _is_written_to(path: Path) -> bool:
+    return path.exists() and (not path.is_file() or _is_open_file(path))
 
 
 def _is_open_file(path: Path) -> bool:

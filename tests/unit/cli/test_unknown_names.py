@@ -119,6 +119,7 @@ def test_an_unknown_name_is_wrong_use(
         code, said = done.exit_code, done.output
     assert code == 2, said
     assert listed in said
+    assert list(tmp_path.iterdir()) == [], "what is refused leaves no folder"
 
 
 @pytest.mark.parametrize(
