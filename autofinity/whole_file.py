@@ -5,8 +5,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import tempfile
 from pathlib import Path
+
+_TEMPORARY = ".tmp"
+_LEFTOVER = re.compile(rf"\..+\.[0-9]+-[0-9a-f]{{6}}{re.escape(_TEMPORARY)}", re.DOTALL)
 
 
 def replace_file(
@@ -30,7 +34,7 @@ def replace_file(
             error.filename = str(path)
             raise
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(3).hex()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(3).hex()}{_TEMPORARY}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
@@ -49,6 +53,11 @@ def replace_file(
         raise
     if durable:
         _keep_name(path.parent)
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether the file is one that a killed process has begun in `replace_file`."""
+    return _LEFTOVER.fullmatch(path.name) is not None and path.is_file()
 
 
 def check_replaceable(path: Path) -> None:

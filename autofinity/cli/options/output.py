@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from autofinity.cli.closed_streams import check_stdout
 from autofinity.whole_file import check_replaceable
 
 STDOUT = "-"
@@ -32,6 +33,7 @@ class OutputFile(click.Path):
     ) -> Any:
         """The path, or None."""
         if value == STDOUT and self._stdout:
+            check_stdout()
             return None
         if value == STDOUT:
             self.fail(

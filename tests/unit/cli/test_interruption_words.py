@@ -1,4 +1,4 @@
-"""What an interrupted command says is kept: only work that records promises anything."""
+"""An interrupted command says that results are kept where its work records them, only there."""
 
 from __future__ import annotations
 
