@@ -170,9 +170,8 @@ def sample_of(option: str, texts: tuple[str, ...], known: Collection[str]) -> di
             raise UsageError(f"{option} {part!r}: expected COUNTER=VALUE, for example ipc=0.7")
         if counter not in known:
             raise UsageError(
-                f"{option}: the policy has no {counter!r}; expected {', '.join(known)}"
-                if known
-                else f"{option}: the policy looks at no counter; expected no {counter!r}"
+                f"{option}: the policy has no {counter!r}; expected "
+                + (", ".join(map(one_line, known)) or f"no {option}: it looks at no counter")
             )
         if counter in sample:
             raise UsageError(f"{option}: {counter} is given twice")
