@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
+import tempfile
 from pathlib import Path
+
+_TEMPORARY = ".tmp"
+_LEFTOVER = re.compile(rf"\..+\.[0-9]+-[0-9a-f]{{6}}{re.escape(_TEMPORARY)}", re.DOTALL)
 
 
 def replace_file(
@@ -20,7 +26,7 @@ def replace_file(
     file is then kept.
     """
     data = content.encode() if isinstance(content, str) else content
-    if not private and path.exists() and (not path.is_file() or _is_open_file(path)):
+    if not private and _is_written_to(path):
         try:
             with path.open("ab" if path.is_file() else "wb") as stream:
                 stream.write(data)
@@ -28,7 +34,7 @@ def replace_file(
             error.filename = str(path)
             raise
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(3).hex()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(3).hex()}{_TEMPORARY}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
@@ -47,6 +53,31 @@ def replace_file(
         raise
     if durable:
         _keep_name(path.parent)
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether the file is one that a killed process has begun in `replace_file`."""
+    return _LEFTOVER.fullmatch(path.name) is not None and path.is_file()
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise the `OSError` that `replace_file` would, as far as that is known before; it names
+    `path`.
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if _is_written_to(path):
+            return
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def _is_written_to(path: Path) -> bool:
+    return path.exists() and (not path.is_file() or _is_open_file(path))
 
 
 def _is_open_file(path: Path) -> bool:

@@ -163,13 +163,12 @@ class Explanation:
 
     def __str__(self) -> str:
         from autofinity.policy.explain import explanation_text
-        from autofinity.policy.explain_steps import later_lines
+        from autofinity.policy.explain_steps import answer_first, later_lines
 
         first = self.explained[0]
         later = later_lines(self.given.policy, self.found, self.explained, "`{}=`".format)
-        if later and self.final:
-            later.append(f"final answer: {self.hint.shown}")
-        return explanation_text(first.step.asked, first.why) + "".join(f"{x}\n" for x in later)
+        said = explanation_text(first.step.asked, first.why).splitlines()
+        return "".join(f"{x}\n" for x in (*answer_first(self.found, self.hint), *said, *later))
 
     def _repr_html_(self) -> str:
         from autofinity.api.html import lines_html, table_html

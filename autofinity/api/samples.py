@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
+from autofinity.model.counters import check_count
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ def columns_of(
     for counter in counters:
         for column in (OF_OBSERVATIONS + counter, counter):
             if column in frame.columns:
-                columns[counter] = numbers(frame[column], column, UsageError)
+                values = numbers(frame[column], column, UsageError)
+                check_count(f"the table {name}", counter, min(values[values < 0], default=0.0))
+                columns[counter] = values
                 break
     if counters and not columns:
         raise UsageError(
@@ -105,9 +108,11 @@ def _number(value: Any, counter: str, name: str) -> float:
     try:
         if isinstance(value, str | bytes):
             raise TypeError
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise UsageError(
             f"{name} has {value!r:.60} for {counter}; expected a number, or NaN where the counter "
             "was not measured"
         ) from None
+    check_count(name, counter, number)
+    return number

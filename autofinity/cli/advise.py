@@ -21,7 +21,7 @@ from autofinity.cli.options.placing import near_nodes, near_option, trace_machin
 from autofinity.cli.options.run import policy_option
 from autofinity.cli.options.suite import size_option, suite_option
 from autofinity.cli.options.work import work_option
-from autofinity.cli.printer import complain, say, say_json
+from autofinity.cli.printer import complain, say_json, say_wrapped
 from autofinity.cli.progress import Terminal
 from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
@@ -309,15 +309,14 @@ def _tell(
 
 
 def _print(seen: Seen, sections: tuple[Section, ...], *, err: bool) -> None:
-    say(one_line(f"advice on {seen.program}, on {seen.topology.name}; nothing was done"), err=err)
+    lines = [one_line(f"advice on {seen.program}, on {seen.topology.name}; nothing was done")]
     for section in sections:
-        say(f"\n{section.question}: {one_line(section.advice)}", err=err)
-        for line in section.evidence:
-            say(f"  {one_line(line)}", err=err)
+        lines += ["", f"{section.question}: {one_line(section.advice)}"]
+        lines += [f"  {one_line(line)}" for line in section.evidence]
     if seen.not_measured:
-        say("\nnot measured here" if seen.given is None else "\nnot in the file", err=err)
-        for line in seen.not_measured:
-            say(f"  {one_line(line)}", err=err)
+        lines += ["", "not measured here" if seen.given is None else "not in the file"]
+        lines += [f"  {one_line(line)}" for line in seen.not_measured]
+    say_wrapped(*lines, err=err)
 
 
 def _document(

@@ -14,7 +14,7 @@ import click
 from autofinity.cli.advise_page import keep_curve
 from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import complain, page, say, say_json
+from autofinity.cli.printer import complain, page, say, say_json, say_wrapped
 from autofinity.cli.progress import Terminal
 from autofinity.foreign_text import one_line
 
@@ -82,13 +82,12 @@ def tell(curve: Curve, *, as_json: bool, err: bool = False) -> None:
     if as_json:
         say_json(document(curve), indent=2)
         return
-    say(one_line(f"{curve.counted} of {curve.program}, on {curve.machine}"), err=err)
-    say(f"\n{curve.counted}: {curve.advice}", err=err)
+    title = one_line(f"{curve.counted} of {curve.program}, on {curve.machine}")
+    say_wrapped(title, "", f"{curve.counted}: {curve.advice}", err=err)
     _print_table(curve, err=err)
     for line in _bars(curve):
         say(line, err=err)
-    for line in curve.notes:
-        say(f"  {one_line(line)}", err=err)
+    say_wrapped(*(f"  {one_line(line)}" for line in curve.notes), err=err)
 
 
 def document(curve: Curve) -> dict[str, object]:

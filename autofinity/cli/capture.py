@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from autofinity.cli.help import Command
+from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.program import program_files
 from autofinity.cli.options.suite import programs_option, suite_option
@@ -104,6 +105,7 @@ def command(
                 "--roi applies to a binary; the manifest of a suite sets the region of each program"
             )
         suite = load_suite(suite_path or shipped("training", "suite.toml"))
+        keeps_results()
         traces = capture_traces(
             suite,
             programs,

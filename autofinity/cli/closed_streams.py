@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from autofinity.model.errors import AutofinityError
+
 _NAMES = ("stdin", "stdout", "stderr")
 
 
@@ -24,3 +26,12 @@ def stand_in_for_closed_streams() -> None:
         if getattr(sys, name) is None:
             mode = "w" if descriptor else "r"
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
+def check_stdout() -> None:
+    """Raise `AutofinityError` where a result that has to be written would be lost."""
+    if getattr(sys.stdout, "name", "") == os.devnull:  # the stand-in; one of a shell has a number
+        raise AutofinityError(
+            "standard output is closed, and the result was to go there; expected an open one, or a "
+            "file"
+        )

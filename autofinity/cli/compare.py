@@ -11,6 +11,7 @@ import click
 
 from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
+from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
@@ -139,6 +140,7 @@ def command(
     )
     wanted = replace(wanted, latencies=latencies, page_size=page_size, on=on)
     asked = Asked(wanted, seeds, repeats, paper_seconds, faults_per_page, policy)
+    keeps_results()
     cases = compared(asked, entries, Terminal(quiet=as_json))
     summary = summarise(cases)
     if not summary:

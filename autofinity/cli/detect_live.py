@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
+from autofinity.cli.given_options import given_options
 from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.last_output import complain_unwritten
@@ -47,8 +47,7 @@ def live_program(ctx: click.Context) -> tuple[str, ...] | None:
 
 def refuse_machine(ctx: click.Context) -> None:
     """Raise `UsageError` for a --machine of a program that runs here."""
-    given = ctx.get_parameter_source("machine") is ParameterSource.COMMANDLINE
-    if given and ctx.params["machine"] != "host":
+    if given_options(("machine",)) and ctx.params["machine"] != "host":
         raise UsageError(
             f"--machine {ctx.params['machine']}: a program that runs is on this machine; expected "
             "no --machine, or a trace, which is replayed there"

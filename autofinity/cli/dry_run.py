@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from autofinity.affinity.siblings import siblings_note
 from autofinity.cli.errors import reported
-from autofinity.cli.printer import say
+from autofinity.cli.printer import say, say_wrapped
 from autofinity.foreign_text import one_line
 from autofinity.linux.bind import (
     StartMask,
@@ -124,7 +124,7 @@ def tell(request: Request) -> None:
         ),
         *(("note", line) for line in gaps(topology)),
     ):
-        say(one_line(f"{name:9} {text}"))
+        say_wrapped(one_line(f"{name:9} {text}"), hang=10)
     _table(plan, hint, "asked for" if request.hint else "known")
     say("nothing was started")
 
@@ -186,7 +186,7 @@ def _table(plan: Plan, marked: Hint | None, mark: str) -> None:
         said = f"  ({mark})" if each.hint == marked else ""
         say(f"{each.hint.shown:32}  {each.cores.affinity}{said}")
         for masks in _grouped(each.masks):
-            say(f"      {masks}")
+            say_wrapped(f"      {masks}")
 
 
 def _grouped(masks: tuple[frozenset[OsIndex], ...]) -> list[str]:

@@ -34,9 +34,9 @@ class ReaderGoneError(Exception):
     """The reader of our output went away (`autofinity hints … | head`): no error of ours."""
 
 
-def reported(action: Callable[[], object], *, resumes: bool = False) -> NoReturn:
+def reported(action: Callable[[], object], interruption: Interruption | None = None) -> NoReturn:
     """Do it; every error becomes one line and `sys.exit` with its code. A fault of ours says where
-    its report is kept. Called again after an interruption, the action `resumes`.
+    its report is kept.
 
     Remaining output is written here, once: lost output is one line, too, and exit code 1 where
     nothing else went wrong. A command that was interrupted ends by the signal that did it, whatever
@@ -45,7 +45,7 @@ def reported(action: Callable[[], object], *, resumes: bool = False) -> NoReturn
     stand_in_for_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # who cannot read a box or a dash sees a `?`
-    interruption = Interruption(resumes=resumes)
+    interruption = interruption or Interruption()
     interruption.listen()
     code, said = _outcome(action, interruption)
     lost = flush_output()

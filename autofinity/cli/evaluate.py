@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from autofinity.cli.given_options import given_options, refuse_options
 from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
+from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
@@ -88,7 +90,14 @@ def command(
     profiled. With --machine any, a policy for any machine is judged on each observed machine.
     """
     if options["machine"] == "any":
-        work = wanted_of(options, ()).work if policy is None else None
+        refuse_options(
+            (*_OF_RUNS, *(("work",) if policy else ())),
+            "--machine any judges by observations and makes no runs",
+        )
+        work = None
+        if policy is None:
+            work = wanted_of(options, ()).work
+            keeps_results()
         _across(settings, observations, policy, work, html, as_json=as_json)
         return
     from autofinity.workflow.evaluate import evaluate
@@ -99,6 +108,8 @@ def command(
         observations = None
     elif observations is None and not _says_how_to_profile():
         observations = shipped_observations(wanted.machine)
+    if observations is None or policy is None:
+        keeps_results()
     done = evaluate(
         wanted,
         settings,
@@ -216,13 +227,15 @@ _TITLES = {
 }
 
 
+_PROFILING = ("latencies", "page_size", "sizes", "affinities", "period_us", "jobs", "on")
+"""Parameters of profiling that shipped observations fix."""
+_OF_RUNS = (*_PROFILING, "suite_path", "programs", "threads", "train_threads")
+"""Parameters that choose the runs of one machine."""
+
+
 def _says_how_to_profile() -> bool:
     """Whether the command line has an option of profiling that the shipped observations fix."""
     from autofinity.workflow.observations import is_shipped_suite
 
-    context = click.get_current_context()
-    given = ("latencies", "page_size", "sizes", "affinities", "period_us", "jobs", "on", "work")
-    return any(
-        context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        for name in given
-    ) or not is_shipped_suite(context.params["suite_path"])
+    suite = click.get_current_context().params["suite_path"]
+    return bool(given_options((*_PROFILING, "work"))) or not is_shipped_suite(suite)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,9 @@ from autofinity.cli.help import Command
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
-from autofinity.cli.printer import say, say_json
+from autofinity.cli.printer import say, say_json, say_wrapped
 from autofinity.foreign_text import one_line
+from autofinity.model.counters import check_count
 from autofinity.model.errors import UsageError
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.run_records import database_named
@@ -68,7 +69,8 @@ def command(
     """Show which rule decides for a sample, by which margin, and which hint comes second.
 
     RUN is the number of a run in `autofinity status`, or `last`. The explanation is of the recorded
-    sample; the CPU mask of every thread is listed, and so is everything else that pins threads.
+    sample. While the run lives, the CPU mask of every thread and everything else that pins threads
+    are listed, too.
 
     A policy may ask for a second sample in another affinity (--second) before the final answer.
 
@@ -88,11 +90,16 @@ def command(
         raise UsageError(
             "--sample is missing; expected --sample COUNTER=VALUE,… or the number of a run"
         )
-    start, probe = sample_of(samples), sample_of(second_samples)
+    known = (*read.counters, *read.facts)
+    start = sample_of("--sample", samples, known)
+    probe, tried = (
+        sample_of(option, texts, read.counters)
+        for option, texts in (("--second", second_samples), ("--trial", trial_samples))
+    )
     facts = {name: start.pop(name) for name in read.facts if name in start}
     lacking = [name for name in read.facts if name not in facts]
     read = on_machine(read, facts)
-    given = Given(read, start, probe or None, sample_of(trial_samples) or None)
+    given = Given(read, start, probe or None, tried or None)
     found, explained = explain_steps(given)
     why, again = explained[0].why, explained[1] if len(explained) > 1 else None
     second = read.second_after(why.decision.hint)
@@ -109,8 +116,6 @@ def command(
         say_json(document)
     else:
         _print(read, found, explained, lacking)
-        if second is not None and final is not None:
-            say(f"final answer: {final.shown}")
         if second is None and probe:
             say("--second is ignored: this answer is final", err=True)
         if trial_samples and not probe:
@@ -126,13 +131,13 @@ def _print(
     lacking: Sequence[str],
 ) -> None:
     from autofinity.policy.explain import explanation_text
-    from autofinity.policy.explain_steps import later_lines
+    from autofinity.policy.explain_steps import answer_first, later_lines
 
     why = explained[0].why
-    say(explanation_text(read, why), newline=False)
+    said = explanation_text(read, why).splitlines()
     later = later_lines(read, found, explained, lambda sample: f"--{sample}")
-    for line in (*_wishes(lacking, why), *later):
-        say(line)
+    answer = answer_first(found, found.steps[-1].decision.hint)
+    say_wrapped(*answer, *said, *_wishes(lacking, why), *later)
 
 
 def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:
@@ -150,8 +155,10 @@ def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:
     return lines
 
 
-def sample_of(texts: tuple[str, ...]) -> dict[str, float]:
-    """`a=1,b=2e6` → values by counter. Raises `UsageError` naming the part that is wrong."""
+def sample_of(option: str, texts: tuple[str, ...], known: Collection[str]) -> dict[str, float]:
+    """`a=1,b=2e6` → values by name, of those `known`. Raises `UsageError` naming the part that is
+    wrong.
+    """
     sample: dict[str, float] = {}
     for part in (part.strip() for text in texts for part in text.split(",")):
         counter, equals, value = part.rpartition("=")
@@ -160,9 +167,15 @@ def sample_of(texts: tuple[str, ...]) -> dict[str, float]:
         except ValueError:
             equals = ""
         if not equals or not counter:
-            raise UsageError(f"--sample {part!r}: expected COUNTER=VALUE, for example ipc=0.7")
+            raise UsageError(f"{option} {part!r}: expected COUNTER=VALUE, for example ipc=0.7")
+        if counter not in known:
+            raise UsageError(
+                f"{option}: the policy has no {counter!r}; expected "
+                + (", ".join(map(one_line, known)) or f"no {option}: it looks at no counter")
+            )
         if counter in sample:
-            raise UsageError(f"--sample: {counter} is given twice")
+            raise UsageError(f"{option}: {counter} is given twice")
+        check_count(option, counter, number)
         sample[counter] = number
     return sample
 

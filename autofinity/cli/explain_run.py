@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from autofinity.cli.printer import say, say_json
+from autofinity.cli.printer import say_json, say_wrapped
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import Hint
 from autofinity.model.policy import RulePolicy
@@ -40,12 +40,13 @@ def explain_run(text: str, db: Path, html: Path | None, *, as_json: bool) -> Non
 def _print(found: RunNow, policy: RulePolicy | None, trouble: str) -> None:
     run = found.run
     state = f"running, {run.phase or 'starting'}" if found.alive else "ended"
-    say(f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {run.threads or '?'} threads")
-    decided = _decided(found, policy)
-    for line in (*_policy_lines(found), *_undecided_lines(found, policy, trouble), *decided):
-        say(line)
-    for line in _surroundings(found):
-        say(line)
+    say_wrapped(
+        f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {run.threads or '?'} threads",
+        *_policy_lines(found),
+        *_undecided_lines(found, policy, trouble),
+        *_decided(found, policy),
+        *_surroundings(found),
+    )
     authors = {
         "autofinity": "by autofinity",
         "nobody": "as at the start",
@@ -53,7 +54,7 @@ def _print(found: RunNow, policy: RulePolicy | None, trouble: str) -> None:
     }
     for thread in found.threads:
         name = one_line(thread.name)
-        say(f"thread {thread.tid} {name}: CPUs {thread.cpus} ({authors[thread.author]})")
+        say_wrapped(f"thread {thread.tid} {name}: CPUs {thread.cpus} ({authors[thread.author]})")
 
 
 def _policy_lines(found: RunNow) -> list[str]:
@@ -83,11 +84,22 @@ def _decided(found: RunNow, policy: RulePolicy | None) -> list[str]:
     looks = _looks(found, policy)
     if policy is None or not looks:
         return []
-    lines = _before(found) + explanation_text(policy, looks[0].why).splitlines()
+    lines = [f"final answer: {_shown(found.run.hint)}"] if len(looks) > 1 else []
+    lines += _before(found) + explanation_text(policy, looks[0].why).splitlines()
     for look in looks[1:]:
         lines.append(f"{look.title}:")
         lines += [f"  {line}" for line in explanation_text(look.policy, look.why).splitlines()]
-    return lines + _after(policy)
+    return lines + _trial_lines(found.run, policy, looks) + _after(policy)
+
+
+def _trial_lines(run: RunRecord, policy: RulePolicy, looks: Sequence[_Look]) -> list[str]:
+    """The trial where it decided: its sample is on no record, its answer is."""
+    trial = policy.trial
+    if trial is None or len(looks) == 1 or run.hint != str(trial.hint):
+        return []
+    if policy.other_counts is not None or looks[-1].why.decision.hint == trial.hint:
+        return []
+    return [f"a trial of {trial.hint.shown} decided; the sample of the trial is not on record"]
 
 
 class _Look(NamedTuple):

@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from autofinity.cli.help import Command
+from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.figure import document, picture_option, show
 from autofinity.cli.options.json import json_option
@@ -169,6 +170,7 @@ def command(
     inputs = of_mechanisms.own_input or size or of_mechanisms.size
     wanted = with_own_input(of_mechanisms, wanted)
     asked = Asked(wanted, seeds, repeats or of_mechanisms.repeats, paper_seconds)
+    keeps_results()
     drawn = of_mechanisms.drawn(PaperRuns(asked, inputs, terminal))
     if as_json:
         about = {"figure": name, "source": of_mechanisms.source}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from autofinity.affinity.openmp import OPENMP
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import say, say_json
+from autofinity.cli.printer import say_json, say_wrapped
 from autofinity.model.affinity import Hint
 from autofinity.policy.readable import hint_text
 
@@ -39,9 +39,9 @@ def tell_meanings(hints: Sequence[Hint], *, as_json: bool) -> None:
         table.add_row(str(hint), hint.name, hint_text(hint), *openmp)
     print_table(table)
     for words in {words for hint in hints if (words := OPENMP[hint]) and words.where}:
-        say(f"{words.places}: {words.where}")
+        say_wrapped(f"{words.places}: {words.where}")
     if any(OPENMP[hint] is None for hint in hints):
-        say(
+        say_wrapped(
             "a list: depends on machine and thread count; `autofinity hints -t N --hint HINT --as "
             "omp`"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from autofinity.affinity.launchers.table import LAUNCHERS, WORDS
+from autofinity.cli.given_options import given_options
 from autofinity.cli.help import Command
 from autofinity.cli.hint_meanings import tell_meanings, wishes
 from autofinity.cli.options.cpus import available_cpus
@@ -102,6 +103,8 @@ def command(
     if rank is not None and rank >= (ranks or 0):
         raise UsageError(f"there is no rank {rank}; expected --ranks above it")
     wanted = HINTS if hint is None else (hint,)
+    if given_options(("machine",)):
+        machine_topology(machine)  # an unknown name is refused without --threads, too
     if threads is None:
         if tool is not None or available is not None or near is not None:
             raise UsageError("core sets need a thread count; give it with --threads")

@@ -23,6 +23,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import Never
 
+import click
+
 from autofinity.cli.printer import complain
 
 _OURS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
@@ -36,12 +38,17 @@ _PATIENCE_S = 1.0
 class Interruption:
     """Which signal has come, if any has."""
 
-    def __init__(self, *, resumes: bool) -> None:
-        self.said = "interrupted; recorded results are kept" if resumes else "interrupted"
-        """The last line of a command that is ended."""
-        self._under_way = "will be finished and kept" if resumes else "are ended"
+    def __init__(self) -> None:
+        self.keeps = False
+        """Whether the work keeps what it has made so far, and goes on from there when its command
+        is called again."""
         self._by: signal.Signals | None = None
         self._since_s = 0.0
+
+    @property
+    def said(self) -> str:
+        """The last line of a command that is ended."""
+        return "interrupted; recorded results are kept" if self.keeps else "interrupted"
 
     def listen(self) -> None:
         """From now on those signals interrupt; one that is ignored (nohup) stays so.
@@ -90,7 +97,15 @@ class Interruption:
         if self._by is None:
             complain(self.said)
             self.end(signal.Signals(number))
-        complain(f"interrupted; present runs {self._under_way}; Ctrl-C again ends at once")
+        then = "will be finished and kept" if self.keeps else "are ended"
+        complain(f"interrupted; present runs {then}; Ctrl-C again ends at once")
+
+
+def keeps_results() -> None:
+    """Say of the command under way that its work keeps results run by run from now on."""
+    interruption = click.get_current_context().find_object(Interruption)
+    if interruption is not None:
+        interruption.keeps = True
 
 
 def _forget_terminal() -> None:

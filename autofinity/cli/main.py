@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import sys
 
 import click
 
 from autofinity import __version__
 from autofinity.cli.errors import ReaderGoneError, reported
+from autofinity.cli.interruption import Interruption
 from autofinity.cli.removed import refusal
 from autofinity.cli.renamed import in_present_words
 
@@ -60,8 +60,6 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
 }
 _ALL = "autofinity.every_option"
-RESUMING = ("capture", "profile", "train", "evaluate", "compare", "figure")
-"""Commands that keep what they have made so far, and go on from there when called again."""
 COMMANDS = {name: line for section in SECTIONS.values() for name, line in section.items()}
 
 
@@ -139,5 +137,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line."""
-    resumes = any(word in RESUMING for word in sys.argv[1:2])
-    reported(lambda: cli.main(prog_name="autofinity", standalone_mode=False), resumes=resumes)
+    interruption = Interruption()
+    reported(
+        lambda: cli.main(prog_name="autofinity", standalone_mode=False, obj=interruption),
+        interruption,
+    )

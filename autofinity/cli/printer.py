@@ -1,6 +1,7 @@
 """The one way to the standard streams: nothing in foreign text reaches a terminal as a command.
 
     report                ─► say           unprintable characters are shown as escapes
+    sentences             ─► say_wrapped   the same, within the width of a terminal
     notice, error         ─► complain      the same on stderr, a sentence
     --json                ─► say_json      JSON of plain ASCII
     a file on stdout      ─► hand_over     as it is into a pipe, as `say` onto a terminal
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from autofinity.cli.closed_streams import check_stdout
+from autofinity.cli.wrapped import room, wrapped
 from autofinity.foreign_text import printable
 
 if TYPE_CHECKING:
@@ -30,6 +33,16 @@ _UNBOUNDED = 10_000
 def say(text: str = "", *, err: bool = False, newline: bool = True) -> None:
     """Text that may hold foreign text, on stdout or stderr; its newlines stay."""
     click.echo(printable(text), err=err, nl=newline)
+
+
+def say_wrapped(*lines: str, err: bool = False, hang: int = 2) -> None:
+    """Lines as `say` writes them, broken between words where a terminal is narrower; what goes on
+    begins `hang` columns further in.
+    """
+    width = room(sys.stderr if err else sys.stdout)
+    for line in printable("\n".join(lines)).split("\n"):
+        for piece in [line] if width is None else wrapped(line, width, hang):
+            say(piece, err=err)
 
 
 def complain(message: str) -> None:
@@ -44,7 +57,10 @@ def say_json(document: object, indent: int | None = None) -> None:
 
 
 def hand_over(text: str) -> None:
-    """A file's text on stdout: its bytes into a pipe or a file, readable onto a terminal."""
+    """A file's text on stdout: its bytes into a pipe or a file, readable onto a terminal. Raises
+    `AutofinityError` where stdout is closed.
+    """
+    check_stdout()
     click.echo(printable(text) if sys.stdout.isatty() else text, nl=False)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from autofinity.cli.help import Command
+from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.error import error_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import output_option
@@ -133,6 +134,7 @@ def command(
         error=error,
     )
     wanted.suite.pick(certify)
+    keeps_results()
     if only_estimate:
         _print_cost(wanted.machine, estimate(wanted, Terminal()), as_json)
         return

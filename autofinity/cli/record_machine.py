@@ -35,10 +35,6 @@ def command(output: Path | None, name: str | None, quick: bool, as_json: bool) -
     from autofinity.cli.machines import document
     from autofinity.workflow.record_machine import record_machine
 
-    if output is not None and not output.parent.is_dir():
-        raise click.BadParameter(
-            f"the folder {output.parent} does not exist", param_hint="--output"
-        )
     made = record_machine(
         name or (output.stem if output else "host"),
         quick=quick,

@@ -7,7 +7,7 @@ import click
 from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import hand_over, say, say_json
+from autofinity.cli.printer import hand_over, say_json, say_wrapped
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.shipped import PAPERS_END, policy_names
@@ -40,10 +40,9 @@ def command(policy: str | None, words: bool, as_json: bool) -> None:
     if as_json:
         hand_over(files.dumps(read))
     elif words:
-        for line in policy_in_words(read):
-            say(line)
+        say_wrapped(*policy_in_words(read))
     else:
-        say(policy_text(read), newline=False)
+        say_wrapped(*policy_text(read).splitlines())
 
 
 def _tell_shipped(*, as_json: bool) -> None:
@@ -58,7 +57,7 @@ def _tell_shipped(*, as_json: bool) -> None:
         row = _document(name, policy)
         table.add_row(name, *(str(row[key]) for key in ("machine", "threads", "rules", "method")))
     print_table(table)
-    say("`--policy NAME` takes a name; `autofinity show NAME` prints the rules")
+    say_wrapped("`--policy NAME` takes a name; `autofinity show NAME` prints the rules")
 
 
 def _document(name: str, policy: RulePolicy) -> dict[str, object]:

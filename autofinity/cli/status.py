@@ -119,15 +119,17 @@ def _print(found: Status) -> None:
         print_table(table, console)
     if found.runs:
         table = titled(
-            "latest runs", "run", "pid", "started", "ended", "threads", "hint", "bound", "notes"
+            "latest runs",
+            *("run", "program", "pid", "started", "lasted", "threads", "hint", "bound", "notes"),
         )
         for run in found.runs:
             add(
                 table,
                 str(run.id),
+                run.path.rpartition("/")[2] or run.path,
                 str(run.pid),
                 _when(run.started),
-                _when(run.ended) if run.ended else "-",
+                f"{run.ended - run.started:.4g} s" if run.ended else "-",
                 str(run.threads or "-"),
                 Hint.from_letters(run.hint).shown if run.hint else "-",
                 str(run.bound),

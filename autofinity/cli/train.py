@@ -8,6 +8,7 @@ from typing import Unpack
 import click
 
 from autofinity.cli.help import Command
+from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options
 from autofinity.cli.options.output import output_option
@@ -56,7 +57,9 @@ def command(
     from autofinity.policy.readable import policy_text
     from autofinity.workflow.train import train
 
-    learned = train(wanted_of(options, thread_counts(threads)), settings, Terminal())
+    wanted = wanted_of(options, thread_counts(threads))
+    keeps_results()
+    learned = train(wanted, settings, Terminal())
     files.save(learned.policy, output)
     if as_json:
         hand_over(files.dumps(learned.policy))

@@ -120,7 +120,7 @@ def with_second_look(
     _, before = first.held_out(losses, tuple(policy.cut_points), settings.most_rules)
     again = _mentioned(first.workload, len(losses)) & _mentioned(seen.workload, len(losses))
     if not again.any():
-        return policy, f"no second look: no program was profiled in {probe.shown}, too"
+        return policy, f"no second look: no case was profiled in {probe.shown}, too"
     try:
         report = choose_by_regret(
             seen.features,
@@ -135,7 +135,7 @@ def with_second_look(
         return policy, f"no second look: {error}"
     _, lost = seen.held_out(losses, report.chosen, settings.most_rules)
     told = (
-        f"a second look in {probe.shown} at {again.sum()} programs takes their loss, when held "
+        f"a second look in {probe.shown} at {again.sum()} cases takes their loss, when held "
         f"out, from {np.nansum(before[again]):.3g} to {np.nansum(lost[again]):.3g}"
     )
     if not report.chosen or not np.nansum(lost[again]) < np.nansum(before[again]):

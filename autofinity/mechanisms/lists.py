@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autofinity.mechanisms.registry import BY_POLICY, LIVE, TABLE, Entry
 
-_HELP_COLUMNS = 96
+_HELP_COLUMNS = 80
 _NAME_AT, _ABOUT_AT = 22, 34
 
 

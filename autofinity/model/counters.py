@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from autofinity.model.errors import UsageError
+
 
 @dataclass(frozen=True, slots=True)
 class CounterSample:
@@ -43,3 +45,9 @@ class Behaviour:
     def __getitem__(self, counter: str) -> float:
         """Value of a counter; NaN when it was not measured (every condition on it is false)."""
         return self.values.get(counter, float("nan"))
+
+
+def check_count(where: str, counter: str, value: float) -> None:
+    """Raise `UsageError`, which names both, for a count below 0; NaN was not measured."""
+    if value < 0:
+        raise UsageError(f"{where} has {value:g} for {counter}; expected 0 or more, or NaN")

@@ -34,6 +34,13 @@ def explain_steps(given: Given) -> tuple[Steps, tuple[ExplainedStep, ...]]:
     )
 
 
+def answer_first(found: Steps, hint: Hint) -> list[str]:
+    """The final answer `hint`, for a person; none where the first answer, which follows, is it."""
+    if found.awaits is not None:
+        return [f"not final yet: the policy asks for a sample in {found.awaits.shown}"]
+    return [] if len(found.steps) == 1 else [f"final answer: {hint.shown}"]
+
+
 def later_lines(
     policy: RulePolicy, found: Steps, explained: tuple[ExplainedStep, ...], ask: Ask
 ) -> list[str]:

@@ -30,6 +30,16 @@ def best_matches(topology: Topology, threads: int) -> list[Affinity]:
     return list(found)
 
 
+def check_selection(wanted: str) -> None:
+    """Raise `UsageError` unless `wanted` is one that `select` takes with enough best matches."""
+    if wanted in ("all", "hints", "screen") or wanted.removeprefix("screen:").isdecimal():
+        return
+    raise UsageError(
+        f"--affinities {wanted!r}: expected 'all', 'hints', a number, 'screen' or 'screen:' "
+        "and a number"
+    )
+
+
 def select(topology: Topology, threads: int, wanted: str, seed: int) -> list[Affinity]:
     """Affinities to profile, best matches first.
 
@@ -39,6 +49,7 @@ def select(topology: Topology, threads: int, wanted: str, seed: int) -> list[Aff
     `screen`. Raises `UsageError` for anything else, and for a number below the count of best
     matches.
     """
+    check_selection(wanted)
     matches = best_matches(topology, threads)
     if wanted == "hints":
         return matches
@@ -107,11 +118,6 @@ def _new(known: dict[Affinity, None], found: Iterable[Affinity]) -> list[Affinit
 
 def _number(text: str, wanted: str, matches: Sequence[Affinity], threads: int) -> int:
     """Number of affinities that `wanted` asks for."""
-    if not text.isdigit():
-        raise UsageError(
-            f"--affinities {wanted!r}: expected 'all', 'hints', a number, 'screen' or 'screen:' "
-            "and a number"
-        )
     if int(text) < len(matches):
         raise UsageError(
             f"--affinities {wanted}: the hints alone have {len(matches)} best matches for "

@@ -192,6 +192,8 @@ def as_json(
 
 
 def _won(summary: Summary) -> str:
+    if not summary.interesting:
+        return "no interesting case"
     return f"{summary.wins} of {summary.interesting} interesting cases won"
 
 

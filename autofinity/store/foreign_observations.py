@@ -10,7 +10,13 @@ from autofinity.foreign_frame import shown
 from autofinity.model.affinity import Affinity
 from autofinity.model.errors import StoreError
 from autofinity.model.observation import PlacedBy
-from autofinity.store.observation_table import PLACEMENT_COLUMN, Coded, Floats, ObservationTable
+from autofinity.store.observation_table import (
+    COUNTER_PREFIX,
+    PLACEMENT_COLUMN,
+    Coded,
+    Floats,
+    ObservationTable,
+)
 
 
 def check_meanings(table: ObservationTable) -> None:
@@ -45,6 +51,12 @@ def check_meanings(table: ObservationTable) -> None:
             raise StoreError(
                 f"the column {name!r} has {odd[0]:g}, expected 0 or more, or NaN where it was not "
                 "measured"
+            )
+    for name, values in table.counters.items():
+        if (odd := values[values < 0]).size:
+            raise StoreError(
+                f"the column {COUNTER_PREFIX + name!r} has {odd[0]:g}, expected 0 or more, or NaN "
+                "where it was not measured"
             )
 
 

@@ -20,6 +20,7 @@ from autofinity.model.errors import PolicyError
 from autofinity.model.policy import RulePolicy
 from autofinity.own_code import digest_of_code
 from autofinity.policy import files
+from autofinity.whole_file import is_leftover
 
 FOLDER = "judged"
 MOST_KEYS = 8
@@ -65,10 +66,12 @@ class KeptPolicies:
 
 
 def _is_kept(folder: Path) -> bool:
-    """Whether a folder is one of ours, and nothing else is in it."""
+    """Whether a folder is one of ours: nothing is in it but our files, whole or begun."""
     if not _DIGEST.fullmatch(folder.name) or folder.is_symlink() or not folder.is_dir():
         return False
-    return all(
-        each.suffix == ".json" and _DIGEST.fullmatch(each.stem) and each.is_file()
-        for each in folder.iterdir()
-    )
+    return all(map(_is_ours, folder.iterdir()))
+
+
+def _is_ours(path: Path) -> bool:
+    whole = path.suffix == ".json" and _DIGEST.fullmatch(path.stem) and path.is_file()
+    return bool(whole) or is_leftover(path)

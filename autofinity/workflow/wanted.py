@@ -9,6 +9,7 @@ Observations are in `MACHINE-20us/` for another sample period than the default, 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import math
 import os
@@ -16,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofinity.model.errors import UsageError
+from autofinity.profiling.selection import check_selection
 from autofinity.resources import shipped
 from autofinity.trace.manifest import Suite, load_suite
 
@@ -76,6 +78,7 @@ class Wanted:
                 raise UsageError(f"{name} {number}: expected at least 1")
         if self.period_us is not None and not 0 < self.period_us < math.inf:
             raise UsageError(f"period_us {self.period_us}: expected microseconds, more than 0")
+        check_selection(self.affinities)
 
     @property
     def native(self) -> bool:
@@ -108,7 +111,7 @@ def wanted_on(
     """
     path = suite or shipped("training", "suite.toml")
     wanted = Wanted(machine, load_suite(path), programs, sizes, threads, jobs, Path(), on=on)
-    return replace(wanted, work=work_folder(work, path))  # what is refused leaves no folder
+    return replace(wanted, work=work_folder(work, path))
 
 
 def observations_folder(wanted: Wanted) -> Path:
@@ -126,7 +129,8 @@ def observations_folder(wanted: Wanted) -> Path:
 
 
 def work_folder(given: Path | None, suite: Path) -> Path:
-    """The given folder, or one in the user's cache that belongs to this suite manifest.
+    """The given folder, or one in the user's cache that belongs to this suite manifest; what is
+    kept there first makes it.
 
     Raises `UsageError` where there is no such folder and none can be made.
     """
@@ -135,13 +139,22 @@ def work_folder(given: Path | None, suite: Path) -> Path:
         place = os.path.realpath(suite)  # `resolve` would fail for a link to itself
         key = hashlib.sha256(os.fsencode(place)).hexdigest()[:12]
         given = cache / "autofinity" / f"{suite.parent.name}-{key}"
-    try:
-        given.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot make the work folder {given}: {error.strerror}; name another with --work"
-        ) from error
+    if reason := _refusal(given):
+        raise UsageError(f"cannot make the work folder {given}: {reason}; name another with --work")
     return given
+
+
+def _refusal(folder: Path) -> str:
+    """Why the folder cannot be made or written, as far as that is known before; empty: it can."""
+    there = folder.absolute()
+    try:
+        while not there.exists():
+            there = there.parent
+    except OSError as error:
+        return str(error.strerror)
+    if not there.is_dir():
+        return os.strerror(errno.ENOTDIR)
+    return "" if os.access(there, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
 
 
 def _cache_folder() -> Path:

@@ -131,6 +131,17 @@ def test_a_program_runs_whichever_streams_are_closed_and_finds_them_closed(
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words", ["export any-machine", "export any-machine -o -", "record-machine --quick -o -"]
+)
+def test_a_file_for_stdout_that_is_closed_is_an_error_in_words(run: Runner, words: str) -> None:
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", run.launcher, *words.split()]
+    done = subprocess.run(command, env=run.env, capture_output=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"autofinity: standard output is closed")
+    assert done.stderr.count(b"\n") == 1
+
+
 @pytest.mark.parametrize("closed", CLOSED)
 @pytest.mark.parametrize(
     "words", [("machines",), ("hints", "-t", "2", "--machine", "opteron-6164he"), ("nonsense",)]

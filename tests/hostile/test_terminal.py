@@ -64,7 +64,7 @@ def policy(tmp_path: Path) -> Path:
     [
         ("show",),
         ("show", "--json"),
-        ("explain", "--sample", "x=1"),
+        ("explain", "--sample", f"{HOSTILE}=1"),
         *(("export", "--format", form) for form in ("text", "json", "sql", "markdown")),
     ],
 )
@@ -79,6 +79,14 @@ def test_a_policy(on_terminal: OnTerminal, policy: Path, arguments: tuple[str, .
         assert_plain(text, r"a\\x1b\[2J")
     else:
         assert_plain(text)
+
+
+def test_a_counter_that_the_policy_has_not_is_said_plainly(
+    on_terminal: OnTerminal, policy: Path
+) -> None:
+    code, text = on_terminal("explain", str(policy), "--sample", f"{HOSTILE}?=1")
+    assert code == 2, text
+    assert_plain(text)
 
 
 @pytest.fixture

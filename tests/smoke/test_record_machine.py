@@ -99,4 +99,4 @@ def test_the_operating_system_is_measured(spec: MachineSpec) -> None:
 def test_a_folder_that_is_not_there_is_said_before_anything_is_measured(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, ["-o", str(tmp_path / "no" / "host.toml")])
     assert result.exit_code == 2
-    assert "does not exist" in result.stderr
+    assert "there is no folder" in result.stderr

@@ -284,6 +284,7 @@ def test_wrong_use_is_exit_code_two_and_help_zero(run: Runner) -> None:
     assert helped.stdout.startswith(b"Usage: autofinity run")
     assert len(helped.stdout.splitlines()) <= 40, "one screen"
     whole = run("--help-all")
+    assert max(map(len, whole.stdout.splitlines())) <= 80
     assert whole.stdout.startswith(helped.stdout[: helped.stdout.index(b"\n\n`autofinity status`")])
     assert b"--mechanism" in whole.stdout
 

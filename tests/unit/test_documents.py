@@ -167,3 +167,11 @@ def option(word: str) -> str:
     """`--name` of `--name=value` and `[--name`; what is no option is `--help`, which all know."""
     found = re.match(r"\[?(--?[a-z][a-z-]*)", word)
     return found[1] if found else "--help"
+
+
+def test_git_ignores_what_the_tutorial_makes_in_a_clone() -> None:
+    ignored = {line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()}
+    text = "".join(page.read_text() for page in ROOT.glob("docs/tutorial/*.md"))
+    made = re.findall(r"(?:-o |--work |mkdir -p |^cat >+)([a-z][\w./]*)", text, re.MULTILINE)
+    assert len(made) > 8
+    assert {path.partition("/")[0] for path in made} <= ignored

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from autofinity.cli.options.output import OutputFile
-from autofinity.model.errors import UsageError
 
 
 def _checked(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
@@ -17,8 +16,6 @@ def _checked(context: click.Context, option: click.Parameter, path: Path | None)
     from autofinity.report.plotly_script import check_plotly
 
     check_plotly()
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"--html {path}: there is no folder {path.parent}; expected one that is")
     return path
 
 

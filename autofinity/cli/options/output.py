@@ -9,6 +9,9 @@ from typing import Any
 
 import click
 
+from autofinity.cli.closed_streams import check_stdout
+from autofinity.whole_file import check_replaceable
+
 STDOUT = "-"
 """In place of a file: standard output, where a command prints nothing else there."""
 
@@ -30,6 +33,7 @@ class OutputFile(click.Path):
     ) -> Any:
         """The path, or None."""
         if value == STDOUT and self._stdout:
+            check_stdout()
             return None
         if value == STDOUT:
             self.fail(
@@ -38,7 +42,19 @@ class OutputFile(click.Path):
                 param,
                 ctx,
             )
-        return super().convert(value, param, ctx)
+        path = super().convert(value, param, ctx)
+        if not self.dir_okay:
+            self._check(Path(os.fsdecode(path)), param, ctx)
+        return path
+
+    def _check(self, path: Path, param: click.Parameter | None, ctx: click.Context | None) -> None:
+        """Fail where no file can be written there: before any work is done for it."""
+        if not path.absolute().parent.is_dir():
+            self.fail(f"{path}: there is no folder {path.parent}; expected one that is", param, ctx)
+        try:
+            check_replaceable(path)
+        except OSError as error:
+            self.fail(f"{path} cannot be written: {error.strerror}", param, ctx)
 
 
 def output_option[**P, R](

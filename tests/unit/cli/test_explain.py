@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from autofinity.cli.main import cli
+from autofinity.model.errors import UsageError
 
 SAMPLE = "instructions=1e9,llc_requests=5e7,cache_to_cache_transfers_other_llc=1e4"
 
@@ -41,7 +42,20 @@ def test_the_final_answer_is_named_once_all_samples_are_there(
     assert (document["tries"], document["final"]) == (tries, final)
 
 
-def test_the_final_answer_is_the_last_line() -> None:
+@pytest.mark.parametrize("option", ["--sample", "--second", "--trial"])
+def test_a_count_below_0_is_refused_by_name(option: str) -> None:
+    words = ["explain", "any-machine", "--sample", SAMPLE][: 2 if option == "--sample" else 4]
+    with pytest.raises(UsageError, match=f"{option} has -5 for instructions"):
+        CliRunner().invoke(cli, [*words, option, "instructions=-5"], catch_exceptions=False)
+
+
+def test_an_answer_that_is_not_final_says_so_first() -> None:
+    done = CliRunner().invoke(cli, ["explain", "any-machine", "--sample", SAMPLE])
+    first = "not final yet: the policy asks for a sample in few-sockets-shared-caches (slP)"
+    assert done.stdout.splitlines()[0] == first
+
+
+def test_the_final_answer_is_the_first_line() -> None:
     words = ["--second", "instructions=1.1e9", "--trial", "instructions=1.2e9"]
     done = CliRunner().invoke(cli, ["explain", "any-machine", "--sample", SAMPLE, *words])
-    assert done.stdout.splitlines()[-1] == "final answer: few-sockets-own-caches (sLP)"
+    assert done.stdout.splitlines()[0] == "final answer: few-sockets-own-caches (sLP)"

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from autofinity.cli.main import COMMANDS, cli
-from autofinity.model.errors import AutofinityError, CapabilityError, UsageError
+from autofinity.model.errors import AutofinityError, CapabilityError
 from autofinity.report import plotly_script
 
 WITH = {"evaluate", "compare", "explain", "advise", "detect"}
@@ -44,9 +44,11 @@ def test_without_plotly_the_extra_is_named_and_without_the_option_nothing_is_mis
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    error = refused(*SAMPLE, "--html", str(tmp_path / "none" / "page.html"))
-    assert isinstance(error, UsageError)
-    assert str(tmp_path / "none") in str(error)
+    done = CliRunner().invoke(
+        cli, [*SAMPLE, "--html", str(tmp_path / "none" / "page.html")], terminal_width=500
+    )
+    assert done.exit_code == 2
+    assert f"there is no folder {tmp_path / 'none'}" in done.output
 
 
 FULL = "/dev/full"

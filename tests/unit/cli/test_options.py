@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from autofinity.cli.help import SUBJECTS, Command
-from autofinity.cli.main import COMMANDS, RESUMING, cli
+from autofinity.cli.main import COMMANDS, cli
 from autofinity.cli.removed import REMOVED
 from autofinity.cli.renamed import RENAMED, Renamed, in_present_words
 from autofinity.cli.run import options_of_run
@@ -161,13 +161,3 @@ def test_an_option_that_is_renamed_works_by_its_old_name_until_the_next_release(
 def test_a_renamed_option_reaches_its_command() -> None:
     said = CliRunner().invoke(cli, ["simulate", "none", "--period-us", "x"], terminal_width=500)
     assert "xus: expected a length such as 500us" in said.output
-
-
-def test_what_says_that_results_are_kept_has_a_folder_that_keeps_them() -> None:
-    keeping = {
-        name for name in COMMANDS if {"--work", "--output"} & {o.opts[0] for o in options(name)}
-    }
-    assert set(RESUMING) <= keeping
-    with_work = {name for name in COMMANDS if "--work" in {o.opts[0] for o in options(name)}}
-    assert with_work - set(RESUMING) == {"advise"}, "which measures once, and keeps traces only"
-    assert set(RESUMING) - with_work == {"capture"}, "which keeps traces"

@@ -21,7 +21,8 @@ WHOLE = ("explain", "any-machine", "--sample", "instructions=1e9")
 UNKNOWN = [
     # machines
     *((words, "opteron-6164he") for words in (
-        "topology -m nosuch", "hints -m nosuch -t 2", "affinities -m nosuch -t 2",
+        "topology -m nosuch", "hints -m nosuch", "hints -m nosuch -t 2",
+        "affinities -m nosuch -t 2",
         "map --matrix MATRIX -m nosuch", "simulate TRACE -m nosuch", "detect TRACE -m nosuch",
         "advise TRACE -m nosuch", "compare -m nosuch -t 4", "figure kmaf14-12 -m nosuch",
         "profile -m nosuch", "train -m nosuch -o FOLDER/x", "evaluate -m nosuch",
@@ -59,6 +60,9 @@ UNKNOWN = [
     *((words, "llc_misses") for words in (
         f"rules {OBSERVATIONS} --counters nosuch", f"table {OBSERVATIONS} --counters nosuch",
         f"bins {OBSERVATIONS} --counters nosuch", "coverage -m xeon-e5-2650 --counters nosuch",
+    )),
+    *((f"explain any-machine {words} nosuch=1", "llc_requests") for words in (
+        "--sample", "--sample instructions=1 --second", "--sample instructions=1 --trial",
     )),
     # hints, launchers, formats, mechanisms, detectors, figures, affinities, devices, places
     ("hints -t 2 --hint nosuch", "packed"),
@@ -119,6 +123,7 @@ def test_an_unknown_name_is_wrong_use(
         code, said = done.exit_code, done.output
     assert code == 2, said
     assert listed in said
+    assert list(tmp_path.iterdir()) == [], "what is refused leaves no folder"
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ import pytest
 
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.times import Times
+from autofinity.evaluation.verdict import verdict_of
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
 from autofinity.report.evaluation_legend import legend
-from autofinity.report.evaluation_table import mark, table
+from autofinity.report.evaluation_table import mark, sentences, table
 
 SPREAD, PACK = Affinity.of([[1], [1]]), Affinity.of([[2]])
 WORKLOAD = Workload("p", "small", 2)
@@ -67,3 +68,10 @@ def test_the_legend_says_which_policy_was_given_and_does_not_call_its_programs_u
     assert any("a policy chose that was given: mine.json" in line for line in given)
     assert not any("learned without" in line for line in given)
     assert any("learned without the program" in line for line in legend([case(2, PACKED)], 12))
+
+
+@pytest.mark.parametrize(("packed_s", "won"), [(2.0, "1 of 1 interesting cases won"), (1.1, "")])
+def test_nothing_is_won_where_no_case_is_interesting(packed_s: float, won: str) -> None:
+    said = "\n".join(sentences(verdict_of([case(packed_s, DISTRIBUTED)])))
+    assert "0 of 0" not in said
+    assert (won or "no interesting case, ") in said

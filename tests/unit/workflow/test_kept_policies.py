@@ -64,6 +64,15 @@ def test_the_latest_evaluations_are_kept(tmp_path: Path) -> None:
     assert kept(tmp_path, "0").get("cg", lambda: SPREAD) == SPREAD
 
 
+def test_what_a_killed_process_has_begun_does_not_keep_a_folder(tmp_path: Path) -> None:
+    for number in range(MOST_KEYS + 3):
+        kept(tmp_path, f"{number}").get("cg", lambda: PACKED)
+        for folder in (tmp_path / FOLDER).iterdir():
+            os.utime(folder, ns=tuple(time - 10**9 for time in _times_ns(folder)))
+            (folder / f".{'0' * 32}.json.7-0a1b2c.tmp").write_text("{")
+    assert len(list((tmp_path / FOLDER).iterdir())) == MOST_KEYS
+
+
 def test_nothing_that_is_not_its_own_is_deleted(tmp_path: Path) -> None:
     foreign = [tmp_path / FOLDER / name for name in ("mine", "0" * 32)]
     for folder in foreign:

@@ -22,7 +22,7 @@ def test_each_manifest_has_its_own_folder_in_the_cache(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folders = {work_folder(None, tmp_path / name / "suite.toml") for name in ("a", "b")}
     assert len(folders) == 2
-    assert all(folder.is_dir() and folder.is_relative_to(tmp_path) for folder in folders)
+    assert all(folder.is_relative_to(tmp_path / "cache") for folder in folders)
 
 
 def test_what_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,6 +31,8 @@ def test_what_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Mo
         wanted_on("opteron-6164he", suite=tmp_path / "none.toml")
     with pytest.raises(UsageError):
         wanted_on("opteron-6164he", jobs=0)
+    with pytest.raises(UsageError, match="--affinities 'nosuch'"):
+        replace(wanted_on("opteron-6164he"), affinities="nosuch")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -42,6 +44,12 @@ def test_a_user_without_a_home_is_asked_for_a_folder(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Path, "home", no_home)
     with pytest.raises(UsageError, match="name a work folder with --work"):
         work_folder(None, Path("suite.toml"))
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"cannot make the work folder .*Not a directory"):
+        wanted_on("opteron-6164he", work=tmp_path / "file" / "below")
 
 
 def test_observations_made_differently_are_kept_apart(tmp_path: Path) -> None:
