@@ -78,17 +78,16 @@ class Explanation:
         """Table of the measured values against the thresholds of all rules, one row for each
         condition, in the order in which the policy asks.
 
-        Columns: `step`, `rule` (index from 0 within the step; -1: the bounds between which a hint
-        is tried), `counter` (or ratio), its `value`, `above` and `upto` (infinite: open; the
-        condition is above < value <= upto), whether it `holds`, and the `hint` in letters that the
-        rule gives. In a trial, `speed_gain` is the speed in the placement on trial over that in the
-        placement of the answer before.
+        Columns: `step`, `rule` (index from 0 within the step), `counter` (or ratio), its `value`,
+        `above` and `upto` (infinite: open; the condition is above < value <= upto), whether it
+        `holds`, and the `hint` in letters that the rule gives. In a trial, `speed_gain` is the
+        speed in the placement on trial over that in the placement of the answer before.
         """
         import pandas as pd
 
         from autofinity.policy.explain_steps import thresholds
 
-        rows = thresholds(self.given.policy, self.found)
+        rows = thresholds(self.found)
         columns = ["step", "rule", "counter", "value", "above", "upto", "holds", "hint"]
         return pd.DataFrame(rows, columns=columns)
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.ratios import SPEEDUP, START, Ratio
 
-POLICY_VERSION = 6
+POLICY_VERSION = 7
 """Features by version. 1: conditions on counters. 2: on ratios of counters, too. 3: a second look.
-4: other hints with other thread counts. 5: ratios over facts of the machine. 6: a trial."""
+4: other hints with other thread counts. 5: ratios over facts of the machine. 6: a trial. 7: the
+trial has no bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +130,16 @@ class SecondLook:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One more hint, tried where threads are about as fast in both looks: where neither spread nor
-    packed is much better, a placement between them may be.
+    """One more hint, tried after both looks: a placement between spread and packed may be better
+    than either.
 
-    The threads stay there if they are faster than in the affinity of the answer.
+    The threads stay there if they are faster than in the affinity of the answer. Where the hint
+    means that affinity, there is nothing to try.
     """
 
     hint: Hint
-    above: float
-    upto: float
-    """The trial takes place where above < `SPEEDUP` of the second look <= upto."""
     faster: float
     """Speed above which the threads stay, relative to the affinity of the answer."""
-
-    def takes_place(self, start: Mapping[str, float], probe: Mapping[str, float]) -> bool:
-        """Whether the samples of the two looks call for the trial."""
-        speedup = SPEEDUP.of(SecondLook.values(start, probe))
-        return Condition(SPEEDUP.name, self.above, self.upto).holds(speedup)
 
     def against(self, answer: Hint) -> SecondLook:
         """The question of the trial, as a second look: the first sample is that in the affinity of

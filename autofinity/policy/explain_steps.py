@@ -1,4 +1,4 @@
-"""Explanation of every step of a policy: the looks, and the trial with its bounds."""
+"""Explanation of every step of a policy: the looks, and the trial."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autofinity.model.affinity import Hint
 from autofinity.model.policy import Condition, RulePolicy, Trial
-from autofinity.model.ratios import SPEED_GAIN, SPEEDUP
+from autofinity.model.ratios import SPEED_GAIN
 from autofinity.policy.answers import Given, Step, Steps, steps
 from autofinity.policy.explain import Explanation, explain, explanation_text
 from autofinity.policy.nearest import relative
@@ -59,14 +59,7 @@ def later_lines(
         return lines
     if tried:
         return lines + _trial_lines(policy.trial, again.step, tried[0])
-    speedup = SPEEDUP.of(again.step.values)
-    if found.awaits is None:
-        return [*lines, f"no trial: {_about(speedup, policy.trial)}"]
-    return [
-        *lines,
-        f"with {ask('trial')}: {trial_text(policy.trial)}",
-        f"  {_about(speedup, policy.trial)}: give a sample in {found.awaits.shown}",
-    ]
+    return [*lines, trial_text(policy.trial), f"  give that sample with {ask('trial')}"]
 
 
 def _trial_lines(trial: Trial, again: Step, tried: ExplainedStep) -> list[str]:
@@ -75,20 +68,15 @@ def _trial_lines(trial: Trial, again: Step, tried: ExplainedStep) -> list[str]:
     far = relative(gain, trial.faster, [trial.faster])
     limit = f"{'more than' if kept else 'not more than'} {number(trial.faster)}"
     return [
-        f"trial of {hint.shown}: {_about(SPEEDUP.of(again.values), trial)}",
+        f"trial of {hint.shown}:",
         f"  {number(gain)} times as fast as in {again.decision.hint.shown}, {limit} "
         f"({percent(far)} away): threads {'stay' if kept else 'return'}",
     ]
 
 
-def _about(speedup: float, trial: Trial) -> str:
-    bounds = f"a hint is tried above {number(trial.above)}, up to {number(trial.upto)}"
-    return f"in the second look threads are {number(speedup)} times as fast; {bounds}"
-
-
-def thresholds(policy: RulePolicy, found: Steps) -> list[tuple[object, ...]]:
-    """Every condition that was asked, in order: step, rule (-1: bounds of the trial), counter,
-    value, bounds, whether it holds, and the letters of the rule's hint.
+def thresholds(found: Steps) -> list[tuple[object, ...]]:
+    """Every condition that was asked, in order: step, rule, counter, value, bounds, whether it
+    holds, and the letters of the rule's hint.
     """
     rows: list[tuple[object, ...]] = []
     for step in found.steps:
@@ -98,10 +86,6 @@ def thresholds(policy: RulePolicy, found: Steps) -> list[tuple[object, ...]]:
             for index, rule in enumerate(step.asked.rules)
             for condition in rule.conditions
         ]
-        trial = policy.trial
-        if step.name == "second look" and trial is not None:
-            bounds = Condition(SPEED_GAIN, trial.above, trial.upto)
-            rows.append(_row("trial", -1, bounds, SPEEDUP.of(step.values), trial.hint))
     return rows
 
 

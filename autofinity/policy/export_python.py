@@ -12,8 +12,8 @@ from autofinity.policy.readable import literal
 def python_module(policy: RulePolicy) -> str:
     """A module with COUNTERS, `rule(sample)` and `decide(sample)`.
 
-    With a second look the module has `second`, with a trial `tries` and `trial`, and with answers
-    for other thread counts `at(hint, threads)`.
+    With a second look the module has `second`, with a trial `TRIAL_IN` and `trial`, and with
+    answers for other thread counts `at(hint, threads)`.
     """
     second = policy.second
     looks = [policy] if second is None else [policy, second.policy]
@@ -74,17 +74,12 @@ def _trial(policy: RulePolicy, trial: Trial) -> list[str]:
     return [
         "",
         "",
-        f'TRIAL_IN = "{trial.hint}"  # one more affinity, where the two are about as fast',
+        f'TRIAL_IN = "{trial.hint}"  # one more affinity, tried after both',
         "",
         "",
         "def speedup(sample, probe):",
         f"    before, after = values(sample)[{speed}], values(probe)[{speed}]",
         "    return 1.0 * after / before if before > 0 else math.nan",
-        "",
-        "",
-        "def tries(sample, probe):",
-        '    """Whether to sample once more, in the affinity TRIAL_IN."""',
-        f"    return {literal(trial.above)} < speedup(sample, probe) <= {literal(trial.upto)}",
         "",
         "",
         "def trial(answer, answered, tried):",

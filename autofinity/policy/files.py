@@ -1,6 +1,6 @@
 """Policies as JSON files, versioned, checked field by field when read.
 
-    {"format": "autofinity-policy", "version": 6,
+    {"format": "autofinity-policy", "version": 7,
      "counters": ["llc_misses", "instructions", …],
      "ratios": [{"name": "llc_misses_pki", "numerator": ["llc_misses"],
                  "denominator": ["instructions"], "scale": 1000.0},
@@ -12,14 +12,15 @@
      "default": "SLP",
      "second": {"sampled_in": "slP", "after": ["slP", "sLP"],
                 "ratios": […], "cut_points": {…}, "rules": […], "default": "slP"},
-     "trial": {"hint": "sLP", "above": 0.85, "upto": 1.4, "faster": 1.01},
+     "trial": {"hint": "sLP", "faster": 1.01},
      "other_counts": {"cores": "{6,6}{6,6}{6,6}{6,6}",
                       "instead": [{"hint": "slP", "threads": [15, 32], "better": "Slp"}, …]},
      "provenance": {…}}
 
 Version 1 has no ratios, version 2 no second look, version 3 no other thread counts (null: none),
 version 4 no facts of the machine (`model.facts`) that a ratio is divided by, version 5 no trial
-(`model.policy.Trial`; null: none). All versions are read.
+(`model.policy.Trial`; null: none), and version 6 has bounds of its speed, which are not used any
+more. All versions are read.
 On a machine of `cores`, an answer means the hint `better` for thread counts within `threads`. A
 second look may name `start.llc_misses`, the counter's value in the first sample. A condition is
 above < value <= upto, for a counter or a ratio of counters (`model.ratios`); null is an open end.

@@ -117,15 +117,14 @@ def second_text(second: SecondLook) -> str:
 
 
 def trial_text(trial: Trial) -> str:
-    """When a hint is tried, and when threads stay, in one line."""
+    """Which hint is tried, and when threads stay, in one line."""
     return " ".join(trial_sentences(trial))
 
 
 def trial_sentences(trial: Trial) -> tuple[str, str]:
-    """When a hint is tried, and when threads stay."""
-    fast = f"{number(trial.above)} to {number(trial.upto)} times as fast"
+    """Which hint is tried, and when threads stay."""
     return (
-        f"If threads are then {fast} as at the start, try {trial.hint.shown}.",
+        f"Then try {trial.hint.shown}.",
         f"Threads stay if they are more than {number(trial.faster)} times as fast as before.",
     )
 

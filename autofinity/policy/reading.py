@@ -36,6 +36,8 @@ _FIELDS_OF = {
     for version in range(1, POLICY_VERSION + 1)
 }
 _FACTS_SINCE = 5
+_NO_BOUNDS_SINCE = 7
+"""Version 6 had bounds of the speed at which a trial took place; they are read, and not used."""
 _RATIO_FIELDS = ("name", "numerator", "denominator", "scale")
 _SECOND_FIELDS = ("sampled_in", "after", "ratios", "cut_points", "rules", "default")
 
@@ -65,9 +67,9 @@ class PolicyReader(FieldReader):
         return replace(
             self._rules(top, "", counters),
             provenance=self.an_object(top["provenance"], "provenance", None),
-            version=version,
             second=(second := self._second(top.get("second"), counters)),
-            trial=self._trial(top.get("trial"), counters, second),
+            trial=(trial := self._trial(top.get("trial"), version, counters, second)),
+            version=version if trial is None else max(version, _NO_BOUNDS_SINCE),
             other_counts=self._other_counts(top.get("other_counts")),
         )
 
@@ -103,21 +105,18 @@ class PolicyReader(FieldReader):
         )
 
     def _trial(
-        self, value: object, counters: tuple[str, ...], second: SecondLook | None
+        self, value: object, version: int, counters: tuple[str, ...], second: SecondLook | None
     ) -> Trial | None:
         if value is None:
             return None
-        trial = self.an_object(value, "trial", ("hint", "above", "upto", "faster"))
+        bounds = ("above", "upto") if version < _NO_BOUNDS_SINCE else ()
+        trial = self.an_object(value, "trial", ("hint", *bounds, "faster"))
         if second is None or not {*SPEEDUP.numerator} <= {*counters}:
             self.wrong("trial", "expected none without a second look and the counter instructions")
-        above, upto, faster = (
-            self.a_number(trial[name], f"trial.{name}") for name in ("above", "upto", "faster")
-        )
-        if not 0 <= above < upto:
-            self.wrong("trial", f"got above {above} and upto {upto}, expected 0 <= above < upto")
+        faster = self.a_number(trial["faster"], "trial.faster")
         if not faster > 0:
             self.wrong("trial.faster", f"got {faster}, expected a number above 0")
-        return Trial(self._hint(trial["hint"], "trial.hint"), above, upto, faster)
+        return Trial(self._hint(trial["hint"], "trial.hint"), faster)
 
     def _other_counts(self, value: object) -> OtherCounts | None:
         if value is None:

@@ -47,8 +47,6 @@ def _second_document(second: SecondLook) -> dict[str, object]:
 def _trial_document(trial: Trial) -> dict[str, object]:
     return {
         "hint": str(trial.hint),
-        "above": trial.above,
-        "upto": trial.upto,
         "faster": trial.faster,
     }
 

@@ -84,12 +84,9 @@ class Asking:
         return self.compared(second, starts, probes)
 
     def trial(self, answer: Answer) -> Trial | None:
-        """The trial that the samples of both looks call for; None: the answer is final."""
-        trial = self.policy.trial
-        if trial is None or answer.probe is None or not answer.of_one_phase:
-            return None
-        start, probe = self._asked(answer.start), self._asked(answer.probe)
-        return trial if trial.takes_place(start, probe) else None
+        """The trial that follows both looks; None: the answer is final."""
+        compared = answer.probe is not None and answer.of_one_phase
+        return self.policy.trial if compared else None
 
     def compared(
         self, question: SecondLook, starts: Sequence[Look], probes: Sequence[Look]

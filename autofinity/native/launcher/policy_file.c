@@ -11,7 +11,7 @@
 
 #include "launcher.h"
 
-enum { LARGEST = 16 << 20, NEWEST_VERSION = 6 };
+enum { LARGEST = 16 << 20, NEWEST_VERSION = 7 };
 
 // The value after a key and its colon; NULL: the word is no key here.
 static const char* value_after(const char* key_end) {
