@@ -326,7 +326,7 @@ def _document(
     return {
         "program": seen.program,
         "machine": seen.topology.name,
-        "watched_s": seen.state.waited_ns / 1e9 if seen.given is None else None,
+        "watched_s": seen.watched_s,
         "exit_code": exit_code,
         **{
             section.question.lower().replace(" ", "_"): {

@@ -26,7 +26,6 @@ def numa_balancing(seen: Seen, use: Use, policy: object) -> Section:
     else:
         now = (f"{_SYSCTL} is {state}: {_MODES.get(state, 'a mode that is not known')}",)
     wanted, why = _wanted(use, policy)
-    remote = "not known" if use.remote is None else f"{use.remote:.0%} ({use.how})"
     line = None
     if wanted is not None and state and (state in ("1", "3")) != wanted:
         line = f"sudo {_SYSCTL.replace('sysctl', 'sysctl -w')}={int(wanted)}"
@@ -34,10 +33,12 @@ def numa_balancing(seen: Seen, use: Use, policy: object) -> Section:
     advice = {True: "on", False: "off", None: "as it is"}[wanted] + f": {why}"
     if line:
         advice += f" ({line}, for the whole system)"
-    return Section("NUMA balancing", advice, (*now, f"share of remote reads: {remote}"), facts)
+    return Section("NUMA balancing", advice, (*now, use.share), facts)
 
 
 def _wanted(use: Use, policy: object) -> tuple[bool | None, str]:
+    if use.cached and not use.counted:
+        return False, "all of its pages fit into one last-level cache, so few reads reach memory"
     if use.remote is None:
         return None, "whether reads are remote is not known"
     if policy == "interleave":
