@@ -87,6 +87,8 @@ def tell(curve: Curve, *, as_json: bool, err: bool = False) -> None:
     _print_table(curve, err=err)
     for line in _bars(curve):
         say(line, err=err)
+    if len(curve.points) > 1:
+        say(f"  {curve.on_noise}", err=err)
     for line in curve.notes:
         say(f"  {one_line(line)}", err=err)
 
@@ -99,6 +101,10 @@ def document(curve: Curve) -> dict[str, object]:
         "counted": curve.counted,
         "advice": curve.advice,
         "enough": curve.count_of(curve.enough),
+        "noise": curve.noise,
+        "scatter": curve.scatter,
+        "differences": curve.on_noise,
+        "alike": [curve.count_of(point) for point in curve.alike],
         "points": [_point(curve, point) for point in curve.points],
         "notes": list(curve.notes),
     }
@@ -171,14 +177,9 @@ def _bars(curve: Curve) -> list[str]:
     series = {"as placed": tuple(curve.speed(point.time_s) for point in curve.points)}
     if any(point.best_hint for point in curve.points):
         series["best hint"] = tuple(curve.speed(point.best_s) for point in curve.points)
-    positions = tuple(_position(curve, point) for point in curve.points)
+    positions = tuple(map(curve.name_of, curve.points))
     chart = Chart("", curve.counted, "speed", positions, series)
     return chart_lines(chart, min(shutil.get_terminal_size().columns, 80))[1:]
-
-
-def _position(curve: Curve, point: Point) -> str:
-    siblings = f" on {point.cores} cores" if point.cores < point.cpus else ""
-    return f"{curve.count_of(point)}{siblings}"
 
 
 def _time(seconds: float) -> str:

@@ -93,7 +93,10 @@ def curve_here(
     if undecided:
         notes += (f"threads were left where the system put them: at {', '.join(undecided)}",)
     name = Path(argv[0]).name
-    curve = Curve(name, topology.name, "threads", tuple(points), notes) if points else None
+    repeated = f"{repeats} runs" if repeats > 1 else ""
+    curve = None
+    if points:
+        curve = Curve(name, topology.name, "threads", tuple(points), notes, repeated)
     if failed is None:
         return CurveHere(curve, 0, None)
     return CurveHere(curve, failed.exit_code, chosen[len(points)])

@@ -154,7 +154,11 @@ def test_a_curve_of_a_captured_program_is_a_table_bars_and_json(trace: str, poli
     assert found["enough"] in (2, 4)
     assert {point["hint"] for point in found["points"]} == {"slp"}
     assert all(point["best_time_s"] <= point["time_s"] for point in found["points"])
-    assert {point["scatter"] for point in found["points"]} == {None}
+    scatters = [point["scatter"] for point in found["points"]]
+    assert found["scatter"] == max(scatters) >= 0
+    assert found["noise"] == max(0.05, found["scatter"])
+    assert set(found["alike"]) <= {2, 4} and found["enough"] == found["alike"][0]
+    assert any(line.startswith("  differences up to ") for line in lines)
 
 
 @pytest.mark.parametrize(
