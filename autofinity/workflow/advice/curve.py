@@ -60,7 +60,7 @@ class Curve:
 
     @property
     def noise(self) -> float:
-        """Share of the fastest time up to which a difference counts as none: `PAYS`, or the scatter
+        """Share of the fastest time up to which a difference counts as none: `PAYS`, or the spread
         of repeated times, where that is more.
         """
         return max(PAYS, self.scatter or 0.0)
