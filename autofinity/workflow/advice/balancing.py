@@ -42,11 +42,20 @@ def _wanted(use: Use, policy: object) -> tuple[bool | None, str]:
     if use.remote is None:
         return None, "whether reads are remote is not known"
     if policy == "interleave":
-        return False, "pages that are interleaved stay where they are, and its faults cost time"
+        return (
+            False,
+            "pages that are interleaved stay where they are, and the faults cost time",
+        )
     if policy == "bind":
-        return False, "all is to be on one node, so its faults cost time and move nothing"
+        return (
+            False,
+            "all pages are to be on one node, so the faults cost time and move nothing",
+        )
     if use.shared is not None and use.shared >= 0.5:
-        return False, "pages that all nodes use have no node to go to, and its faults cost time"
+        return (
+            False,
+            "pages that all nodes use have no node to go to, and the faults cost time",
+        )
     if use.remote < WORTH_FOLLOWING:
-        return False, "few reads are remote, so its faults cost time and move little"
+        return False, "few reads are remote, so the faults cost time and move little"
     return True, "pages would go to the node that uses them, while threads stay on their nodes"

@@ -24,7 +24,7 @@ class Point:
     threads: int
     """Thread count that was passed to the program."""
     cpus: int
-    """That were chosen for them; 0: whatever the system chose."""
+    """CPUs that were chosen for the threads; 0: whatever the system chose."""
     cores: int
     """Cores of these CPUs: fewer, where threads are on siblings."""
     time_s: float

@@ -60,8 +60,9 @@ def curve_here(
     to_stderr: bool = False,
     reporter: Reporter = SILENT,
 ) -> CurveHere:
-    """Run it `repeats` times at each count (none: `usual_counts`), by `policy` or the one that a
-    run asks by itself. `{threads}` in its words, and OMP_NUM_THREADS, are the count.
+    """Run a program `repeats` times at each count (none: `usual_counts`), by `policy` or the policy
+    that a run asks by itself. `{threads}` in the words of the program, and OMP_NUM_THREADS, are
+    the count.
 
     Raises `UsageError` for more threads than CPUs, `LinuxError` without a launcher,
     `TopologyError`.

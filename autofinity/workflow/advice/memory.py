@@ -24,7 +24,7 @@ class Use:
     remote: float | None
     """Share of reads that go to another node; None: it is not known where pages are."""
     how: str
-    """Where `remote` is from."""
+    """Origin of `remote`."""
     shared: float | None
     """Share of the sampled touches that are of pages that several nodes touch; None: not sampled.
     """
@@ -40,7 +40,7 @@ class Use:
 
     @property
     def share(self) -> str:
-        """For people: the share of remote reads, and of which reads."""
+        """Line for people: the share of remote reads, and of which reads."""
         if self.remote is None:
             return "whether reads are remote is not known"
         if self.how == TOUCHES:
@@ -102,7 +102,7 @@ def _touches(touched: NumaVectors | None) -> tuple[int, int, int] | None:
 
 
 def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
-    """For the placement that is advised, else for where the threads are."""
+    """Memory policy for the advised placement, else for the nodes where the threads are."""
     pus = seen.topology.by_os_index
     cpus = chosen.cores.cpus if chosen is not None else seen.cpus
     to = sorted({pus[cpu].node for cpu in cpus if cpu in pus})
@@ -146,7 +146,7 @@ def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
 
 
 def _no_pages(seen: Seen) -> str:
-    """Why no advice is by the nodes of pages."""
+    """The reason why no advice is by the nodes of pages."""
     if seen.memory is not None:
         return "no thread was seen to compute"
     if seen.given is not None:

@@ -94,7 +94,7 @@ def _of_the_threads(seen: Seen) -> tuple[str, ...]:
 
 
 def _watched(seen: Seen) -> tuple[str, ...]:
-    """For how long, where looks are shorter than those of a run."""
+    """Length of the looks, where they are shorter than those of a run."""
     if seen.second_s == 1.0 or seen.watched_s is None:
         return ()
     return (
@@ -139,13 +139,13 @@ def _of_the_policy(seen: Seen, policy: RulePolicy, chosen: Chosen) -> tuple[str,
             else "of threads that may have been anywhere: a file does not say who put them there"
         )
         evidence += (
-            "it was learned from samples of threads that are distributed (SLP), and this one is "
-            f"{here}",
+            "the policy was learned from samples of threads that are distributed (SLP); this "
+            f"sample is {here}",
         )
     second = policy.second_after(chosen.why.decision.hint)
     if second is not None:
         evidence += (
-            f"not final: before it moves anybody a run looks again in {second.sampled_in.shown}",
+            f"not final: a run looks again in {second.sampled_in.shown} before it moves threads",
         )
     return evidence
 

@@ -33,7 +33,7 @@ class Seen:
     undecided: str
     """Why the policy was not asked; empty where it was."""
     threads: int
-    """That compute, or were promised."""
+    """Number of threads that compute, or were promised."""
     room: int = 0
     """Cores that they are to share, where fewer of them run at a time; 0: one each."""
     ranks: int = 0
@@ -76,7 +76,7 @@ class Seen:
 
     @property
     def placed(self) -> int:
-        """For how many threads cores are chosen."""
+        """Number of threads that cores are chosen for."""
         return self.room or self.threads
 
     @property

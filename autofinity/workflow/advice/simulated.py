@@ -35,9 +35,11 @@ def seen_simulated(
     asked: str,
     threads: int | None = None,
 ) -> Seen:
-    """See it until the policy has answered. `asked` says which policy that is, or why there is
-    none. Raises `TraceError`, `PlacementError`, `SimulationError`, and `CapabilityError` for a
-    sampled trace, of whose threads the system cannot be let to dispose.
+    """Watch the program of `trace` until the policy has answered. `asked` says which policy that
+    is, or why there is none.
+
+    Raises `TraceError`, `PlacementError`, `SimulationError`, and `CapabilityError` for a sampled
+    trace, whose threads no scheduler can move.
     """
     crew = placed_crew(machine.spec, trace, threads)
     learned = policy

@@ -1,4 +1,4 @@
-"""Whether there are threads more than pay: they wait for memory that is all given out."""
+"""Number of threads that memory can feed: more threads only wait for each other's reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SATURATED = 0.8
 
 
 def thread_count(seen: Seen) -> Section:
-    """By the reads of memory that were counted, beside what its nodes can give."""
+    """Compare the counted reads of memory with the bandwidth of the nodes that have the pages."""
     facts: dict[str, object] = {
         "threads": seen.threads,
         "read_gbs": None,
@@ -58,7 +58,7 @@ def thread_count(seen: Seen) -> Section:
 
 
 def _not_counted(seen: Seen) -> str:
-    """Why reads of memory have no rate."""
+    """The reason why reads of memory have no rate."""
     if seen.state.sample is None:
         return "nothing was sampled, so reads of memory were not counted"
     if seen.given is not None and not seen.given.timed:

@@ -83,7 +83,7 @@ def test_an_answer_that_a_run_would_look_at_twice_is_said_not_to_be_final() -> N
     one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
     found = placement(one, chosen_of(one))
     assert found.facts["final"] is False
-    assert "not final: before it moves anybody a run looks again in spread (SLP)" in found.evidence
+    assert "not final: a run looks again in spread (SLP) before it moves threads" in found.evidence
 
 
 def test_who_is_undecided_is_left_alone_and_told_why() -> None:
