@@ -131,9 +131,9 @@ class Policy:
     ) -> Hint | pd.Series[Any]:
         """The hint for the samples of a run, or for each row of tables of samples.
 
-        A sample has counts per thread and second by counter. A counter that was not measured is NaN
-        or left out; no condition on it holds. Other names are ignored; those of `observations`
-        (`counter:NAME`) are read, too.
+        A sample has counts per thread and second by counter. A counter that was not measured is
+        NaN, None or left out; no condition on it holds. Other names are ignored; those of
+        `observations` (`counter:NAME`) are read, too.
 
         `first`, `second` and `trial` are samples of the same run, taken in the placements of
         `looks`, in this order. Samples that the policy does not ask for change nothing. Where it

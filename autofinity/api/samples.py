@@ -35,15 +35,8 @@ def sample_of(given: Sample, name: str, counters: Collection[str]) -> dict[str, 
     Raises `UsageError`.
     """
     named = _items(given, name)
-    if (
-        named
-        and counters
-        and not any(key.removeprefix(OF_OBSERVATIONS) in counters for key in named)
-    ):
-        raise UsageError(
-            f"{name} has none of the counters that the policy asks for; expected counts of "
-            f"{', '.join(counters)}, per thread and second"
-        )
+    if named and not any(key.removeprefix(OF_OBSERVATIONS) in counters for key in named):
+        _refuse_without(name, counters)
     own = {counter: OF_OBSERVATIONS + counter for counter in counters}
     if any(key.startswith(OF_OBSERVATIONS) for key in named):
         named = {
@@ -72,12 +65,18 @@ def columns_of(
                 check_count(f"the table {name}", counter, min(values[values < 0], default=0.0))
                 columns[counter] = values
                 break
-    if counters and not columns:
-        raise UsageError(
-            f"the table {name} has none of the counters that the policy asks for; expected columns "
-            f"of {', '.join(counters)}, per thread and second"
-        )
+    if not columns:
+        _refuse_without(f"the table {name}", counters)
     return columns
+
+
+def _refuse_without(name: str, counters: Collection[str]) -> None:
+    """Raise `UsageError` for samples that have none of `counters`, where there are some."""
+    if counters:
+        raise UsageError(
+            f"{name} has none of the counters that the policy asks for; expected counts of "
+            f"{', '.join(counters)}, per thread and second"
+        )
 
 
 def _items(given: object, name: str) -> dict[str, Any]:
@@ -105,14 +104,21 @@ def _items(given: object, name: str) -> dict[str, Any]:
 
 
 def _number(value: Any, counter: str, name: str) -> float:
+    """The value; NaN for None and pandas' NA, as in a column of a table."""
+    if value is None:
+        return float("nan")
     try:
         if isinstance(value, str | bytes):
             raise TypeError
         number = float(value)
     except (TypeError, ValueError, OverflowError):
+        import pandas as pd
+
+        if value is pd.NA:
+            return float("nan")
         raise UsageError(
-            f"{name} has {value!r:.60} for {counter}; expected a number, or NaN where the counter "
-            "was not measured"
+            f"{name} has {value!r:.60} for {counter}; expected a number, or NaN or None where the "
+            "counter was not measured"
         ) from None
     check_count(name, counter, number)
     return number

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from autofinity.cli.advise_curve import counts_of, curve_of_launched, document, tell
-from autofinity.cli.advise_page import keep_advice, keep_curve
+from autofinity.cli.advise_curve import (
+    check_curve_of,
+    counts_of,
+    curve_of_launched,
+    report_curve,
+)
+from autofinity.cli.advise_policy import asked_on, policy_on
+from autofinity.cli.advise_report import tell_advice
 from autofinity.cli.detect_live import TraceOrProgram, live_program, refuse_machine
 from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.options.html import html_option
@@ -21,7 +27,7 @@ from autofinity.cli.options.placing import near_nodes, near_option, trace_machin
 from autofinity.cli.options.run import policy_option
 from autofinity.cli.options.suite import size_option, suite_option
 from autofinity.cli.options.work import work_option
-from autofinity.cli.printer import complain, say_json, say_wrapped
+from autofinity.cli.printer import complain, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
@@ -29,12 +35,10 @@ from autofinity.model.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from autofinity.model.policy import RulePolicy
     from autofinity.model.sharing import SharingMatrix
     from autofinity.sim.machine import SimMachine
-    from autofinity.workflow.advice.given import Given
     from autofinity.workflow.advice.launched import Launched
-    from autofinity.workflow.advice.seen import Section, Seen
+    from autofinity.workflow.advice.seen import Seen
 
 
 @click.command(
@@ -139,43 +143,36 @@ def command(
         raise UsageError("--program and --repeats are for --curve; expected it, too")
     if ranks is not None and near is not None:
         raise UsageError("--ranks spreads ranks over all nodes; expected it without --near")
-    if counts is not None and near is not None:
-        raise UsageError("--near is for advice on placement; expected it without --curve")
-    if counts is not None and ranks is not None:
-        raise UsageError("--curve says how many threads one process is worth; expected no --ranks")
     if counts is not None:
-        others = (pid, measured)
-        if sum(map(bool, (trace, program, programs))) != 1 or any(others) or len(programs) > 1:
+        if near is not None:
+            raise UsageError("--near is for advice on placement; expected it without --curve")
+        if ranks is not None:
             raise UsageError(
-                "--curve: expected one of: the folder of a trace, --program NAME, "
-                "`-- PROGRAM [ARGS]...`"
+                "--curve says how many threads one process is worth; expected no --ranks"
             )
+        from autofinity.workflow.advice.curve_simulated import curve_of_program, curve_of_trace
+        from autofinity.workflow.backends import simulated_spec
+        from autofinity.workflow.wanted import wanted_on
+
+        check_curve_of(trace, program, programs, others=(pid, measured))
         if threads is not None and trace is None:
             raise UsageError("--threads says what --curve varies; expected one of them")
         if repeats != 1 and not program:
             raise UsageError("--repeats is for `--curve COUNTS -- PROGRAM [ARGS]...`")
         if program:
             curve_of_launched(program, counts, policy, repeats, html, as_json=as_json)
-        from autofinity.workflow.advice import curve_simulated as curves
-        from autofinity.workflow.backends import simulated_spec
-        from autofinity.workflow.wanted import wanted_on
-
-        spec, chosen = (
-            simulated_spec(machine, latencies, reporter=Terminal()),
-            _policy(machine, policy),
-        )
+        spec = simulated_spec(machine, latencies, reporter=Terminal())
+        chosen = policy_on(machine, policy)
         if trace is not None:
-            curve = curves.curve_of_trace(
+            curve = curve_of_trace(
                 spec, trace, chosen, counts, threads=threads, reporter=Terminal()
             )
         else:
             wanted = wanted_on(
                 machine, programs=programs, sizes=(size,), suite=suite_path, work=work
             )
-            curve = curves.curve_of_program(spec, wanted, chosen, counts, Terminal())
-        tell(curve, as_json=as_json)
-        if html is not None:
-            keep_curve(html, document(curve))
+            curve = curve_of_program(spec, wanted, chosen, counts, Terminal())
+        report_curve(curve, html, as_json=as_json)
         return
     if sum(given is not None for given in (trace, pid, measured, program)) != 1 or program == ():
         raise UsageError(
@@ -188,7 +185,7 @@ def command(
     here = "host" if trace is None and (default or measured is None) else machine
     beside = _beside(here, near, ranks)
     if measured is not None:
-        _tell(beside(_of_file(measured, here, policy, threads)), html, as_json=as_json)
+        tell_advice(beside(_of_file(measured, here, policy, threads)), html, as_json=as_json)
         return
     if trace is not None:
         from autofinity.workflow.backends import simulated
@@ -196,7 +193,7 @@ def command(
         simulator = simulated(machine, latencies, reporter=Terminal())
         seen = beside(_simulated(simulator, trace, machine, policy, threads))
         whole = _whole_sharing(simulator, trace, seen.threads) if html is not None else None
-        _tell(seen, html, whole, as_json=as_json)
+        tell_advice(seen, html, whole, as_json=as_json)
         return
     from autofinity.runtime.policies import chosen_policy, read_policy
 
@@ -206,7 +203,7 @@ def command(
     if pid is not None:
         from autofinity.workflow.advice.here import seen_here
 
-        _tell(beside(seen_here(pid, choice, threads or 0)), html, as_json=as_json)
+        tell_advice(beside(seen_here(pid, choice, threads or 0)), html, as_json=as_json)
         return
     assert program is not None
     from autofinity.workflow.advice.launched import seen_launched
@@ -238,7 +235,7 @@ def _tell_of_launched(program: str, done: Launched, html: Path | None, *, as_jso
     if done.trouble:
         complain(f"no advice: {one_line(done.trouble)}")
     if done.seen is not None:
-        _tell(done.seen, html, as_json=as_json, err=not as_json, exit_code=done.exit_code)
+        tell_advice(done.seen, html, as_json=as_json, err=not as_json, exit_code=done.exit_code)
     elif as_json:
         nothing = {"program": program, "exit_code": done.exit_code, "no_advice": done.trouble}
         say_json(nothing, indent=2)
@@ -249,22 +246,14 @@ def _simulated(
 ) -> Seen:
     from autofinity.workflow.advice.simulated import seen_simulated
 
-    chosen = _policy(machine, policy)
-    return seen_simulated(simulator, trace, chosen, _asked(machine, policy), threads)
+    chosen = policy_on(machine, policy)
+    return seen_simulated(simulator, trace, chosen, asked_on(machine, policy), threads)
 
 
 def _whole_sharing(simulator: SimMachine, trace: Path, threads: int) -> SharingMatrix:
     from autofinity.workflow.detect import WHOLE_TRACE, detect
 
     return detect(simulator, trace, WHOLE_TRACE, threads=threads).whole.sharing
-
-
-def _asked(machine: str, wish: str | None) -> str:
-    """Which policy `_policy` is, and who chose it."""
-    from autofinity.policy.shipped import policy_names
-
-    own = machine if machine in policy_names() else "any machine"
-    return f"{wish}, named by --policy" if wish else f"the shipped one for {own}"
 
 
 def _of_file(path: Path, machine: str, wish: str | None, threads: int | None) -> Seen:
@@ -278,77 +267,4 @@ def _of_file(path: Path, machine: str, wish: str | None, threads: int | None) ->
         chosen = read_policy(choice.path)[0] if choice is not None else None
         asked = f"{choice.path}, {choice.origin}" if choice is not None else ""
         return seen_in_file(path, place, chosen, asked, threads)
-    return seen_in_file(path, place, _policy(machine, wish), _asked(machine, wish), threads)
-
-
-def _policy(machine: str, wish: str | None) -> RulePolicy | None:
-    """For a simulated machine: the one that is named, else the machine's."""
-    from autofinity.workflow.policies import named_policy, policy_for
-
-    return named_policy(wish) if wish is not None else policy_for(machine, Terminal())
-
-
-def _tell(
-    seen: Seen,
-    html: Path | None,
-    whole: SharingMatrix | None = None,
-    *,
-    as_json: bool,
-    err: bool = False,
-    exit_code: int | None = None,
-) -> None:
-    from autofinity.workflow.advice.advice import advice_on
-
-    sections = advice_on(seen)
-    if as_json:
-        say_json(_document(seen, sections, exit_code), indent=2)
-    else:
-        _print(seen, sections, err=err)
-    if html is not None:
-        keep_advice(html, seen, sections, whole)
-
-
-def _print(seen: Seen, sections: tuple[Section, ...], *, err: bool) -> None:
-    lines = [one_line(f"advice on {seen.program}, on {seen.topology.name}; nothing was done")]
-    for section in sections:
-        lines += ["", f"{section.question}: {one_line(section.advice)}"]
-        lines += [f"  {one_line(line)}" for line in section.evidence]
-    if seen.not_measured:
-        lines += ["", "not measured here" if seen.given is None else "not in the file"]
-        lines += [f"  {one_line(line)}" for line in seen.not_measured]
-    say_wrapped(*lines, err=err)
-
-
-def _document(
-    seen: Seen, sections: tuple[Section, ...], exit_code: int | None
-) -> dict[str, object]:
-    return {
-        "program": seen.program,
-        "machine": seen.topology.name,
-        "watched_s": seen.state.waited_ns / 1e9 if seen.given is None else None,
-        "exit_code": exit_code,
-        **{
-            section.question.lower().replace(" ", "_"): {
-                "advice": section.advice,
-                "evidence": list(section.evidence),
-                **section.facts,
-            }
-            for section in sections
-        },
-        "not_measured": list(seen.not_measured),
-        **({} if seen.given is None else {"given": _given_facts(seen.given)}),
-    }
-
-
-def _given_facts(given: Given) -> dict[str, object]:
-    return {
-        "file": given.file,
-        "format": given.format,
-        "per_second": given.timed,
-        "values": dict(given.values),
-        "made_of": {name: list(events) for name, events in given.used.items()},
-        "unused": list(given.unused),
-        "lacking": list(given.lacking),
-        "measure": given.measure or None,
-        "shows": list(given.shows),
-    }
+    return seen_in_file(path, place, policy_on(machine, wish), asked_on(machine, wish), threads)

@@ -17,6 +17,7 @@ from autofinity.cli.page import print_table
 from autofinity.cli.printer import complain, page, say, say_json, say_wrapped
 from autofinity.cli.progress import Terminal
 from autofinity.foreign_text import one_line
+from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
     from autofinity.workflow.advice.curve import Curve, Point
@@ -39,6 +40,27 @@ def counts_of(
     if min(counts) < 1:
         raise click.BadParameter(f"got {text!r}; expected auto, or counts such as 4,8,16")
     return counts
+
+
+def check_curve_of(
+    trace: Path | None,
+    program: Sequence[str] | None,
+    programs: Sequence[str],
+    others: Sequence[object],
+) -> None:
+    """Raise `UsageError` unless exactly one program is given, and nothing of `others`."""
+    if sum(map(bool, (trace, program, programs))) != 1 or any(others) or len(programs) > 1:
+        raise UsageError(
+            "--curve: expected one of: the folder of a trace, --program NAME, "
+            "`-- PROGRAM [ARGS]...`"
+        )
+
+
+def report_curve(curve: Curve, html: Path | None, *, as_json: bool, err: bool = False) -> None:
+    """Print the curve, on stderr (`err`) where stdout is a program's, and write its page."""
+    _tell(curve, as_json=as_json, err=err)
+    if html is not None:
+        keep_curve(html, _document(curve))
 
 
 def curve_of_launched(
@@ -67,9 +89,7 @@ def curve_of_launched(
                 "threads: no other count was tried"
             )
         if done.curve is not None:
-            tell(done.curve, as_json=as_json, err=not as_json)
-            if html is not None:
-                keep_curve(html, document(done.curve))
+            report_curve(done.curve, html, as_json=as_json, err=not as_json)
         elif as_json:
             say_json({"program": program[0], "exit_code": done.exit_code, "points": []}, indent=2)
     except OSError as error:
@@ -77,27 +97,31 @@ def curve_of_launched(
     sys.exit(done.exit_code)
 
 
-def tell(curve: Curve, *, as_json: bool, err: bool = False) -> None:
-    """Print it; on stderr (`err`) where stdout is a program's."""
+def _tell(curve: Curve, *, as_json: bool, err: bool) -> None:
     if as_json:
-        say_json(document(curve), indent=2)
+        say_json(_document(curve), indent=2)
         return
     title = one_line(f"{curve.counted} of {curve.program}, on {curve.machine}")
     say_wrapped(title, "", f"{curve.counted}: {curve.advice}", err=err)
     _print_table(curve, err=err)
     for line in _bars(curve):
         say(line, err=err)
+    if len(curve.points) > 1:
+        say_wrapped(f"  {curve.on_noise}", err=err)
     say_wrapped(*(f"  {one_line(line)}" for line in curve.notes), err=err)
 
 
-def document(curve: Curve) -> dict[str, object]:
-    """For --json (docs/advise.md)."""
+def _document(curve: Curve) -> dict[str, object]:
     return {
         "program": curve.program,
         "machine": curve.machine,
         "counted": curve.counted,
         "advice": curve.advice,
         "enough": curve.count_of(curve.enough),
+        "noise": curve.noise,
+        "scatter": curve.scatter,
+        "differences": curve.on_noise,
+        "alike": [curve.count_of(point) for point in curve.alike],
         "points": [_point(curve, point) for point in curve.points],
         "notes": list(curve.notes),
     }
@@ -170,14 +194,9 @@ def _bars(curve: Curve) -> list[str]:
     series = {"as placed": tuple(curve.speed(point.time_s) for point in curve.points)}
     if any(point.best_hint for point in curve.points):
         series["best hint"] = tuple(curve.speed(point.best_s) for point in curve.points)
-    positions = tuple(_position(curve, point) for point in curve.points)
+    positions = tuple(map(curve.name_of, curve.points))
     chart = Chart("", curve.counted, "speed", positions, series)
     return chart_lines(chart, min(shutil.get_terminal_size().columns, 80))[1:]
-
-
-def _position(curve: Curve, point: Point) -> str:
-    siblings = f" on {point.cores} cores" if point.cores < point.cpus else ""
-    return f"{curve.count_of(point)}{siblings}"
 
 
 def _time(seconds: float) -> str:

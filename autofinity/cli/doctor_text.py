@@ -27,7 +27,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "policy's needs": ("counting them here", "without them no rule can decide"),
         "speeds": (
             "speeds of this machine",
-            "GB/s and ns of its caches and memory; some rules ask for them",
+            "GB/s and ns of its caches and memory; advise compares reads with them, no shipped "
+            "policy asks for them",
         ),
     },
     "Measurements, for rules and for `autofinity detect`": {

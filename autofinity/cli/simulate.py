@@ -290,7 +290,7 @@ def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> No
         count = result.total(event)
         table.add_row(event, f"{count:,}", f"{1000 * count / instructions:.3f}")
     print_table(table, console)
-    for line in _of_llc_misses(spec, result):
+    for line in (*_of_llc_misses(spec, result), *_of_llc_lookups(result)):
         console.print(line, soft_wrap=True)
     shared = len(result.cpus) - len(set(result.cpus))
     if shared:
@@ -305,10 +305,29 @@ def _of_llc_misses(spec: MachineSpec, result: SimResult) -> list[str]:
         return []
     beside = result.total("cache_to_cache_transfers_same_llc")
     outside = sum(map(result.total, OUTSIDE_LLC))
-    return [
+    held = beside + outside - result.total("llc_misses")
+    line = (
         "llc_misses counts lines that were not in the LLC itself, which holds what its cores have "
         f"evicted: {beside:,} came from other cores of the same LLC, {outside:,} from outside "
         "(other LLCs, memory)"
+    )
+    if held > 0:
+        line += (
+            f"; {held:,} of these are llc_hits: the LLC had the line, too, and the core that owns "
+            "the line sent it"
+        )
+    return [line]
+
+
+def _of_llc_lookups(result: SimResult) -> list[str]:
+    """Why an LLC is looked up more often than L2 caches miss, where this shows."""
+    misses, l2_misses = result.total("llc_misses"), result.total("l2_misses")
+    if misses <= l2_misses:
+        return []
+    prefetches, walks = result.total("prefetches_issued"), result.total("page_walk_misses")
+    return [
+        f"llc_misses is above l2_misses: the LLC is also looked up for {prefetches:,} prefetches "
+        f"and {walks:,} page walks, which are no l2_misses"
     ]
 
 

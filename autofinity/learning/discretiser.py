@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from autofinity.learning.discretise import bin_of, equal_frequency, equal_share, equal_width
+from autofinity.learning.float_input import within_float64
 from autofinity.learning.sample_weights import checked_weights
 from autofinity.learning.settings import METHODS, BinNumber, Method
 
@@ -54,7 +55,8 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         Raises `ValueError` for input that scikit-learn refuses, for parameters out of range, and
         for weights that are negative, all zero, NaN or infinite, or of a sum above 1e300.
         """
-        values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        with within_float64("values of X"):
+            values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         weights = checked_weights(sample_weight, values)
         if self.method not in METHODS or self.bins < 1:
             raise ValueError(
@@ -67,9 +69,10 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
     def transform(self, X: npt.ArrayLike) -> Floats:
         """Number of each value's bin, from 0; NaN stays. Raises `NotFittedError`, `ValueError`."""
         check_is_fitted(self)
-        values = validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan"
-        )
+        with within_float64("values of X"):
+            values = validate_data(
+                self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan"
+            )
         bins = [bin_of(*each) for each in zip(values.T, self.cut_points_, strict=True)]
         return np.where(np.isnan(values), np.nan, np.column_stack(bins))
 

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from autofinity.learning.class_rules import ClassRule, Cuts, class_rule
 from autofinity.learning.discretise import bin_of, equal_share
+from autofinity.learning.float_input import within_float64
 from autofinity.learning.sample_weights import checked_weights
 from autofinity.learning.value_rules import ValueRule, first_to_fire
 from autofinity.model.errors import LearningError
@@ -71,7 +72,10 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes. Raises `ValueError` for input that scikit-learn refuses, for parameters out of
         range, and for weights that are negative, all zero, NaN or infinite, or sum to over 1e300.
         """
-        values, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        with within_float64("values of X"):
+            values, labels = validate_data(
+                self, X, y, dtype=np.float64, ensure_all_finite="allow-nan"
+            )
         check_classification_targets(labels)
         loss = self._classes(labels, losses)
         weights = checked_weights(sample_weight, values, loss)
@@ -190,7 +194,8 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"{self.classes_.tolist()} once"
                 )
             losses = losses[self.classes_]
-        loss: Floats = check_array(losses, dtype=np.float64)
+        with within_float64("losses"):
+            loss: Floats = check_array(losses, dtype=np.float64)
         if loss.shape != (rows, len(self.classes_)):
             raise ValueError(
                 f"losses are {loss.shape[0]} × {loss.shape[1]}, expected {rows} rows and a column "
@@ -203,7 +208,8 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if losses is None:
             self.classes_ = np.unique(labels)
             return None
-        loss: Floats = check_array(losses, dtype=np.float64)
+        with within_float64("losses"):
+            loss: Floats = check_array(losses, dtype=np.float64)
         columns = losses.columns if isinstance(losses, pd.DataFrame) else range(loss.shape[1])
         named = np.asarray(list(columns))
         order = np.argsort(named)
@@ -248,9 +254,10 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fired(self, X: npt.ArrayLike) -> Ints:
         check_is_fitted(self)
-        values = validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan"
-        )
+        with within_float64("values of X"):
+            values = validate_data(
+                self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan"
+            )
         return first_to_fire(self._rules, self._positions(values))
 
 

@@ -18,9 +18,18 @@ def curve_sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
     return (
         Section(
             f"Speed by number of {counted}",
-            (_plot(points, counted), _table(points, counted), Sentences(tuple(document["notes"]))),
+            (
+                _plot(points, counted),
+                _table(points, counted),
+                Sentences((_noise(document), *document["notes"])),
+            ),
         ),
     )
+
+
+def _noise(document: Mapping[str, Any]) -> str:
+    text = str(document["differences"])
+    return text[0].upper() + text[1:] + "."
 
 
 def _plot(points: Sequence[Mapping[str, Any]], counted: str) -> Plot:
@@ -68,7 +77,7 @@ def _table(points: Sequence[Mapping[str, Any]], counted: str) -> Table:
             Cell(str(_count(point, counted)), float(_count(point, counted))),
             Cell(f"{1e3 * point['time_s']:.4g}", point["time_s"]),
             Cell(f"{point['speed']:.3f}", point["speed"]),
-            Cell("one run" if point["scatter"] is None else f"{point['scatter']:.1%}"),
+            Cell("one time" if point["scatter"] is None else f"{point['scatter']:.1%}"),
             Cell("not counted" if point["read_gbs"] is None else f"{point['read_gbs']:.3g}"),
             Cell(_named(point["hint"]) or "the system"),
             Cell(_named(point["best_hint"]) or "not tried"),
@@ -76,7 +85,7 @@ def _table(points: Sequence[Mapping[str, Any]], counted: str) -> Table:
         for point in points
     )
     headings = (
-        *(counted, "time, ms", "speed", "range of repeated runs"),
+        *(counted, "time, ms", "speed", "spread of repeated times"),
         *("read from memory, GB/s", "placed by", "best hint"),
     )
     return Table(headings, rows)

@@ -15,17 +15,18 @@ _YET = {
 }
 
 
-def why_undecided(state: LiveState, promised: int) -> str:
+def why_undecided(state: LiveState, promised: int, length: str = "") -> str:
     """Reason for no decision about a program that has ended; empty where something was decided.
 
-    `promised` is the promised number of threads (0: none).
+    `promised` is the promised number of threads (0: none). `length` is how long the program was
+    watched, with its unit, where the clock of `state` is not the program's.
     """
     if state.phase == "placed" or state.decision is not None:
         return ""
     if state.phase == "left alone":
         why = state.notes[-1] if state.notes else "its threads were left alone"
         return why.removeprefix(UNDECIDED)
-    watched = f"in the {state.waited_ns / 1e9:.1f} s that it was watched"
+    watched = f"in the {length or f'{state.waited_ns / 1e9:.1f} s'} that it was watched"
     if state.phase in ("settling", "sampling"):
         return f"it ended before its sample was complete, {watched}"
     if state.most_computing < 2:

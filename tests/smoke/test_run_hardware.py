@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ def test_the_policy_gets_its_counters_and_its_rule_decides(
     python = _with_pmu(tmp_path / "python", fake_pmu)
     # The first perf event of a system takes longer than the launcher waits; this is it.
     first = open_event(Encoding(1, 1), 0)
+    began_s = time.monotonic()
     with run.lasting(
         *("--policy", policy, "--period", "0.3s", "--", spinner, "2", "300"),
         env=run.env | {"LD_PRELOAD": str(fake_pmu), "AUTOFINITY_PYTHON": str(python)},
@@ -49,6 +51,8 @@ def test_the_policy_gets_its_counters_and_its_rule_decides(
         assert in_time or b"still starting" in said
         assert run.eventually(lambda: _hint(run.db)) == FIRED
         assert run.eventually(lambda: _cpu_s(process.pid) > 0.4)
+        used_s = _cpu_s(process.pid)
+    lasted_s = time.monotonic() - began_s
 
     def ended() -> bool:
         with BehaviourDB.open(run.db, read_only=True) as database:
@@ -64,11 +68,14 @@ def test_the_policy_gets_its_counters_and_its_rule_decides(
     assert "cannot count" not in record.notes
     # A pretended cycle is a nanosecond on a CPU: at most 10⁹ a thread and second.
     assert 1e6 < known.sample["cycles"] < 1.1e9
-    assert known.sample["cycles"] == pytest.approx(known.sample["task_clock_ns"], rel=0.5)
+    # Cycles and instructions are the same pretended clock, read at once. /proc is read at another
+    # moment, between which and this one a busy system may run something else for as long as a
+    # sample: so CPU time is compared over the whole run, below.
+    assert known.sample["cycles"] == pytest.approx(known.sample["instructions"], rel=0.01)
     # Totals cover the whole run and every thread: the main thread alone has next to none.
     # Where the counters were open too late for that, there are no totals.
     if record.totals:
-        assert record.totals["cycles"] > 2e8
+        assert 0.9e9 * used_s < record.totals["cycles"] < 2e9 * lasted_s
         assert record.totals["instructions"] > 0
     else:
         assert not in_time

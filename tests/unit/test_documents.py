@@ -55,6 +55,15 @@ def test_every_link_of_a_document_leads_to_a_file(document: Path) -> None:
     assert not missing
 
 
+def test_pictures_that_are_drawn_with_the_site_are_shown_in_the_gallery_only() -> None:
+    shown_in = [
+        str(document.relative_to(ROOT))
+        for document in DOCUMENTS
+        if any("build/docs/figures" in target for target in LINK.findall(document.read_text()))
+    ]
+    assert shown_in == [str(gallery.PAGE.relative_to(ROOT))]
+
+
 def test_every_figure_of_the_gallery_is_drawn_by_the_commands_above_it() -> None:
     blocks = list(gallery.blocks(gallery.PAGE.read_text()))
     assert len(blocks) >= 5

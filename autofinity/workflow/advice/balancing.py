@@ -26,7 +26,6 @@ def numa_balancing(seen: Seen, use: Use, policy: object) -> Section:
     else:
         now = (f"{_SYSCTL} is {state}: {_MODES.get(state, 'a mode that is not known')}",)
     wanted, why = _wanted(use, policy)
-    remote = "not known" if use.remote is None else f"{use.remote:.0%} ({use.how})"
     line = None
     if wanted is not None and state and (state in ("1", "3")) != wanted:
         line = f"sudo {_SYSCTL.replace('sysctl', 'sysctl -w')}={int(wanted)}"
@@ -34,18 +33,29 @@ def numa_balancing(seen: Seen, use: Use, policy: object) -> Section:
     advice = {True: "on", False: "off", None: "as it is"}[wanted] + f": {why}"
     if line:
         advice += f" ({line}, for the whole system)"
-    return Section("NUMA balancing", advice, (*now, f"share of remote reads: {remote}"), facts)
+    return Section("NUMA balancing", advice, (*now, use.share), facts)
 
 
 def _wanted(use: Use, policy: object) -> tuple[bool | None, str]:
+    if use.cached and not use.counted:
+        return False, "all of its pages fit into one last-level cache, so few reads reach memory"
     if use.remote is None:
         return None, "whether reads are remote is not known"
     if policy == "interleave":
-        return False, "pages that are interleaved stay where they are, and its faults cost time"
+        return (
+            False,
+            "pages that are interleaved stay where they are, and the faults cost time",
+        )
     if policy == "bind":
-        return False, "all is to be on one node, so its faults cost time and move nothing"
+        return (
+            False,
+            "all pages are to be on one node, so the faults cost time and move nothing",
+        )
     if use.shared is not None and use.shared >= 0.5:
-        return False, "pages that all nodes use have no node to go to, and its faults cost time"
+        return (
+            False,
+            "pages that all nodes use have no node to go to, and the faults cost time",
+        )
     if use.remote < WORTH_FOLLOWING:
-        return False, "few reads are remote, so its faults cost time and move little"
+        return False, "few reads are remote, so the faults cost time and move little"
     return True, "pages would go to the node that uses them, while threads stay on their nodes"

@@ -24,7 +24,7 @@ class Point:
     threads: int
     """Thread count that was passed to the program."""
     cpus: int
-    """That were chosen for them; 0: whatever the system chose."""
+    """CPUs that were chosen for the threads; 0: whatever the system chose."""
     cores: int
     """Cores of these CPUs: fewer, where threads are on siblings."""
     time_s: float
@@ -34,7 +34,7 @@ class Point:
     read_gbs: float | None = None
     """10^9 bytes from memory a second; None where nothing counted them."""
     scatter: float | None = None
-    """(slowest − fastest) / median of the runs; None of one run."""
+    """(slowest − fastest) / median of the repeated times; None of one time."""
     best_hint: str = ""
     """The fastest of the hints; empty where only the chosen one ran."""
     best_s: float = math.nan
@@ -50,20 +50,54 @@ class Curve:
     points: tuple[Point, ...]
     """By count, ascending; at least one."""
     notes: tuple[str, ...] = ()
+    repeated: str = ""
+    """Times that `Point.scatter` is over, such as "3 runs"; empty: each count has one."""
+
+    @property
+    def scatter(self) -> float | None:
+        """The largest of the points; None where no count was repeated."""
+        return max((p.scatter for p in self.points if p.scatter is not None), default=None)
+
+    @property
+    def noise(self) -> float:
+        """Share of the fastest time up to which a difference counts as none: `PAYS`, or the spread
+        of repeated times, where that is more.
+        """
+        return max(PAYS, self.scatter or 0.0)
+
+    @property
+    def alike(self) -> tuple[Point, ...]:
+        """The points that are as fast as the fastest, within `noise`."""
+        fastest = min(point.time_s for point in self.points)
+        return tuple(p for p in self.points if p.time_s <= fastest * (1 + self.noise))
+
+    @property
+    def on_noise(self) -> str:
+        """One line on `noise` and `alike`."""
+        measured = (
+            f"times of one count differed by up to {self.scatter:.1%} over {self.repeated}"
+            if self.scatter is not None
+            else "noise was not measured, each count has one time"
+        )
+        alike = ", ".join(map(self.name_of, self.alike))
+        return (
+            f"differences up to {self.noise:.1%} count as none ({measured}); within that of the "
+            f"fastest: {alike}"
+        )
 
     @property
     def enough(self) -> Point:
-        """The first point than which none is faster by as much as pays: by `PAYS`, or by the
-        spread of repeated runs, where that is more.
-        """
-        fastest = min(self.points, key=lambda point: point.time_s)
-        scatter = max(point.scatter or 0.0 for point in self.points)
-        within = fastest.time_s * (1 + max(PAYS, scatter))
-        return next(point for point in self.points if point.time_s <= within)
+        """The first point than which none is faster by more than `noise`."""
+        return self.alike[0]
 
     def count_of(self, point: Point) -> int:
         """Value of the varied quantity at a point."""
         return point.threads if self.counted == "threads" else point.cpus
+
+    def name_of(self, point: Point) -> str:
+        """The count, and the cores where CPUs are siblings."""
+        siblings = f" on {point.cores} cores" if point.cores < point.cpus else ""
+        return f"{self.count_of(point)}{siblings}"
 
     def speed(self, time_s: float) -> float:
         """Over that of the first point."""

@@ -60,8 +60,9 @@ def curve_here(
     to_stderr: bool = False,
     reporter: Reporter = SILENT,
 ) -> CurveHere:
-    """Run it `repeats` times at each count (none: `usual_counts`), by `policy` or the one that a
-    run asks by itself. `{threads}` in its words, and OMP_NUM_THREADS, are the count.
+    """Run a program `repeats` times at each count (none: `usual_counts`), by `policy` or the policy
+    that a run asks by itself. `{threads}` in the words of the program, and OMP_NUM_THREADS, are
+    the count.
 
     Raises `UsageError` for more threads than CPUs, `LinuxError` without a launcher,
     `TopologyError`.
@@ -93,7 +94,10 @@ def curve_here(
     if undecided:
         notes += (f"threads were left where the system put them: at {', '.join(undecided)}",)
     name = Path(argv[0]).name
-    curve = Curve(name, topology.name, "threads", tuple(points), notes) if points else None
+    repeated = f"{repeats} runs" if repeats > 1 else ""
+    curve = None
+    if points:
+        curve = Curve(name, topology.name, "threads", tuple(points), notes, repeated)
     if failed is None:
         return CurveHere(curve, 0, None)
     return CurveHere(curve, failed.exit_code, chosen[len(points)])

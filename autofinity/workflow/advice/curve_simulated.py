@@ -4,11 +4,13 @@
 
 A program of a suite is captured again at each count. A trace has the threads that it has: what can
 be said of it is what fewer CPUs, or siblings, would do to them. The policy is asked as it is
-judged: by whole runs, in the affinities that it looks in.
+judged: by whole runs, in the affinities that it looks in. Times are of one seed. The chosen
+placement is replayed with other seeds, too: how much their times differ is noise.
 """
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +43,10 @@ from autofinity.workflow.simulate import (
 from autofinity.workflow.wanted import Wanted
 
 _READS = ("dram_reads_local", "dram_reads_remote")
+_SEEDS = 3
+"""Replays of the chosen placement. A seed decides page colours and, where threads share CPUs, what
+the model of the scheduler does: what the seed changes is noise."""
+_REPEATED = f"{_SEEDS} seeds of page colours and scheduler"
 _NOT_ASKED = "no policy was asked: the distributed placement counts as the chosen one"
 
 
@@ -73,7 +79,7 @@ def curve_of_program(
             points.append(_Replayed(spec, trace, crew, crew.room).point(count, policy))
             done.step(f"{count} threads")
     name = f"{program.name} {wanted.sizes[0]}"
-    return Curve(name, spec.name, "threads", tuple(points), _notes(policy))
+    return Curve(name, spec.name, "threads", tuple(points), _notes(policy), _REPEATED)
 
 
 def curve_of_trace(
@@ -116,9 +122,10 @@ def curve_of_trace(
         siblings = () if counts else siblings_of(topology, most, hint)
         if siblings:
             result = _run(spec, trace, crew, siblings)
-            points.append(_point(told, topology, siblings, result, hint))
+            scatter = _scatter(spec, trace, crew, siblings, result)
+            points.append(_point(told, topology, siblings, result, hint, scatter))
     order = sorted(points, key=lambda point: (point.cpus, point.cores))
-    return Curve(trace.name, spec.name, "CPUs", tuple(order), _notes(policy))
+    return Curve(trace.name, spec.name, "CPUs", tuple(order), _notes(policy), _REPEATED)
 
 
 def siblings_of(topology: Topology, threads: int, hint: Hint) -> tuple[OsIndex, ...]:
@@ -157,7 +164,9 @@ class _Replayed:
         """In the best match of `hint`, by default the policy's, and of the best hint beside it."""
         hint = self.chosen(policy) if hint is None else hint
         best = min(HINTS, key=lambda other: self._in(other).roi_ns)
-        point = _point(told, self._spec.topology, self._cpus_of(hint), self._in(hint), hint)
+        cpus, result = self._cpus_of(hint), self._in(hint)
+        scatter = _scatter(self._spec, self._trace, self._crew, cpus, result)
+        point = _point(told, self._spec.topology, cpus, result, hint, scatter)
         return replace(point, best_hint=str(best), best_s=self._in(best).roi_ns / 1e9)
 
     def _cpus_of(self, hint: Hint) -> tuple[OsIndex, ...]:
@@ -179,14 +188,30 @@ class _Replayed:
         return {event: float(counts[index]) / each for event, index in EVENT_INDEX.items()}
 
 
-def _run(spec: MachineSpec, trace: Path, crew: Crew, cpus: tuple[OsIndex, ...]) -> SimResult:
+def _run(
+    spec: MachineSpec, trace: Path, crew: Crew, cpus: tuple[OsIndex, ...], seed: int = 0
+) -> SimResult:
     if len(cpus) < crew.computing:
-        return simulate_shared(spec, trace, cpus, crew.computing)
-    return simulate_trace(spec, trace, Seats(cpus=cpus), threads=crew.computing)
+        return simulate_shared(spec, trace, cpus, crew.computing, seed=seed)
+    return simulate_trace(spec, trace, Seats(cpus=cpus), threads=crew.computing, seed=seed)
+
+
+def _scatter(
+    spec: MachineSpec, trace: Path, crew: Crew, cpus: tuple[OsIndex, ...], first: SimResult
+) -> float:
+    """(slowest − fastest) / median of the times with other seeds; `first` has seed 0."""
+    others = (_run(spec, trace, crew, cpus, seed) for seed in range(1, _SEEDS))
+    times_ns = [first.roi_ns, *(result.roi_ns for result in others)]
+    return (max(times_ns) - min(times_ns)) / statistics.median(times_ns)
 
 
 def _point(
-    told: int, topology: Topology, cpus: tuple[OsIndex, ...], result: SimResult, hint: Hint
+    told: int,
+    topology: Topology,
+    cpus: tuple[OsIndex, ...],
+    result: SimResult,
+    hint: Hint,
+    scatter: float,
 ) -> Point:
     reads = sum(result.total(event) for event in _READS)
     return Point(
@@ -196,6 +221,7 @@ def _point(
         time_s=result.roi_ns / 1e9,
         hint=str(hint),
         read_gbs=reads * LINE_BYTES / result.roi_ns,
+        scatter=scatter,
     )
 
 

@@ -67,7 +67,7 @@ def gain(seen: Seen, chosen: Chosen | None) -> Section:
         f"over the same program distributed (SLP), of all cases: {_times(over_distributed)}",
         *_left_out(fell, known),
         _lost(fell),
-        "the rule had seen them; `autofinity evaluate` judges rules that have not",
+        "the rule was learned from these programs; `autofinity evaluate` judges by unseen ones",
         *weights,
     )
     facts |= {
@@ -114,7 +114,7 @@ def _answer_lines(answers: dict[str, list[Fell]], second: SecondLook | None) -> 
     if second is None:
         return ()
     where = second.sampled_in.shown
-    lines = [f"a run looks again in {where}; what that said of them, and their gain:"]
+    lines = [f"a run looks again in {where}; its answers for these programs, and their gain:"]
     for hint, some in answers.items():
         count = f"cases: {len(some)}, programs: {len(programs_of(some))}"
         gain = f"; {_times(worth_of(some, OS))}" if some else ""

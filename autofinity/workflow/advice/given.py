@@ -43,7 +43,7 @@ class Given:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """For people: what decided, as evidence."""
+        """Lines for people: the evidence that decided."""
         made = "; ".join(
             name if events == (name,) else f"{name} ({' + '.join(map(one_line, events))})"
             for name, events in self.used.items()
@@ -52,7 +52,7 @@ class Given:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """For people: what the file does not show."""
+        """Lines for people: what the file does not show."""
         lines = []
         if self.lacking:
             line = f"rules ask for {', '.join(self.lacking)}; the file has no event for it"

@@ -39,8 +39,8 @@ _OF_MEMORY = ("llc_misses", "dram_reads_remote")
 
 
 def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
-    """See process `pid` until the policy has answered, or it ends. `threads`: promised; 0: those
-    that are seen to compute.
+    """Watch process `pid` until the policy has answered, or the process ends. `threads`: promised;
+    0: those that are seen to compute.
 
     Raises `UsageError` for a process that is not there, `CapabilityError` for one that may not be
     watched, `PolicyError`, `TopologyError`.

@@ -34,8 +34,8 @@ class Launched:
 def seen_launched(
     argv: Sequence[str], choice: Choice | None, *, threads: int = 0, to_stderr: bool = False
 ) -> Launched:
-    """Run it on our standard streams, or with stdout on stderr (`to_stderr`), and see it. Whatever
-    fails on our side, it runs. Raises `UsageError` for no program.
+    """Run a program on our standard streams, or with its stdout on stderr (`to_stderr`), and watch
+    the program. Whatever fails on our side, the program runs. Raises `UsageError` for no program.
     """
     if not argv:
         raise UsageError("no program to run; expected its name and arguments")
@@ -65,5 +65,5 @@ def seen_launched(
 
 
 def _has_ended(pid: int) -> bool:
-    """Whether our child has; it can be waited for afterwards all the same."""
+    """Whether our child has ended; the child can still be waited for afterwards."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

@@ -44,8 +44,8 @@ class Learned:
 
 
 def learned_from(policy: RulePolicy) -> Learned:
-    """Read them: seconds. Raises `AutofinityError` where what the policy was learned from is not
-    shipped, or its file does not say what that was.
+    """Read the observations that `policy` was learned from; takes seconds. Raises `AutofinityError`
+    where these are not shipped, or the file of the policy does not say which they are.
     """
     machine = policy.provenance.get("machine")
     if machine == ANY:

@@ -13,6 +13,8 @@ from autofinity.workflow.advice.seen import Section, Seen
 _MIB = 1 << 20
 ONE_NODE = "one NUMA node: there is nothing to choose"
 _FEWEST_TOUCHES = 64  # that say who uses what
+TOUCHES = "sampled touches"
+ALIKE = "if every thread uses all pages alike"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +24,36 @@ class Use:
     remote: float | None
     """Share of reads that go to another node; None: it is not known where pages are."""
     how: str
-    """Where `remote` is from."""
+    """Origin of `remote`."""
     shared: float | None
     """Share of the sampled touches that are of pages that several nodes touch; None: not sampled.
     """
     one_node: int | None
     """The logical node with nearly all pages."""
+    cached: bool = False
+    """All pages fit into one last-level cache."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether reads of memory were counted, not estimated."""
+        return self.remote is not None and self.how not in (TOUCHES, ALIKE)
+
+    @property
+    def share(self) -> str:
+        """Line for people: the share of remote reads, and of which reads."""
+        if self.remote is None:
+            return "whether reads are remote is not known"
+        if self.how == TOUCHES:
+            return (
+                f"{self.remote:.0%} of sampled touches are of pages of another node; caches may "
+                "have answered them"
+            )
+        if self.how == ALIKE:
+            return (
+                f"{self.remote:.0%} of its reads would be of another node's memory if every thread "
+                "used all pages alike"
+            )
+        return f"{self.remote:.0%} of its reads of memory are of another node's ({self.how})"
 
 
 def use_of(seen: Seen) -> Use:
@@ -35,18 +61,18 @@ def use_of(seen: Seen) -> Use:
     one_node = None
     if seen.memory is not None and seen.memory.share(seen.memory.fullest) >= ONE_NODES:
         one_node = seen.memory.fullest
+    cached = seen.memory is not None and 0 < seen.memory.total_bytes <= _cache_bytes(seen.topology)
     touches = _touches(seen.touched)
     shared = touches[1] / touches[0] if touches else None
     counted = _counted(seen)
     if counted is not None:
         how = "counted reads" if seen.given is None or seen.given.timed else "sampled reads"
-        return Use(counted, how, shared, one_node)
+        return Use(counted, how, shared, one_node, cached)
     if touches:
-        return Use(touches[2] / touches[0], "sampled touches", shared, one_node)
+        return Use(touches[2] / touches[0], TOUCHES, shared, one_node, cached)
     if seen.memory is not None and seen.memory.total_bytes and seen.nodes:
-        how = "if every thread uses all pages alike"
-        return Use(remote_share(seen.memory, seen.nodes), how, shared, one_node)
-    return Use(None, "", shared, one_node)
+        return Use(remote_share(seen.memory, seen.nodes), ALIKE, shared, one_node, cached)
+    return Use(None, "", shared, one_node, cached)
 
 
 def _counted(seen: Seen) -> float | None:
@@ -76,7 +102,7 @@ def _touches(touched: NumaVectors | None) -> tuple[int, int, int] | None:
 
 
 def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
-    """For the placement that is advised, else for where the threads are."""
+    """Memory policy for the advised placement, else for the nodes where the threads are."""
     pus = seen.topology.by_os_index
     cpus = chosen.cores.cpus if chosen is not None else seen.cpus
     to = sorted({pus[cpu].node for cpu in cpus if cpu in pus})
@@ -94,11 +120,11 @@ def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
         return Section("memory policy", ONE_NODE, (), facts)
     evidence = _evidence(seen, use)
     if seen.memory is None or not to:
-        advice = "first touch, the system's own: where its pages are was not seen"
+        advice = f"first touch, the system's own: {_no_pages(seen)}"
         return Section("memory policy", advice, evidence, {**facts, "policy": "first touch"})
     several = len(to) > 1
     numbers = ",".join(map(str, seen.kernel_nodes(to)))
-    if seen.memory.total_bytes <= _cache_bytes(seen.topology):
+    if use.cached:
         policy, line = "first touch", None
         why = "the system's own; all of its pages fit into one last-level cache"
     elif several and use.one_node is not None:
@@ -119,6 +145,17 @@ def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
     return Section("memory policy", advice, evidence, facts)
 
 
+def _no_pages(seen: Seen) -> str:
+    """The reason why no advice is by the nodes of pages."""
+    if seen.memory is not None:
+        return "no thread was seen to compute"
+    if seen.given is not None:
+        return "a file does not say on which nodes pages are"
+    if seen.state.phase in ("placed", "left alone"):
+        return "on which nodes its pages are cannot be read here"
+    return "the program ended before the nodes of its pages were read"
+
+
 def _cache_bytes(topology: Topology) -> int:
     """Size of the largest cache; 0 where none is known."""
     return max((cache.size_bytes for cache in topology.caches), default=0)
@@ -136,7 +173,7 @@ def _evidence(seen: Seen, use: Use) -> tuple[str, ...]:
         )
         lines.append(f"pages and threads are on {on or 'nothing yet'}")
     if use.remote is not None:
-        lines.append(f"{use.remote:.0%} of its reads are of another node's memory ({use.how})")
+        lines.append(use.share)
     if use.shared is not None:
         lines.append(f"{use.shared:.0%} of sampled touches are of pages that several nodes touch")
     elif seen.memory is not None:

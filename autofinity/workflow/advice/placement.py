@@ -17,7 +17,7 @@ from autofinity.policy.explain import Explanation, explain, explanation_data, ex
 from autofinity.policy.readable import hint_text
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose
 from autofinity.workflow.advice.ranks import of_ranks
-from autofinity.workflow.advice.seen import Section, Seen
+from autofinity.workflow.advice.seen import Section, Seen, simulated_time
 
 _A_CPU_A_THREAD = "omp"
 _TOOLS = ("taskset", "numactl", _A_CPU_A_THREAD)
@@ -88,8 +88,20 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
 
 
 def _of_the_threads(seen: Seen) -> tuple[str, ...]:
-    where = f"seen were {len(seen.cpus)} threads on CPUs {format_cpu_list(seen.cpus)}"
-    return ((where,) if seen.cpus else ()) + (seen.given.lines if seen.given is not None else ())
+    where = f"{len(seen.cpus)} threads were seen, on CPUs {format_cpu_list(seen.cpus)}"
+    seen_on = (where,) if seen.cpus else ()
+    return (*seen_on, *_watched(seen), *(seen.given.lines if seen.given is not None else ()))
+
+
+def _watched(seen: Seen) -> tuple[str, ...]:
+    """Length of the looks, where they are shorter than those of a run."""
+    if seen.second_s == 1.0 or seen.watched_s is None:
+        return ()
+    return (
+        f"watched for {simulated_time(seen.watched_s)}: looks are shortened, so that "
+        f"{seen.second_s * 1e3:g} ms stand for 1 s of a run; rates are per second of simulated "
+        "time, not scaled",
+    )
 
 
 def _left_alone(seen: Seen, facts: dict[str, object], evidence: tuple[str, ...]) -> Section:
@@ -127,13 +139,13 @@ def _of_the_policy(seen: Seen, policy: RulePolicy, chosen: Chosen) -> tuple[str,
             else "of threads that may have been anywhere: a file does not say who put them there"
         )
         evidence += (
-            "it was learned from samples of threads that are distributed (SLP), and this one is "
-            f"{here}",
+            "the policy was learned from samples of threads that are distributed (SLP); this "
+            f"sample is {here}",
         )
     second = policy.second_after(chosen.why.decision.hint)
     if second is not None:
         evidence += (
-            f"not final: before it moves anybody a run looks again in {second.sampled_in.shown}",
+            f"not final: a run looks again in {second.sampled_in.shown} before it moves threads",
         )
     return evidence
 

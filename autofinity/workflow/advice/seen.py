@@ -33,7 +33,7 @@ class Seen:
     undecided: str
     """Why the policy was not asked; empty where it was."""
     threads: int
-    """That compute, or were promised."""
+    """Number of threads that compute, or were promised."""
     room: int = 0
     """Cores that they are to share, where fewer of them run at a time; 0: one each."""
     ranks: int = 0
@@ -51,6 +51,9 @@ class Seen:
     """Sampled touches of pages by node; None where nothing samples them."""
     timeline: tuple[TimelineStep, ...] = ()
     """Every look at the program, in order of time; empty where it was not watched."""
+    second_s: float = 1.0
+    """Time of the machine that stands for a second of a run in the lengths of the looks: less on a
+    simulated machine."""
     numa_balancing: str | None = None
     """kernel.numa_balancing, empty where the kernel has none; None on a simulated machine."""
     node_gbs: float = math.nan
@@ -67,8 +70,13 @@ class Seen:
     """Quantities that cannot be seen here, and what would help, a line each."""
 
     @property
+    def watched_s(self) -> float | None:
+        """Length of all looks on the machine's clock; None of a file."""
+        return watched_s(self.timeline) if self.given is None else None
+
+    @property
     def placed(self) -> int:
-        """For how many threads cores are chosen."""
+        """Number of threads that cores are chosen for."""
         return self.room or self.threads
 
     @property
@@ -91,6 +99,16 @@ class Seen:
     def kernel_nodes(self, nodes: Sequence[int]) -> list[int]:
         """The kernel's numbers of logical nodes."""
         return [int(self.topology.node_os_indices[node]) for node in nodes]
+
+
+def watched_s(timeline: Sequence[TimelineStep]) -> float:
+    """Length of these looks."""
+    return sum(step.end_ns - step.start_ns for step in timeline) / 1e9
+
+
+def simulated_time(seconds: float) -> str:
+    """A length on the clock of a simulated machine, with its unit."""
+    return f"{seconds * 1e3:.3g} ms of simulated time"
 
 
 @dataclass(frozen=True, slots=True)

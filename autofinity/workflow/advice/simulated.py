@@ -15,13 +15,15 @@ from autofinity.runtime.policies import NO_POLICY
 from autofinity.runtime.undecided import why_undecided
 from autofinity.sim.speeds import facts_of_machine, speeds_of
 from autofinity.workflow.advice.look import look_at
-from autofinity.workflow.advice.seen import Seen
+from autofinity.workflow.advice.seen import Seen, simulated_time, watched_s
 from autofinity.workflow.simulate import DEFAULT_PERIOD_US, placed_crew
 
 if TYPE_CHECKING:
     from autofinity.sim.machine import SimMachine
 
 _COUNTED = ("dram_reads_local", "dram_reads_remote")
+_SECOND_S = DEFAULT_PERIOD_US / 1e6
+"""Simulated time that stands for a second of a run: looks of seconds would outlast the program."""
 _SAMPLED = AccessSampling(period=500, sample_ns=0.0)
 """Accesses that nobody pays for: a simulated machine shows them as they are."""
 
@@ -33,9 +35,11 @@ def seen_simulated(
     asked: str,
     threads: int | None = None,
 ) -> Seen:
-    """See it until the policy has answered. `asked` says which policy that is, or why there is
-    none. Raises `TraceError`, `PlacementError`, `SimulationError`, and `CapabilityError` for a
-    sampled trace, of whose threads the system cannot be let to dispose.
+    """Watch the program of `trace` until the policy has answered. `asked` says which policy that
+    is, or why there is none.
+
+    Raises `TraceError`, `PlacementError`, `SimulationError`, and `CapabilityError` for a sampled
+    trace, whose threads no scheduler can move.
     """
     crew = placed_crew(machine.spec, trace, threads)
     learned = policy
@@ -45,7 +49,7 @@ def seen_simulated(
         machine.topology,
         crew.computing,
         machine.clock_hz,
-        paper_second_ns=round(DEFAULT_PERIOD_US * 1000),
+        paper_second_ns=round(_SECOND_S * 1e9),
         policy=policy,
         room=crew.room,
     )
@@ -57,6 +61,7 @@ def seen_simulated(
     )
     start = recipe.begin(machine.topology, machine.topology.allowed, crew.computing)
     looked = look_at(process, recipe, start)
+    watched = simulated_time(watched_s(looked.timeline))
     return Seen(
         program=trace.name,
         topology=machine.topology,
@@ -64,7 +69,7 @@ def seen_simulated(
         policy=policy,
         asked=asked if policy is not None else NO_POLICY,
         state=looked.state,
-        undecided=why_undecided(looked.state, crew.room),
+        undecided=why_undecided(looked.state, crew.room, watched),
         threads=crew.computing,
         room=crew.room,
         learned=learned,
@@ -74,6 +79,7 @@ def seen_simulated(
         memory=looked.memory,
         touched=looked.touched,
         timeline=looked.timeline,
+        second_s=_SECOND_S,
         node_gbs=speeds_of(machine.spec).node_gbs,
         smt_slowdown=machine.spec.core.smt_slowdown,
     )

@@ -8,7 +8,7 @@ from autofinity.workflow.advice.seen import Section, Seen
 
 
 def smt(seen: Seen) -> Section:
-    """Threads against cores; what sharing one costs is known from a machine file only."""
+    """Compare threads with cores. Only a machine file says what sharing a core costs."""
     pus = [seen.topology.by_os_index[cpu] for cpu in seen.available]
     cores = len({pu.core for pu in pus})
     on_core = Counter(

@@ -1,4 +1,4 @@
-"""Whether there are threads more than pay: they wait for memory that is all given out."""
+"""Number of threads that memory can feed: more threads only wait for each other's reads."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ SATURATED = 0.8
 
 
 def thread_count(seen: Seen) -> Section:
-    """By the reads of memory that were counted, beside what its nodes can give."""
+    """Compare the counted reads of memory with the bandwidth of the nodes that have the pages."""
     facts: dict[str, object] = {
         "threads": seen.threads,
         "read_gbs": None,
         "memory_gbs": None,
         "used_share": None,
         "enough_threads": None,
+        "why_not": None,
     }
     question = "threads"
     running = seen.placed  # rates are per thread, of as many as run at a time
     again = f"not measured: time it with fewer than {seen.threads} threads, too"
     misses = _reads_per_s(seen)
     if misses is None:
-        return Section(question, again, ("reads of memory were not counted",), facts)
+        why = _not_counted(seen)
+        return Section(question, again, (why,), facts | {"why_not": why})
     read_gbs = misses * running * LINE_BYTES / 1e9
     facts["read_gbs"] = read_gbs
     told = f"{seen.threads} threads read {read_gbs:.2f} GB/s from memory"
     if math.isnan(seen.node_gbs):
         why = "memory bandwidth is not known; measure it with `autofinity doctor --measure`"
-        return Section(question, again, (told, why), facts)
+        return Section(question, again, (told, why), facts | {"why_not": why})
     if seen.memory is None or not seen.memory.total_bytes:
-        return Section(question, again, (told, "where its pages are was not seen"), facts)
+        why = "on which nodes its pages are was not seen"
+        return Section(question, again, (told, why), facts | {"why_not": why})
     # The fullest node is waited for first: of each byte that is read, its share comes from there.
     at = seen.memory.fullest
     share = seen.memory.share(at)
@@ -46,11 +49,21 @@ def thread_count(seen: Seen) -> Section:
     )
     if used < SATURATED:
         advice = "no more than memory can feed"
-        return Section(question, advice, (told,), facts)
+        why = f"memory is not saturated: it is from {SATURATED:.0%} of its bandwidth on"
+        return Section(question, advice, (told,), facts | {"why_not": why})
     enough = max(1, round(running * SATURATED / used))
     facts["enough_threads"] = enough
     advice = f"memory is saturated: {enough} threads, or pages on more nodes, may do as well"
     return Section(question, advice, (told,), facts)
+
+
+def _not_counted(seen: Seen) -> str:
+    """The reason why reads of memory have no rate."""
+    if seen.state.sample is None:
+        return "nothing was sampled, so reads of memory were not counted"
+    if seen.given is not None and not seen.given.timed:
+        return "reads of memory have no rate: the file does not say in what time it counted"
+    return "reads of memory were not counted"
 
 
 def _reads_per_s(seen: Seen) -> float | None:

@@ -197,7 +197,6 @@ def test_a_policy_on_a_machine_is_saved_for_all_thread_counts(tmp_path: Path) ->
         (lambda table: ([1.0],), "first is a list"),
         (lambda table: (None,), "first is a NoneType"),
         (lambda table: ({"instructions": "1e9"},), "a number, or NaN"),
-        (lambda table: ({"instructions": None},), "a number, or NaN"),
         (lambda table: ({"instructions": [1.0]},), "a number, or NaN"),
         (lambda table: ({1: 1.0},), "names of counters"),
         (lambda table: (pd.Series([1.0, 2.0], ["instructions"] * 2),), "each counter once"),
@@ -219,6 +218,16 @@ def test_samples_that_cannot_be_are_said(given: Any, said: str) -> None:
     names = dict(zip(("second", "trial"), others, strict=False))
     with pytest.raises(af.AutofinityError, match=said):
         POLICY.decide(first, **names)
+
+
+@pytest.mark.parametrize("missing", [None, pd.NA, float("nan"), np.float64("nan")])
+def test_a_missing_value_is_not_measured_in_a_row_as_in_a_table(missing: Any) -> None:
+    policy = af.load_policy("any-machine")
+    row = dict.fromkeys(policy.counters, 1e8) | {policy.counters[0]: missing}
+    table = pd.DataFrame([row], dtype=object)
+    left_out = {name: value for name, value in row.items() if name != policy.counters[0]}
+    assert policy.decide(row) == policy.decide(table)[0] == policy.decide(left_out)
+    assert policy.decide(table.iloc[0]) == policy.explain(row).hint == policy.decide(left_out)
 
 
 def test_a_sample_with_none_of_the_counters_is_refused_as_a_table_is() -> None:

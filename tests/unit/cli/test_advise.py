@@ -39,6 +39,10 @@ def told(*arguments: str) -> str:
     return CliRunner().invoke(advise, arguments, catch_exceptions=False).stdout
 
 
+def _evidence(found: dict[str, Any]) -> list[str]:
+    return [str(line) for line in found["placement"]["evidence"]]
+
+
 def document(*arguments: str) -> dict[str, Any]:
     found = json.loads(told(*arguments, "--json"))
     assert isinstance(found, dict)
@@ -115,6 +119,12 @@ def test_a_program_that_ends_before_it_was_sampled_is_told_so(tmp_path: Path, po
     found = document(folder, "-t", "2", "--policy", policy)
     assert found["placement"]["hint"] is None
     assert found["memory_policy"]["bytes_on_node"] is None
+    assert found["memory_policy"]["advice"].endswith("before the nodes of its pages were read")
+    # The decider's looks take tenths of a second; the program ran for less than a millisecond.
+    assert 0 < found["watched_s"] < 1e-3
+    watched = f"{found['watched_s'] * 1e3:.3g} ms of simulated time"
+    assert f"in the {watched} that it was watched" in found["placement"]["undecided"]
+    assert any(watched in line and "1 s of a run" in line for line in _evidence(found))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +154,11 @@ def test_a_curve_of_a_captured_program_is_a_table_bars_and_json(trace: str, poli
     assert found["enough"] in (2, 4)
     assert {point["hint"] for point in found["points"]} == {"slp"}
     assert all(point["best_time_s"] <= point["time_s"] for point in found["points"])
-    assert {point["scatter"] for point in found["points"]} == {None}
+    scatters = [point["scatter"] for point in found["points"]]
+    assert found["scatter"] == max(scatters) >= 0
+    assert found["noise"] == max(0.05, found["scatter"])
+    assert set(found["alike"]) <= {2, 4} and found["enough"] == found["alike"][0]
+    assert any(line.startswith("  differences up to ") for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from memory_programs import owned_and_evicted
 from sim_programs import kept, ping_pong, region, streaming
 
 from autofinity.cli.machines import command as machines
@@ -196,6 +197,30 @@ def test_lines_of_llc_misses_come_from_beside_or_from_outside(
     assert f"{beside:,} came from other cores of the same LLC, {outside:,} from outside" in text
     both = CliRunner().invoke(simulate, [folder, folder, "-m", "opteron-6164he", "-t", "4"]).stdout
     assert "lines from outside its LLCs" in both
+
+
+def test_lines_that_their_owner_sends_though_the_llc_has_them_are_told(tmp_path: Path) -> None:
+    folder = kept(owned_and_evicted(), tmp_path / "owned")
+    words = [folder, "-t", "2", "-m", "opteron-6164he", "--hint", "packed"]
+    totals = json.loads(CliRunner().invoke(simulate, [*words, "--json"]).stdout)["totals"]
+    lines = totals["cache_to_cache_transfers_same_llc"]
+    lines += sum(totals[event] for event in OUTSIDE_LLC)
+    held = lines - totals["llc_misses"]
+    assert 0 < held <= totals["llc_hits"]
+    text = CliRunner().invoke(simulate, words).stdout
+    assert f"{held:,} of these are llc_hits" in text
+
+
+def test_an_llc_is_looked_up_for_l2_misses_prefetches_and_page_walks(tmp_path: Path) -> None:
+    folder = kept(owned_and_evicted(), tmp_path / "owned")
+    words = [folder, "-t", "2", "-m", "opteron-6164he", "--hint", "packed"]
+    totals = json.loads(CliRunner().invoke(simulate, [*words, "--json"]).stdout)["totals"]
+    prefetches, walks = totals["prefetches_issued"], totals["page_walk_misses"]
+    looked_up = totals["l2_misses"] + prefetches + walks
+    assert totals["llc_hits"] + totals["llc_misses"] == looked_up
+    text = CliRunner().invoke(simulate, words).stdout
+    assert totals["llc_misses"] > totals["l2_misses"] > 0
+    assert f"looked up for {prefetches:,} prefetches and {walks:,} page walks" in text
 
 
 def test_an_inclusive_llc_misses_only_lines_from_outside(tmp_path: Path) -> None:

@@ -132,3 +132,17 @@ def test_a_score_is_of_weights_that_can_be(odd: float) -> None:
     with pytest.raises(ValueError, match="weight"):
         model.score(VALUES, LABELS, sample_weight=weights(all=odd), losses=LOSSES)
     assert 0 < model.score(VALUES, LABELS, sample_weight=weights(all=1e290), losses=LOSSES) <= 1
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_whole_numbers_beyond_float64_are_refused_wherever_they_are(model: Any) -> None:
+    beyond, values = [10**400] * ROWS, VALUES.tolist()
+    with pytest.raises(ValueError, match="sample weights have a whole number beyond float64"):
+        fit(model, beyond)
+    with pytest.raises(ValueError, match="values of X have a whole number beyond float64"):
+        model.fit([[10**400, 1.0], *values[1:]], LABELS)
+    if hasattr(model, "predict"):
+        with pytest.raises(ValueError, match="losses have a whole number beyond float64"):
+            fit(model, None, [[10**400, 1.0], *LOSSES.tolist()[1:]])
+        with pytest.raises(ValueError, match="values of X have a whole number beyond float64"):
+            model.fit(VALUES, LABELS).predict([[10**400, 1.0]])

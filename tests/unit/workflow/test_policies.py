@@ -30,6 +30,13 @@ BY_PAPER = (
 OF_MACHINE = {"counters", "cross_core", "uncounted"}
 
 
+@pytest.mark.parametrize("name", sorted(policy_names()))
+def test_no_shipped_policy_needs_a_fact_of_the_machine_as_doctor_and_documents_say(
+    name: str,
+) -> None:
+    assert named_policy(name).facts == ()
+
+
 @pytest.mark.parametrize("name", preset_names())
 def test_a_machine_gets_its_own_policy_or_hears_that_there_is_none(name: str) -> None:
     told = Told()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from made_up_machine import machine
 from memory_programs import own_pages
 from sim_programs import kept
 
+from autofinity.affinity.hints import get_affinity
 from autofinity.linux.counted_program import CountedRun
 from autofinity.linux.event_tables import Encoding
 from autofinity.model.affinity import DISTRIBUTED, PACKED
@@ -20,8 +22,9 @@ from autofinity.sim.preset import load_preset
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.workflow.advice import curve_here as here
 from autofinity.workflow.advice import curve_simulated
-from autofinity.workflow.advice.curve import Curve, Point, checked_counts, usual_counts
+from autofinity.workflow.advice.curve import PAYS, Curve, Point, checked_counts, usual_counts
 from autofinity.workflow.advice.curve_simulated import curve_of_trace, siblings_of
+from autofinity.workflow.simulate import Seats, simulate_trace
 
 SIBLINGS = machine(packages=2, llcs=1, cores=4, smt=2)
 SPEC = load_preset("xeon-e5-2650")  # two sockets of eight cores with two threads each
@@ -57,6 +60,32 @@ def test_threads_are_enough_where_more_are_faster_by_less_than_pays(
 def test_what_runs_scatter_is_no_gain() -> None:
     assert curve(8.0, 4.0, 3.5).enough.threads == 4
     assert curve(8.0, 4.0, 3.5, scatter=0.2).enough.threads == 2
+
+
+def test_a_curve_says_which_differences_are_noise() -> None:
+    once = curve(8.0, 4.0, 3.9)
+    assert (once.scatter, once.noise) == (None, PAYS)
+    assert once.on_noise == (
+        "differences up to 5.0% count as none (noise was not measured, each count has one time); "
+        "within that of the fastest: 2, 4"
+    )
+    often = replace(curve(8.0, 4.4, 4.0, scatter=0.12), repeated="3 runs")
+    assert [point.threads for point in often.alike] == [2, 4]
+    assert "up to 12.0% count as none (times of one count differed by up to 12.0% over 3 runs)" in (
+        often.on_noise
+    )
+
+
+def test_noise_of_a_simulated_curve_is_what_the_seed_changes(trace: Path) -> None:
+    found = curve_of_trace(SPEC, trace, None, (8,), threads=8)
+    (point,) = found.points
+    cpus = get_affinity(SPEC.topology, 8, DISTRIBUTED).cpus
+    times_ns = sorted(
+        simulate_trace(SPEC, trace, Seats(cpus=cpus), threads=8, seed=seed).roi_ns
+        for seed in range(3)
+    )
+    assert found.repeated == "3 seeds of page colours and scheduler"
+    assert point.scatter == (times_ns[2] - times_ns[0]) / times_ns[1]
 
 
 def test_speeds_are_over_that_of_the_first_count() -> None:
@@ -173,6 +202,7 @@ def test_repeated_runs_are_told_by_their_median_and_scatter(
     (point,) = found.curve.points
     assert point.time_s == 1.0
     assert point.scatter == pytest.approx(0.3)
+    assert found.curve.repeated == "3 runs"
 
 
 def test_a_run_that_fails_ends_the_curve_and_what_was_known_is_told(

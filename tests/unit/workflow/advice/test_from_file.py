@@ -99,7 +99,7 @@ def test_cpus_that_the_machine_has_not_are_not_where_threads_were(place: Place) 
 def test_a_file_decides_nothing_about_what_it_cannot_show(place: Place) -> None:
     found = seen("perf-stat-6.1.json", place, POLICY)
     memory = section(found, "memory policy")
-    assert memory.advice.endswith("where its pages are was not seen")
+    assert memory.advice.endswith("a file does not say on which nodes pages are")
     assert memory.facts["bytes_on_node"] is None
     assert section(found, "NUMA balancing").facts["wanted"] is None
     assert "a file does not say" in section(found, "NUMA balancing").evidence[0]

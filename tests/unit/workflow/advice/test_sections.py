@@ -12,6 +12,7 @@ from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.model.sharing import NumaVectors
+from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import Cache, OsIndex
 from autofinity.runtime.evidence import ONE_LLC
 from autofinity.workflow.advice.advice import advice_on
@@ -46,7 +47,7 @@ def test_a_decided_program_is_told_its_cores_and_how_to_start_there() -> None:
     assert found.facts["cpus"] == [0, 1, 2, 3]
     assert found.facts["lines"]["taskset"] == "taskset -c 0,1,2,3"  # type: ignore[index]
     assert "taskset -c 0,1,2,3 PROGRAM" in found.evidence
-    assert "seen were 4 threads on CPUs 0-1,4-5" in found.evidence
+    assert "4 threads were seen, on CPUs 0-1,4-5" in found.evidence
     assert found.facts["final"] is True
 
 
@@ -82,7 +83,7 @@ def test_an_answer_that_a_run_would_look_at_twice_is_said_not_to_be_final() -> N
     one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
     found = placement(one, chosen_of(one))
     assert found.facts["final"] is False
-    assert "not final: before it moves anybody a run looks again in spread (SLP)" in found.evidence
+    assert "not final: a run looks again in spread (SLP) before it moves threads" in found.evidence
 
 
 def test_who_is_undecided_is_left_alone_and_told_why() -> None:
@@ -153,9 +154,47 @@ def test_memory_that_fits_into_a_cache_goes_wherever_it_likes() -> None:
 def test_memory_that_was_not_seen_is_no_evidence() -> None:
     found = memory(seen(memory=None))
     assert found.facts["policy"] == "first touch"
-    assert "was not seen" in found.advice
+    assert found.advice.endswith("the program ended before the nodes of its pages were read")
     assert found.facts["remote_share"] is None
     assert found.facts["bytes_on_node"] is None
+
+
+def test_a_share_of_remote_reads_says_which_reads_it_is_of() -> None:
+    pages = touched((0, (30, 10)), (1, (0, 40)), (0, (0, 20)))
+    touches = seen(memory=None, touched=pages)
+    assert memory(touches).evidence[0].startswith("30% of sampled touches are of pages of another")
+    assert numa_balancing(touches, use_of(touches), None).evidence[1] == memory(touches).evidence[0]
+    alike = seen(memory=ONE_NODES_PAGES)
+    assert "would be of another node's memory if every thread" in memory(alike).evidence[1]
+    reads = seen(**sampled(PACKED, dram_reads_local=3e6, dram_reads_remote=1e6))
+    assert "25% of its reads of memory are of another node's (counted reads)" in (
+        memory(reads).evidence
+    )
+
+
+def test_pages_that_could_not_be_read_are_not_said_to_be_of_a_program_that_ended() -> None:
+    found = memory(seen(**sampled(PACKED, instructions=1e9), memory=None))
+    assert found.advice.endswith("on which nodes its pages are cannot be read here")
+
+
+def test_numa_balancing_is_off_where_all_pages_fit_into_a_cache_unless_reads_were_counted() -> None:
+    uncounted = Use(0.5, "sampled touches", 0.0, None, cached=True)
+    assert numa_balancing(seen(), uncounted, "first touch").facts["wanted"] is False
+    counted = Use(0.5, "counted reads", 0.0, None, cached=True)
+    assert numa_balancing(seen(), counted, "first touch").facts["wanted"] is True
+    cache = Cache(3, 128 * MIB, 64, 16, 4)
+    assert use_of(seen(topology=machine(packages=2, llcs=1, cores=4, caches=(cache,)))).cached
+    assert not use_of(seen()).cached
+
+
+def test_lengths_of_looks_are_told_on_the_clock_of_a_simulated_machine() -> None:
+    looks = (TimelineStep(0, 60_000, {}), TimelineStep(60_000, 100_000, {}))
+    found = placement(seen(timeline=looks, second_s=5e-4), None)
+    (line,) = [line for line in found.evidence if line.startswith("watched for")]
+    assert "watched for 0.1 ms of simulated time" in line
+    assert "0.5 ms stand for 1 s of a run" in line
+    live = placement(seen(timeline=looks), None)
+    assert not any(line.startswith("watched for") for line in live.evidence)
 
 
 def test_remote_reads_are_counted_else_sampled_else_worked_out_from_where_pages_are() -> None:
@@ -259,6 +298,22 @@ def test_threads_are_more_than_pay_where_memory_has_no_more_to_give() -> None:
     assert (unlimited.facts["used_share"], unlimited.facts["memory_gbs"]) == (0, None)
     hidden = thread_count(seen(**reads, node_gbs=12.8, memory=None))
     assert hidden.facts["used_share"] is None
+
+
+def test_a_number_of_enough_threads_that_is_not_known_has_a_reason() -> None:
+    reads = sampled(PACKED, dram_reads_local=20e6, dram_reads_remote=30e6)
+    for one, why in (
+        (seen(), "nothing was sampled"),
+        (seen(**sampled(PACKED, instructions=1e9)), "reads of memory were not counted"),
+        (seen(**reads), "memory bandwidth is not known"),
+        (seen(**reads, node_gbs=16.0, memory=None), "on which nodes its pages are was not seen"),
+        (seen(**reads, node_gbs=16.0), "memory is not saturated"),
+    ):
+        facts = thread_count(one).facts
+        assert facts["enough_threads"] is None
+        assert str(facts["why_not"]).startswith(why)
+    full = thread_count(seen(**reads, node_gbs=12.8, memory=MemoryByNode((MIB, 0)))).facts
+    assert (full["enough_threads"], full["why_not"]) == (3, None)
 
 
 def test_every_question_is_answered_whatever_was_seen() -> None:
