@@ -30,7 +30,7 @@ class Explanation:
     >>> start = dict(instructions=2e9, llc_requests=1e8, cache_to_cache_transfers_other_llc=1e5)
     >>> why = af.load_policy("any-machine").explain(start, second=start | {"instructions": 1e9})
     >>> why.hint.name, why.final, round(why.margin, 2)
-    ('spread', True, 0.87)
+    ('spread', False, 0.98)
     >>> why.steps.step.to_list(), why.values["speed_gain"]
     (['first look', 'second look'], 0.5)
     >>> why.runner_up.name, why.missing

@@ -141,6 +141,11 @@ class Trial:
     faster: float
     """Speed above which the threads stay, relative to the affinity of the answer."""
 
+    @staticmethod
+    def follows(start: Mapping[str, float], probe: Mapping[str, float]) -> bool:
+        """Whether the speed is known in both looks; without speeds there is nothing to compare."""
+        return not math.isnan(SPEEDUP.of(SecondLook.values(start, probe)))
+
     def against(self, answer: Hint) -> SecondLook:
         """The question of the trial, as a second look: the first sample is that in the affinity of
         `answer`.

@@ -117,7 +117,7 @@ def steps(policy: RulePolicy, look: Look, meant: Meaning = itself) -> Steps:
         "second look", second.sampled_in, second.policy, values, decide(second.policy, values)
     )
     trial = policy.trial
-    if trial is None:
+    if trial is None or not trial.follows(start, probe):
         return Steps((first, again), None)
     question = trial.against(again.decision.hint)
     answered, tried = look(meant(again.decision.hint)), look(meant(trial.hint))

@@ -59,6 +59,8 @@ def later_lines(
         return lines
     if tried:
         return lines + _trial_lines(policy.trial, again.step, tried[0])
+    if found.awaits is None:
+        return [*lines, "no trial: the speed of a look is not known"]
     return [*lines, trial_text(policy.trial), f"  give that sample with {ask('trial')}"]
 
 

@@ -64,6 +64,7 @@ def last_answers(
     tried = _taken_in(looks, on_trial)
     if tried is None:
         return answers
+    asked &= ~np.isnan(ratio_of(SPEEDUP, both, rows))
     reference = column_of(start, _SPEED, rows)
     for answer in np.flatnonzero(np.bincount(answers, minlength=len(HINTS))).tolist():
         speed = _speed_in(looks, place(meant(HINTS[answer])), rows)

@@ -85,8 +85,11 @@ class Asking:
 
     def trial(self, answer: Answer) -> Trial | None:
         """The trial that follows both looks; None: the answer is final."""
-        compared = answer.probe is not None and answer.of_one_phase
-        return self.policy.trial if compared else None
+        trial = self.policy.trial
+        if trial is None or answer.probe is None or not answer.of_one_phase:
+            return None
+        start, probe = self._asked(answer.start), self._asked(answer.probe)
+        return trial if trial.follows(start, probe) else None
 
     def compared(
         self, question: SecondLook, starts: Sequence[Look], probes: Sequence[Look]

@@ -56,7 +56,7 @@ def policy_of(draw: random.Random) -> RulePolicy:
     again = replace(again, rules=rules(draw, inputs, 4))
     after = tuple(hint for hint in HINTS if draw.random() < 0.8)
     second = SecondLook(draw.choice(HINTS[1:]), after, again)
-    trial = Trial(draw.choice(HINTS), draw.choice((-math.inf, 0.5)), 1.6, 1.01)
+    trial = Trial(draw.choice(HINTS), 1.01)
     instead = tuple(
         Instead(draw.choice(HINTS), 1, draw.choice((4, 16)), draw.choice(HINTS)) for _ in range(3)
     )

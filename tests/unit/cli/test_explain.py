@@ -26,8 +26,9 @@ def explained(*words: str) -> dict[str, Any]:
     ("words", "tries", "final"),
     [
         ((), None, None),
-        (("--second", "instructions=0.5e9"), None, "SLP"),
-        (("--second", "instructions=3e9"), None, "slp"),
+        (("--second", "instructions=0.5e9"), "sLP", None),
+        (("--second", "instructions=3e9"), "sLP", None),
+        (("--second", "instructions=3e9", "--trial", "instructions=3.2e9"), "sLP", "sLP"),
         (("--second", "instructions=1.1e9"), "sLP", None),
         (("--second", "instructions=1.1e9", "--trial", "instructions=1.2e9"), "sLP", "sLP"),
         (("--second", "instructions=1.1e9", "--trial", "instructions=1.1e9"), "sLP", "slp"),

@@ -43,7 +43,7 @@ def ended(db: Path, hint: Hint, policy: Path) -> None:
 @pytest.fixture
 def policy(tmp_path: Path) -> Path:
     path = tmp_path / "policy.json"
-    files.save(replace(two_looks(), trial=Trial(BETWEEN, 0.8, 1.5, 1.01)), path)
+    files.save(replace(two_looks(), trial=Trial(BETWEEN, 1.01)), path)
     return path
 
 

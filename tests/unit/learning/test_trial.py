@@ -1,17 +1,14 @@
-"""A trial of a hint between packed and spread is learned where it gains more than it costs."""
+"""A trial of a hint between packed and spread is learned where it gains anything."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from two_looks import BETWEEN, two_looks
 
 from autofinity.learning.discretiser import Discretiser
 from autofinity.learning.second_look import Seen
-from autofinity.learning.trial import COST, _best_stretch, with_trial
+from autofinity.learning.trial import with_trial
 from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
@@ -46,18 +43,22 @@ SPEEDUPS = [0.2, 0.5, 0.9, 1.0, 1.2, 2.0, 5.0]
 GAINS_BETWEEN = [0.4, 0.7, 1.1, 1.1, 1.3, 1.5, 2.0]
 
 
-def test_the_trial_is_where_both_are_about_as_fast() -> None:
+def test_the_trial_is_of_the_hint_that_is_asked_for() -> None:
     policy = with_trial(POLICY, seen(SPEEDUPS), losses(SPEEDUPS, GAINS_BETWEEN), "sLP")
     assert policy.trial is not None
     assert policy.trial.hint == BETWEEN
-    assert 0.5 < policy.trial.above < 0.9
-    assert 1.2 < policy.trial.upto < 2.0
     assert policy.trial.faster > 1
 
 
-def test_a_trial_that_gains_less_than_it_costs_is_not_learned() -> None:
-    nearly = [max(1.0, s) * math.exp(COST / 2) for s in SPEEDUPS]
-    assert with_trial(POLICY, seen(SPEEDUPS), losses(SPEEDUPS, nearly), "sLP").trial is None
+def test_one_workload_that_gains_is_enough() -> None:
+    """A program unlike all others may gain as well, and the trial costs little."""
+    between = [*(max(1.0, speedup) for speedup in SPEEDUPS[:-1]), 6.0]
+    assert with_trial(POLICY, seen(SPEEDUPS), losses(SPEEDUPS, between), "sLP").trial is not None
+
+
+def test_a_trial_that_never_gains_is_not_learned() -> None:
+    never = [0.9 * max(1.0, speedup) for speedup in SPEEDUPS]
+    assert with_trial(POLICY, seen(SPEEDUPS), losses(SPEEDUPS, never), "sLP").trial is None
 
 
 @pytest.mark.parametrize("hint", ["none", "slP"])
@@ -78,11 +79,3 @@ def test_workloads_that_were_not_profiled_in_the_hint_teach_nothing() -> None:
     made = losses(SPEEDUPS, GAINS_BETWEEN)
     made[:, HINTS.index(BETWEEN)] = np.nan
     assert with_trial(POLICY, seen(SPEEDUPS), made, "sLP").trial is None
-
-
-@given(st.lists(st.integers(-9, 9), max_size=12))
-def test_the_best_stretch_is_that_of_all_stretches(gains: list[int]) -> None:
-    first, last = _best_stretch(np.array(gains, float))
-    sums = [sum(gains[i:j]) for i in range(len(gains)) for j in range(i, len(gains) + 1)]
-    assert sum(gains[first:last]) == max([0, *sums])
-    assert (first == last) == (max([0, *sums]) == 0)
