@@ -156,9 +156,11 @@ def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:
 
 
 def sample_of(option: str, texts: tuple[str, ...], known: Collection[str]) -> dict[str, float]:
-    """`a=1,b=2e6` → values by name, of those `known`. Raises `UsageError` naming the part that is
-    wrong.
+    """`a=1,b=2e6` → values by name, of the policy's names (`known`); those of other counters are
+    left out. Raises `UsageError` naming the part that is wrong.
     """
+    from autofinity.sim.events import EVENTS
+
     sample: dict[str, float] = {}
     for part in (part.strip() for text in texts for part in text.split(",")):
         counter, equals, value = part.rpartition("=")
@@ -168,16 +170,16 @@ def sample_of(option: str, texts: tuple[str, ...], known: Collection[str]) -> di
             equals = ""
         if not equals or not counter:
             raise UsageError(f"{option} {part!r}: expected COUNTER=VALUE, for example ipc=0.7")
-        if counter not in known:
+        if counter not in known and counter not in EVENTS:
             raise UsageError(
-                f"{option}: the policy has no {counter!r}; expected "
+                f"{option}: no counter {counter!r} is known; expected "
                 + (", ".join(map(one_line, known)) or f"no {option}: it looks at no counter")
             )
         if counter in sample:
             raise UsageError(f"{option}: {counter} is given twice")
         check_count(option, counter, number)
         sample[counter] = number
-    return sample
+    return {counter: value for counter, value in sample.items() if counter in known}
 
 
 def _keep_page(

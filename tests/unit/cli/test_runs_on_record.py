@@ -70,8 +70,9 @@ def test_status_keeps_to_the_width_of_a_terminal(
 
 @pytest.mark.parametrize(("hint", "tried"), [(PACKED, False), (BETWEEN, True)])
 def test_the_last_answer_comes_first_and_a_trial_that_decided_is_named(
-    db: Path, policy: Path, hint: Hint, tried: bool
+    db: Path, policy: Path, hint: Hint, tried: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # the path of the policy is one line
     ended(db, hint, policy)
     said = lines("explain", "last", "--db", db)
     assert said[2] == f"final answer: {hint.shown}"
