@@ -17,6 +17,10 @@ $(VENV)/.ready-dev: $(SOURCES) scripts/setup
 $(VENV)/.ready-docs: $(VENV)/.ready
 	@$(PY) -m pip install --disable-pip-version-check -q 'sphinx>=8' 'myst-parser>=4' 'furo>=2024.8' 'sphinx-click>=6' 'matplotlib>=3.8' && touch $@
 
+# What `--on` needs; autofinity itself is there, so no other is fetched.
+$(VENV)/.ready-cluster: $(VENV)/.ready
+	@$(PY) -m pip install --disable-pip-version-check -q 'autofinity[cluster]' && touch $@
+
 # What building outside of pip needs.
 $(VENV)/.ready-native: $(VENV)/.ready-dev
 	@$(PY) -m pip install --disable-pip-version-check -q 'nanobind>=2.4' cmake ninja && touch $@
@@ -57,7 +61,7 @@ check-packaging: $(VENV)/.ready-packaging ## Recipes for conda, Spack, Debian an
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules, prose
 	@scripts/check $(VENV)
 
-observations: $(VENV)/.ready ## Profile the shipped data/observations (two hours; resumes after an interruption; MACHINES=..., ESTIMATE=1, ON=dask://...)
+observations: $(VENV)/.ready $(if $(ON),$(VENV)/.ready-cluster) ## Profile the shipped data/observations (two hours; resumes after an interruption; MACHINES=..., ESTIMATE=1, ON=dask://...)
 	@scripts/observations $(if $(ESTIMATE),-e) $(VENV) $(MACHINES)
 
 policies: $(VENV)/.ready ## Learn the policies from the shipped observations, and judge them (minutes; MACHINES=...)

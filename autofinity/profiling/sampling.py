@@ -130,7 +130,7 @@ def observe(
         raise SimulationError(
             f"{run.program} ended after {(end_ns - (start_ns or 0)) / 1e6:.3f} ms, expected at "
             f"least one sample period of {period_ns / 1e6:.3f} ms; use a larger input or a "
-            "shorter --period-us"
+            "shorter --period"
         )
     roi_s = (end_ns - start_ns) / NS_PER_S
     return [
