@@ -15,7 +15,7 @@ PROGRAMS = ("keysearch", "pic")
 
 
 def made(folder: Path, traces: Path, code: int = 0, **env: str) -> str:
-    """Messages of the script, with a work folder of its own and the file of a machine in `folder`."""
+    """Messages of the script; its work folder and the file of a machine are in `folder`."""
     (folder / "work").mkdir(parents=True)
     (folder / "work/traces").symlink_to(traces)
     command = [ROOT / "scripts/observations", "-s", "tiny", "-w", folder / "work", "-o", folder]
