@@ -179,7 +179,13 @@ def sample_of(option: str, texts: tuple[str, ...], known: Collection[str]) -> di
             raise UsageError(f"{option}: {counter} is given twice")
         check_count(option, counter, number)
         sample[counter] = number
-    return {counter: value for counter, value in sample.items() if counter in known}
+    own = {counter: value for counter, value in sample.items() if counter in known}
+    if sample and known and not own:
+        raise UsageError(
+            f"{option} has none of the counters that the policy asks for; expected "
+            + ", ".join(map(one_line, known))
+        )
+    return own
 
 
 def _keep_page(

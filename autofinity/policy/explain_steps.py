@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -67,6 +68,8 @@ def later_lines(
 def _trial_lines(trial: Trial, again: Step, tried: ExplainedStep) -> list[str]:
     hint, kept = tried.step.sampled_in, tried.step.decision.hint == trial.hint
     gain = tried.why.values[SPEED_GAIN]
+    if math.isnan(gain):
+        return [f"trial of {hint.shown}: a speed is not known; threads return"]
     far = relative(gain, trial.faster, [trial.faster])
     limit = f"{'more than' if kept else 'not more than'} {number(trial.faster)}"
     return [

@@ -22,7 +22,7 @@ def c_header(policy: RulePolicy, prefix: str = "autofinity") -> str:
 
     Functions `PREFIX_decide`, `PREFIX_rule`, `PREFIX_counters`; constants `PREFIX_counter_count`
     and `PREFIX_rule_count`. With a second look also `PREFIX_asks_second`, `PREFIX_second_in`,
-    `PREFIX_second` and `PREFIX_second_rule`, with a trial `PREFIX_trial_in` and
+    `PREFIX_second` and `PREFIX_second_rule`, with a trial `PREFIX_tries`, `PREFIX_trial_in` and
     `PREFIX_trial`, with answers for other thread counts `PREFIX_at`.
     Raises `ExportError` for a prefix that is no C identifier.
     """

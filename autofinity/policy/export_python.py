@@ -12,8 +12,8 @@ from autofinity.policy.readable import literal
 def python_module(policy: RulePolicy) -> str:
     """A module with COUNTERS, `rule(sample)` and `decide(sample)`.
 
-    With a second look the module has `second`, with a trial `TRIAL_IN` and `trial`, and with
-    answers for other thread counts `at(hint, threads)`.
+    With a second look the module has `second`, with a trial `TRIAL_IN`, `tries` and `trial`, and
+    with answers for other thread counts `at(hint, threads)`.
     """
     second = policy.second
     looks = [policy] if second is None else [policy, second.policy]
@@ -80,6 +80,11 @@ def _trial(policy: RulePolicy, trial: Trial) -> list[str]:
         "def speedup(sample, probe):",
         f"    before, after = values(sample)[{speed}], values(probe)[{speed}]",
         "    return 1.0 * after / before if before > 0 else math.nan",
+        "",
+        "",
+        "def tries(sample, probe):",
+        '    """Whether a trial follows: where the speed of both looks is known."""',
+        "    return not math.isnan(speedup(sample, probe))",
         "",
         "",
         "def trial(answer, answered, tried):",

@@ -113,6 +113,8 @@ class PolicyReader(FieldReader):
         trial = self.an_object(value, "trial", ("hint", *bounds, "faster"))
         if second is None or not {*SPEEDUP.numerator} <= {*counters}:
             self.wrong("trial", "expected none without a second look and the counter instructions")
+        for name in bounds:
+            self.a_number(trial[name], f"trial.{name}")
         faster = self.a_number(trial["faster"], "trial.faster")
         if not faster > 0:
             self.wrong("trial.faster", f"got {faster}, expected a number above 0")

@@ -137,13 +137,15 @@ SPEEDS = (0.0, -1.0, 0.5, 1.0, 1.01, math.nextafter(1.01, 2.0), 1.5, math.nan, I
 TRIALS = [(before, after) for before in SPEEDS for after in SPEEDS]
 
 
-def tried(before: float, after: float) -> Hint:
-    """The answer with these speeds in the affinity of the answer before, and on trial."""
+def tried(before: float, after: float) -> tuple[bool, Hint]:
+    """Whether a trial follows these speeds of the looks, and the answer where they are those in the
+    affinity of the answer before, and on trial.
+    """
     trial = with_trial().trial
     assert trial is not None
     samples = {"instructions": before}, {"instructions": after}
     question = trial.against(HINTS[7])
-    return decide(question.policy, question.values(*samples)).hint
+    return trial.follows(*samples), decide(question.policy, question.values(*samples)).hint
 
 
 TRIAL_DRIVER = r"""
@@ -152,7 +154,8 @@ TRIAL_DRIVER = r"""
 int main(void) {
     double both[2][autofinity_counter_count];
     while (fread(both, 1, sizeof both, stdin) == sizeof both)
-        printf("%d\n", (int)autofinity_trial(AUTOFINITY_slp, both[0], both[1]));
+        printf("%d %d\n", autofinity_tries(both[0], both[1]),
+               (int)autofinity_trial(AUTOFINITY_slp, both[0], both[1]));
     printf("in %d\n", (int)autofinity_trial_in());
     return 0;
 }
@@ -166,7 +169,7 @@ def test_the_trial_of_the_header_is_that_of_the_policy(tmp_path: Path, dialect: 
     data = b"".join(struct.pack("6d", 1, 2, before, 3, 4, after) for before, after in TRIALS)
     out = subprocess.run([str(program)], input=data, capture_output=True, check=True)
     *got, where = out.stdout.decode().splitlines()
-    assert got == [str(HINTS.index(tried(*speeds))) for speeds in TRIALS]
+    assert got == [f"{place:d} {HINTS.index(hint)}" for place, hint in (tried(*t) for t in TRIALS)]
     assert where == "in 4"
 
 
@@ -176,7 +179,9 @@ def test_the_trial_of_the_python_module_is_that_of_the_policy() -> None:
     assert module["TRIAL_IN"] == "sLP"
     for before, after in TRIALS:
         samples = (1, 2, before), (3, 4, after)
-        assert module["trial"]("slp", *samples) == str(tried(before, after))
+        said = module["tries"](*samples), module["trial"]("slp", *samples)
+        place, hint = tried(before, after)
+        assert said == (place, str(hint))
 
 
 POLICIES = [

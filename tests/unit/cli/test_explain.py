@@ -60,3 +60,16 @@ def test_the_final_answer_is_the_first_line() -> None:
     words = ["--second", "instructions=1.1e9", "--trial", "instructions=1.2e9"]
     done = CliRunner().invoke(cli, ["explain", "any-machine", "--sample", SAMPLE, *words])
     assert done.stdout.splitlines()[0] == "final answer: few-sockets-own-caches (sLP)"
+
+
+@pytest.mark.parametrize("option", ["--sample", "--second", "--trial"])
+def test_a_sample_with_none_of_the_policys_counters_is_refused(option: str) -> None:
+    words = ["explain", "any-machine", "--sample", SAMPLE][: 2 if option == "--sample" else 4]
+    with pytest.raises(UsageError, match=f"{option} has none of the counters"):
+        CliRunner().invoke(cli, [*words, option, "dram_reads_local=3"], catch_exceptions=False)
+
+
+def test_a_trial_whose_speed_is_not_known_says_so() -> None:
+    words = ["--second", "instructions=3e9", "--trial", "instructions=nan"]
+    done = CliRunner().invoke(cli, ["explain", "any-machine", "--sample", SAMPLE, *words])
+    assert "a speed is not known; threads return" in done.stdout
