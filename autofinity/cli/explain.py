@@ -72,7 +72,8 @@ def command(
     sample. While the run lives, the CPU mask of every thread and everything else that pins threads
     are listed, too.
 
-    A policy may ask for a second sample in another affinity (--second) before the final answer.
+    A policy may ask for a second sample in another affinity (--second), and for a third (--trial),
+    before the final answer.
 
     POLICY is a policy file, or the name of a shipped policy. A margin is the relative change of a
     value that would lead to another hint.
