@@ -15,7 +15,10 @@ PROGRAMS = ("keysearch", "pic")
 
 
 def made(folder: Path, traces: Path, code: int = 0, **env: str) -> str:
-    """What the script says, with a work folder of its own and the file of a machine in `folder`."""
+    """Run the script with a work folder of its own; the file of the machine goes below `folder`.
+
+    Returns what it wrote to standard error. Raises AssertionError unless it ends with `code`.
+    """
     (folder / "work").mkdir(parents=True)
     (folder / "work/traces").symlink_to(traces)
     command = [ROOT / "scripts/observations", "-s", "tiny", "-w", folder / "work", "-o", folder]
