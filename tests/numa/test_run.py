@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from live_nodes import computing, nodes_used
 
-from autofinity.linux.bind import allowed_now, cpuset_of
+from autofinity.linux.bind import StartMask, allowed_now, cpuset_of
 from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.memory import memory_of
 from autofinity.model.affinity import Hint
@@ -62,7 +62,7 @@ def test_a_program_within_a_cpuset_is_placed_within_it(
     with run.lasting(*options, "--", *program, preexec_fn=cgroup.enter) as process:
         cpus = parse_cpu_list(inside)
         assert cpuset_of(process.pid) == cpus
-        assert allowed_now(process.pid, frozenset(parse_cpu_list("0-4095"))) == cpus
+        assert allowed_now(process.pid, StartMask(frozenset(parse_cpu_list("0-4095")))) == cpus
         whole = frozenset(range(shape.cores, 2 * shape.cores))
         assert run.eventually(lambda: computing(process.pid) == [whole] * THREADS)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from dask_here import ENOUGH_S, cluster
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,7 +16,10 @@ PROGRAMS = ("keysearch", "pic")
 
 
 def made(folder: Path, traces: Path, code: int = 0, **env: str) -> str:
-    """Messages of the script; its work folder and the file of a machine are in `folder`."""
+    """Run the script with a work folder of its own; the file of the machine goes below `folder`.
+
+    Returns what it wrote to standard error. Raises AssertionError unless it ends with `code`.
+    """
     (folder / "work").mkdir(parents=True)
     (folder / "work/traces").symlink_to(traces)
     command = [ROOT / "scripts/observations", "-s", "tiny", "-w", folder / "work", "-o", folder]
@@ -31,6 +35,7 @@ def made(folder: Path, traces: Path, code: int = 0, **env: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_workers_make_the_file_of_a_machine_that_this_machine_makes_to_the_bit(
     tmp_path: Path,
 ) -> None:
