@@ -105,7 +105,9 @@ def _watched(seen: Seen) -> tuple[str, ...]:
 
 
 def _left_alone(seen: Seen, facts: dict[str, object], evidence: tuple[str, ...]) -> Section:
-    why = seen.undecided or f"there are too few CPUs for {seen.placed} threads"
+    sampled = seen.state.decision is not None and seen.state.sample is not None
+    no_room = f"there are too few CPUs for {seen.placed} threads"
+    why = seen.undecided or (no_room if sampled else "the looks gave no sample to decide by")
     return Section(
         "placement",
         "leave the threads where the system puts them",
