@@ -21,6 +21,7 @@ settings.register_profile("fixed", derandomize=True, database=None, **_UNTIMED)
 settings.register_profile("explore", **_UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+os.environ.pop("COLUMNS", None)  # workers have one; no claim is about its width
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda number, frame: None)  # what is started gets the default

@@ -11,7 +11,7 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.learning import learning_options, machine_option
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.profiling import thread_counts
-from autofinity.cli.printer import hand_over, say
+from autofinity.cli.printer import hand_over, say, say_wrapped
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import UsageError
 
@@ -73,4 +73,4 @@ def command(
     if as_json:
         hand_over(files.dumps(policy))
         return
-    say(policy_text(policy), newline=False)
+    say_wrapped(*policy_text(policy).splitlines())

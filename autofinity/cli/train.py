@@ -18,7 +18,7 @@ from autofinity.cli.options.profiling import (
     thread_counts,
     wanted_of,
 )
-from autofinity.cli.printer import hand_over, say
+from autofinity.cli.printer import hand_over, say, say_wrapped
 from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
 
@@ -64,5 +64,5 @@ def command(
     if as_json:
         hand_over(files.dumps(learned.policy))
         return
-    say(policy_text(learned.policy), newline=False)
+    say_wrapped(*policy_text(learned.policy).splitlines())
     say(f"policy kept in {output}", err=True)

@@ -49,6 +49,7 @@ class SlurmPool(ClusterPool):
         self._came: set[str] = set()
         """Jobs that were there while there were workers: they may end, and are submitted again."""
         with ExitStack() as opened:
+            folder.mkdir(parents=True, exist_ok=True)
             certificates = opened.enter_context(tempfile.TemporaryDirectory(dir=folder))
             scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="autofinity-"))
             self._cluster = opened.enter_context(_cluster(certificates, scratch))
