@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import re
-import tempfile
 from pathlib import Path
 
 _TEMPORARY = ".tmp"
@@ -64,6 +63,8 @@ def check_replaceable(path: Path) -> None:
     """Raise the `OSError` that `replace_file` would, as far as that is known before; it names
     `path`.
     """
+    import tempfile  # a megabyte of memory that monitors do without
+
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
