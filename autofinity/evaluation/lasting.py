@@ -1,16 +1,16 @@
-"""Runs that stand for a minute: a region of interest is repeated, and only the repeats that differ
-from later ones are replayed.
+"""Runs that stand for a minute: a region of interest is repeated, and a repeat that differs from the
+one before is replayed only.
 
-    (a first repeat, cold) ─► repeats with decisions ─ one more repeat ═══ the rest
+    threads move ─► repeats are replayed until two take the same time ═══ the last is played on ═══ …
 
 A region of the training programs takes a millisecond to a tenth of a second, and a minute of it is
-hours of simulating. The work of a program repeats. So after the last decision each repeat takes as
-long as the one before, and the rest of the minute is a multiple of that time.
+hours of simulating. The work of a program repeats, so a repeat in the same places with warm caches
+takes as long as the one before. `LastingProcess` replays until that is so, and answers from the
+record of the last repeat until threads or pages move. Nothing is shortened: a second is a second, a
+look of 50 ms sees many repeats, and a move costs cold caches once.
 
-A minute is shortened, too: times of the mechanism are scaled (`mechanism_run`), so that the looks
-of a minute are few repeats apart. The cost of a move is not scaled, and weighs more by this factor
-than in a minute of that very program: it is the cost for a program with more memory and cache by
-this factor.
+Not in the record: noise, and a drift too slow for the repeats that are replayed. The region's place
+is kept from move to move only as far as the replay got, so phases can shift by less than a repeat.
 """
 
 from __future__ import annotations
@@ -20,24 +20,32 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from autofinity.mechanisms.recipe import PAGE_BYTES
-from autofinity.model.counters import Behaviour
+from autofinity.model.counters import CounterSample
+from autofinity.model.errors import SimulationError
 from autofinity.model.memory import MemoryByNode
-from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory, ThreadEvent
-from autofinity.profiling.sampling import behaviour_of
+from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory
 
 MINUTE_S = 60.0
-_LOOKS = 24
-"""Number of looks at a repeat that is timed."""
-_LOOK_NS = 20_000
+_LOOKS = 96
+"""Number of looks at a repeat that is replayed."""
 _FIRST_NS = 20_000
-"""Time of the first look, which shows about how long a repeat takes."""
+"""Length of the first look, which shows about how long a repeat takes."""
+_LEAST_NS = 1_000
+_SAME = 0.005
+"""Relative difference of two repeats that count as equal."""
+_MOST = 6
+"""Repeats that are replayed at most before the record answers: under the operating system, which
+moves threads, no two need be equal. The first is cold, and the record is of the others."""
+
+type _Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """Time course of a run of many repeats."""
+    """Time course of a run of many repeats in one place."""
 
     done: float
     """Number of repeats that were replayed."""
@@ -51,127 +59,223 @@ class Lasting:
         return self.done_s + (repeats - self.done) * self.repeat_s
 
 
-@dataclass
-class Watched:
-    """A process of many repeats that is watched as long as anything changes.
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """The course of some repeats with warm caches: sums from their begin, `marks` of them."""
 
-    A loop over the process ends as soon as `final` is set; the process goes on for `to_the_end`.
+    at_ns: _Floats
+    """[marks]"""
+    repeats: _Floats
+    """[marks]"""
+    counts: _Floats
+    """[marks, threads x counters]"""
+
+    @property
+    def length_ns(self) -> float:
+        return float(self.at_ns[-1])
+
+    def until(self, at_ns: float) -> tuple[float, _Floats]:
+        """Repeats and counts from the begin of the record to `at_ns`, played again and again."""
+        times, rest_ns = divmod(at_ns, self.length_ns)
+        repeats = times * self.repeats[-1] + np.interp(rest_ns, self.at_ns, self.repeats)
+        return float(repeats), times * self.counts[-1] + _between(self.at_ns, self.counts, rest_ns)
+
+    def when(self, repeats: float) -> float:
+        """Nanoseconds from the begin of the record until this number of repeats is done."""
+        times, rest = divmod(repeats, float(self.repeats[-1]))
+        return times * self.length_ns + float(np.interp(rest, self.repeats, self.at_ns))
+
+
+@dataclass
+class _Course:
+    """Sums since threads or pages were last moved, one mark a look."""
+
+    at_ns: list[float] = field(default_factory=lambda: [0.0])
+    repeats: list[float] = field(default_factory=lambda: [0.0])
+    counts: list[_Floats] = field(default_factory=list)
+
+    def saw(self, length_ns: float, repeats: float, counts: _Floats) -> None:
+        if not self.counts:
+            self.counts.append(np.zeros_like(counts))
+        self.at_ns.append(self.at_ns[-1] + length_ns)
+        self.repeats.append(self.repeats[-1] + repeats)
+        self.counts.append(self.counts[-1] + counts)
+
+    def step_ns(self, before_ns: int) -> int:
+        """Length of the next look. Looks grow twofold at most: a course begins with a stop."""
+        pace_ns = self.at_ns[-1] / max(self.repeats[-1], 1e-9)
+        return max(_LEAST_NS, min(2 * before_ns, round(pace_ns / _LOOKS)))
+
+    def record(self) -> _Record | None:
+        """The last repeat where it took as long as the one before; after `_MOST` repeats all but
+        the first; else None.
+        """
+        whole = math.floor(self.repeats[-1])
+        if whole < 2:
+            return None
+        before, last = (self._time_ns(n, n + 1) for n in (whole - 2, whole - 1))
+        if abs(last - before) <= _SAME * last:
+            return self._since(whole - 1, whole)
+        return self._since(1, whole) if whole >= _MOST else None
+
+    def _time_ns(self, begin: float, end: float) -> float:
+        return float(np.diff(np.interp([begin, end], self.repeats, self.at_ns))[0])
+
+    def _since(self, begin: int, end: int) -> _Record:
+        at_ns, repeats, counts = map(np.array, (self.at_ns, self.repeats, self.counts))
+        inside = (repeats > begin) & (repeats < end)
+        marks = np.concatenate(([begin], repeats[inside], [end]))
+        times = np.interp(marks, repeats, at_ns)
+        sums = np.stack([_between(repeats, counts, mark) for mark in marks])
+        return _Record(times - times[0], marks - begin, sums - sums[0])
+
+
+def _between(marks: _Floats, sums: _Floats, at: float) -> _Floats:
+    """Row of `sums` at a point between two marks, with even progress assumed between them."""
+    after = int(np.clip(np.searchsorted(marks, at), 1, len(marks) - 1))
+    share = (at - marks[after - 1]) / (marks[after] - marks[after - 1])
+    row: _Floats = sums[after - 1] + share * (sums[after] - sums[after - 1])
+    return row
+
+
+class LastingProcess:
+    """`ports.ShowsMemory` over a process of very many repeats, without detectors, which ends after
+    `repeats` of them. Its progress is unknown, as that of programs on Linux.
     """
 
-    process: ShowsMemory
-    region: float
-    """Instructions of a repeat, all threads together; 1 while unknown, for a process that is
-    watched to its end (`whole`)."""
-    final: bool = False
-    progress: list[float] = field(default_factory=lambda: [0.0])
-    """Number of repeats done: at the beginning, and after each look."""
-    at_ns: list[float] = field(default_factory=lambda: [0.0])
-    """Times of these numbers, from the beginning."""
-    intervals: list[Interval] = field(default_factory=list)
-    """Looks at the repeat that was timed last."""
-    ended: bool = False
-    begin_ns: int = -1
-    repeat_ns: float = 0.0
-    """Time of the repeat that was timed last."""
-    moved_bytes: int = 0
-    _instructions: int = 0
-    _unseen: tuple[ThreadEvent, ...] = ()
+    def __init__(self, process: ShowsMemory, region: float, repeats: float = math.inf) -> None:
+        """`region`: instructions of a repeat, all threads together (`region_of`)."""
+        self._process = process
+        self._region = region
+        self._repeats = repeats
+        self._course = _Course()
+        self._record: _Record | None = None
+        self._played_ns = 0.0
+        self._step_ns = _FIRST_NS
+        self._last: Interval | None = None
+        self.done = 0.0
+        """Number of repeats done."""
+        self.now_ns = 0.0
+        self.moved_bytes = 0
+        """Bytes of pages that were moved. The simulated machine copies pages in no time, if not on
+        a core of the program."""
+
+    @property
+    def repeat_ns(self) -> float:
+        """Time of a repeat where threads and pages are now; NaN until the record answers."""
+        record = self._record
+        return record.length_ns / float(record.repeats[-1]) if record else math.nan
 
     def advance(self, duration_ns: int) -> Interval:
-        """Advance the process and record its interval."""
-        interval = self.process.advance(duration_ns)
-        if self.begin_ns < 0:
-            self.begin_ns = interval.start_ns
-        self._instructions += sum(each.counts["instructions"] for each in interval.samples)
-        self.progress.append(self._instructions / self.region)
-        self.at_ns.append(float(interval.end_ns - self.begin_ns))
-        self.ended = interval.ended
-        self.intervals.append(interval)
-        events, self._unseen = (*self._unseen, *interval.thread_events), ()
-        return replace(interval, thread_events=events, ended=interval.ended or self.final)
+        """The program `duration_ns` later, or when its repeats are done. Raises `SimulationError`."""
+        begin_ns, end_ns = self.now_ns, self.now_ns + duration_ns
+        parts: list[Interval] = []
+        while self._record is None and self.now_ns < end_ns and self.done < self._repeats:
+            parts.append(self._replayed(end_ns - self.now_ns))
+        counts = sum((_counts(part) for part in parts), np.zeros(1))
+        if self._record is not None and self.now_ns < end_ns and self.done < self._repeats:
+            counts = counts + self._played(self._record, end_ns - self.now_ns)
+        assert self._last is not None
+        return replace(
+            self._last,
+            start_ns=round(begin_ns),
+            end_ns=round(self.now_ns),
+            samples=_samples(self._last.samples, counts, round(begin_ns), round(self.now_ns)),
+            thread_events=tuple(event for part in parts for event in part.thread_events),
+            progress=math.nan,
+            ended=self.done >= self._repeats,
+            energy_j=math.nan,
+            dram_energy_j=math.nan,
+        )
+
+    def _replayed(self, left_ns: float) -> Interval:
+        """One look at the replay."""
+        if self._last is not None and self._last.ended:
+            raise SimulationError(
+                f"the program ended after {self.done:.0f} repeats; expected to replay more of them"
+            )
+        interval = self._process.advance(max(1, round(min(left_ns, self._step_ns))))
+        length_ns = interval.end_ns - interval.start_ns
+        instructions = sum(each.counts["instructions"] for each in interval.samples)
+        self._course.saw(length_ns, instructions / self._region, _counts(interval))
+        self._pass(length_ns, instructions / self._region)
+        self._step_ns = self._course.step_ns(self._step_ns)
+        self._record = self._course.record()
+        self._last = interval
+        return interval
+
+    def _played(self, record: _Record, left_ns: float) -> _Floats:
+        """Counts of the time that is left, from the record."""
+        done, counts = record.until(self._played_ns)
+        ends_ns = record.when(done + self._repeats - self.done) if self._ends else math.inf
+        until_ns = min(self._played_ns + left_ns, ends_ns)
+        then, later = record.until(until_ns)
+        self._pass(until_ns - self._played_ns, then - done)
+        self._played_ns = until_ns
+        if until_ns == ends_ns:
+            self.done = self._repeats
+        return later - counts
+
+    @property
+    def _ends(self) -> bool:
+        return math.isfinite(self._repeats)
+
+    def _pass(self, length_ns: float, repeats: float) -> None:
+        self.now_ns += length_ns
+        self.done += repeats
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """Apply actions to the process, and count the bytes of moved pages.
-
-        The simulated machine copies pages in no time, if not on a core of the program.
-        """
-        outcome = self.process.apply(actions)
+        """Apply actions to the process, which is replayed again from there."""
+        outcome = self._process.apply(actions)
         if any(isinstance(action, MovePages) for action in actions):
             self.moved_bytes += PAGE_BYTES * outcome.done
+        if outcome.done:
+            self._course, self._record, self._played_ns = _Course(), None, 0.0
         return outcome
 
     def memory(self) -> MemoryByNode | None:
         """Memory of the process."""
-        return self.process.memory()
+        return self._process.memory()
 
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
         """Pages of the process on a node."""
-        return self.process.pages_on(node)
+        return self._process.pages_on(node)
 
-    @classmethod
-    def whole(cls, process: ShowsMemory, repeats: int) -> Watched:
-        """Watch the process to its end, after `repeats` repeats, which gives the instructions of a
-        repeat.
-        """
-        seen = cls(process, 1.0)
-        while not seen.ended:
-            seen.advance(_LOOK_NS)
-        seen.region = seen._instructions / repeats
-        seen.progress = [done / seen.region for done in seen.progress]
-        return seen
+    def lasting(self) -> Lasting:
+        """Replay until the record answers: the time course of a run in which nothing moves."""
+        while self._record is None:
+            self._replayed(math.inf)
+        return Lasting(self.done, self.now_ns / 1e9, self.repeat_ns / 1e9)
 
-    def begin(self) -> None:
-        """Run the first, cold repeat, which does not count.
 
-        The repeat takes less time than a look of an unshortened minute, and is a thousandth of that
-        minute. The next look reports the beginnings of its threads.
-        """
-        self._to(1.0)
-        self._unseen = tuple(event for each in self.intervals for event in each.thread_events)
-        self.begin_ns = self.intervals[-1].end_ns
-        self.intervals.clear()
-        self.progress, self.at_ns, self._instructions = [0.0], [0.0], 0
+def region_of(process: ShowsMemory) -> float:
+    """Instructions of a process of one repeat, all threads together."""
+    instructions = 0
+    while True:
+        interval = process.advance(_FIRST_NS)
+        instructions += sum(each.counts["instructions"] for each in interval.samples)
+        if interval.ended:
+            return float(instructions)
 
-    def to_the_end(self, timed: int = 1, cold: int = 0) -> Lasting:
-        """Replay `cold` more repeats, in which caches fill, and `timed` ones; the others are
-        assumed equal to these.
-        """
-        self._to(self.progress[-1] + cold)
-        start = self.progress[-1]
-        self.intervals.clear()
-        self._to(start + timed)
-        last = min(start + timed, self.progress[-1])
-        begin_ns, end_ns = self.when(start), self.when(last)
-        # A run that ended before has no further repeat: its mean is that of all its repeats.
-        self.repeat_ns = (end_ns - begin_ns) / (last - start) if last > start else end_ns / last
-        return Lasting(last, end_ns / 1e9, self.repeat_ns / 1e9)
 
-    def behaviour(self, threads: int) -> Behaviour:
-        """Rates of the repeat that was timed last."""
-        first, last = self.intervals[0], self.intervals[-1]
-        samples = tuple(sample for each in self.intervals for sample in each.samples)
-        return behaviour_of(Interval(first.start_ns, last.end_ns, samples), threads)
+def _counts(interval: Interval) -> _Floats:
+    """[threads x counters]"""
+    return np.array([[*each.counts.values()] for each in interval.samples], dtype=float).ravel()
 
-    def when(self, repeats_done: float) -> float:
-        """Nanoseconds from the beginning, with even progress assumed between two looks."""
-        return float(np.interp(repeats_done, self.progress, self.at_ns))
 
-    def steady_ns(self, begin: float, end: float) -> float:
-        """Time of the work between two numbers of repeats at the pace of the last repeat.
-
-        The time is computed part by part: parts of a region have different paces. Call this after
-        `to_the_end`.
-        """
-        last = self.progress[-1]
-
-        def since(done: float) -> float:
-            behind = math.floor(last - done)
-            return self.when(done + behind) - behind * self.repeat_ns
-
-        return since(end) - since(begin)
-
-    def _to(self, repeats_done: float) -> None:
-        while not self.ended and self.progress[-1] < repeats_done:
-            done, at_ns = self.progress[-1], self.at_ns[-1]
-            about_ns = at_ns / done if done > 0 else _FIRST_NS * _LOOKS
-            self.advance(max(1000, round(about_ns / _LOOKS)))
+def _samples(
+    like: Sequence[CounterSample], counts: _Floats, start_ns: int, end_ns: int
+) -> tuple[CounterSample, ...]:
+    rows = np.maximum(np.rint(counts.reshape(len(like), -1)), 0).astype(int).tolist()
+    length_ns = end_ns - start_ns
+    return tuple(
+        CounterSample(
+            each.tid,
+            start_ns,
+            end_ns,
+            dict(zip(each.counts, row, strict=True)),
+            length_ns,
+            length_ns,
+        )
+        for each, row in zip(like, rows, strict=True)
+    )

@@ -35,8 +35,8 @@ class Settings:
     """Number of threads that the program promises to compute with; 0: watch them appear."""
     bind: Binding = "llc"
     sample_ns: int = 1_000 * _NS_PER_MS
-    """Usual length of a sample; it lasts at least a quarter of this and at most twice this."""
-    settle_ns: int = 100 * _NS_PER_MS
+    """Usual length of a sample; it lasts at least a fifth of this and at most twice this."""
+    settle_ns: int = 25 * _NS_PER_MS
     """Time after a move of threads in which their caches are cold, and nothing is counted."""
     look_ns: int = 100 * _NS_PER_MS
     """Time between two looks while threads appear."""
@@ -46,7 +46,7 @@ class Settings:
     """Longest wait for promised threads before the present threads are placed."""
     steady_looks: int = 3
     """Looks without a new worker after which watched threads count as complete."""
-    parts: int = 16
+    parts: int = 20
     """Number of looks in `sample_ns`."""
     visits: int = 4
     """Largest number of moves for sampling, both looks together, until both have seen the same

@@ -189,6 +189,14 @@ class PagesFollow:
             self._moves.back(followed.mark)
             self._homes = dict(followed.homes_before)
 
+    def _go_home(self) -> None:
+        """Move pages back to where threads touched them: on a node that several threads came to,
+        their pages cannot be distinguished.
+        """
+        self._moves.back(self._trail[0].mark)
+        self._homes = dict(self._trail[0].homes_before)
+        self._trail.clear()
+
     def _stay(self) -> None:
         """Pages do not go back any more."""
         self._moves.final()
@@ -201,6 +209,9 @@ class PagesFollow:
         if len(now) != len(state.placed) or not self._homes.keys() >= set(state.placed):
             return
         found = self._look(state, now)
+        if found is not None and self._trail and found.mixed:
+            self._go_home()
+            found = self._look(state, now)
         if found is None or found.bytes_to_move > COME_ALONG_BYTES:
             return
         self._follow(state, found)

@@ -150,7 +150,7 @@ class Sampler:
         return self._placer.let_all_go(state.noting(UNDECIDED + NOT_AT_WORK))
 
     def _first(self, state: LiveState) -> _Turn:
-        if len(state.starts) < _FEWEST or 4 * length_ns(state.starts) < self._settings.sample_ns:
+        if len(state.starts) < _FEWEST or 5 * length_ns(state.starts) < self._settings.sample_ns:
             return state, ()
         policy, seen = self._asking.policy, mean_of(state.starts)
         missing = tuple(name for name in policy.counters if name not in seen.values)

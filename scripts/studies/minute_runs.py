@@ -1,5 +1,5 @@
-"""A program on a simulated machine for the equivalent of a minute: under the operating system, with
-each hint from the start, and with decisions within the run, all costs included.
+"""A program on a simulated machine for a minute: under the operating system, with each hint from the
+start, and with decisions within the run, all costs included.
 
 The best hint of the first seed, packed, distributed and the policy's answer run with every seed,
 since page colours alone move a run by up to a twentieth; times are compared by their medians. Other
@@ -20,7 +20,7 @@ from typing import Any
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.cases import INTERESTING, WITHIN
-from autofinity.evaluation.lasting import MINUTE_S, Lasting, Watched
+from autofinity.evaluation.lasting import MINUTE_S, Lasting, LastingProcess, region_of
 from autofinity.evaluation.within_minute import within_minute
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
@@ -31,6 +31,7 @@ from autofinity.policy.on_machine import on_machine
 from autofinity.ports import Sensors
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.profiling.placements import bound
+from autofinity.profiling.sampling import behaviour_of
 from autofinity.reporter import SILENT
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
@@ -40,9 +41,7 @@ from autofinity.workflow.policies import policy_for
 
 THREADS = 8
 _MOST = 100
-"""Repeats of a run before a decision leaves its start."""
-_FEWEST = 60
-"""Repeats of a minute: a look covers a part of one, and caches are full after few of them."""
+"""Repeats of a run in one place: more than are replayed."""
 _DECIDES = (
     *("affinity", "mapping", "mechanisms", "model", "policy", "runtime", "sim"),
     *("evaluation/lasting.py", "evaluation/within_minute.py"),
@@ -56,7 +55,6 @@ class Asked:
     programs: tuple[str, ...]
     sizes: tuple[str, ...]
     seeds: int
-    stretch: float
     minute_of: str
     losses: tuple[float, ...]
     work: Path
@@ -167,7 +165,7 @@ class OnMachine:
             Lasting(
                 *self._kept(
                     f"{key} os {n} {self._replayed}",
-                    lambda n=n: astuple(self._started(program, None, region, n).to_the_end(2)),
+                    lambda n=n: astuple(self._started(program, None, region, n).lasting()),
                 )
             )
             for n in range(1, 1 + self._asked.seeds)
@@ -185,16 +183,13 @@ class OnMachine:
             repeat_s = lasting[quickest][0].repeat_s
         else:
             repeat_s = statistics.median(each.repeat_s for each in system)
-        repeats = max(_FEWEST, round(MINUTE_S / (self._asked.stretch * repeat_s)))
-        second_ns = round(repeats * repeat_s * 1e9 / MINUTE_S)
+        repeats = MINUTE_S / repeat_s
         within = {
             loss: tuple(
                 Within(
                     **self._kept(
-                        f"{key} within {seed} {loss} {repeats} {second_ns} {self._decided}",
-                        lambda s=seed, lost=loss: self._within(
-                            program, s, repeats, region, second_ns, lost
-                        ),
+                        f"{key} within {seed} {loss} {repeats} {self._decided}",
+                        lambda s=seed, lost=loss: self._within(program, s, repeats, region, lost),
                     )
                 )
                 for seed in range(1, 1 + self._asked.seeds)
@@ -210,14 +205,12 @@ class OnMachine:
 
     def _region(self, program: ReadyProgram) -> float:
         """Instructions of a repeat."""
-        return Watched.whole(self._process(program, DISTRIBUTED, repeats=1), 1).region
+        return region_of(self._process(program, DISTRIBUTED, repeats=1))
 
     def _started(
         self, program: ReadyProgram, hint: Hint | None, region: float, seed: int = 1
-    ) -> Watched:
-        watched = Watched(self._process(program, hint, seed), region)
-        watched.begin()
-        return watched
+    ) -> LastingProcess:
+        return LastingProcess(self._process(program, hint, seed), region)
 
     def _process(
         self, program: ReadyProgram, hint: Hint | None, seed: int = 1, repeats: int = _MOST
@@ -248,9 +241,9 @@ class OnMachine:
         return self._kept(name, lambda: self._hint(program, hint, region, seed))
 
     def _hint(self, program: ReadyProgram, hint: Hint, region: float, seed: int) -> dict[str, Any]:
-        watched = self._started(program, hint, region, seed)
-        lasting = watched.to_the_end()
-        seen = watched.behaviour(THREADS)
+        process = self._started(program, hint, region, seed)
+        lasting = process.lasting()
+        seen = behaviour_of(process.advance(round(process.repeat_ns)), THREADS)
         return {"lasting": astuple(lasting), "seen": dict(seen.values)}
 
     def _restart(self, hints: Mapping[str, Mapping[str, Any]]) -> str:
@@ -263,13 +256,7 @@ class OnMachine:
         return str(last_answer(self.policy, seen, THREADS, all_cores(self.machine.topology)))
 
     def _within(
-        self,
-        program: ReadyProgram,
-        seed: int,
-        repeats: int,
-        region: float,
-        second_ns: int,
-        loss: float,
+        self, program: ReadyProgram, seed: int, repeats: float, region: float, loss: float
     ) -> dict[str, object]:
         machine = self.machine
         setting = Setting(
@@ -277,7 +264,6 @@ class OnMachine:
             threads=THREADS,
             clock_hz=machine.clock_hz,
             seed=seed,
-            paper_second_ns=second_ns,
             policy=self.policy,
         )
         done = within_minute(machine, program.request, setting, repeats, region, seed, loss)

@@ -1,14 +1,14 @@
 """Compare decisions within the run with decisions before it: docs/run.md.
 
     python scripts/studies/within_run.py [--machine M …] [--suite training|kernels] [--size S …]
-        [--program P …] [--work DIR] [--seeds N] [--minute-of os|best] [--stretch N]
+        [--program P …] [--work DIR] [--seeds N] [--minute-of os|best]
         [--sampling-loss L …] [--into DOCUMENT]
 
-Training programs, and the public kernels (kernels/), from which nothing is learned, run for the
-equivalent of a minute (`minute_runs`; of the best hint, or of the system): under the operating
-system; with each hint from the start; started again with the hint that the policy chose from whole
-runs; and with decisions within the run. The policy is the machine's own, else the one for any
-machine, as in `run`.
+Training programs, and the public kernels (kernels/), from which nothing is learned, run for a
+minute (`minute_runs`; of the best hint, or of the system): under the operating system; with each
+hint from the start; started again with the hint that the policy chose from whole runs; and with
+decisions within the run. The policy is the machine's own, else the one for any machine, as in
+`run`.
 """
 
 from __future__ import annotations
@@ -52,9 +52,6 @@ def main() -> None:
         "--minute-of", choices=("best", "os"), default="best", help="whose run takes a minute"
     )
     words.add_argument(
-        "--stretch", type=float, default=100, help="seconds that one of a run stands for"
-    )
-    words.add_argument(
         "--sampling-loss",
         type=float,
         action="append",
@@ -67,7 +64,6 @@ def main() -> None:
         tuple(wanted.program),
         tuple(wanted.size or ()),
         wanted.seeds,
-        wanted.stretch,
         wanted.minute_of,
         tuple(wanted.sampling_loss or (SAMPLING_LOSS,)),
         wanted.work,

@@ -145,8 +145,8 @@ def test_an_unknown_program_starts_distributed_is_sampled_and_then_placed_by_the
     assert last == [[0, 1, 2, 3]] * 4
     assert len(process.applied) == 2
     assert len(asked) == 1
-    # Four looks of 62.5 ms with 5 M counts each, per thread and second.
-    assert asked[0]["data_cache_accesses"] == 80_000_000
+    # Four looks of 50 ms with 5 M counts each, per thread and second.
+    assert asked[0]["data_cache_accesses"] == 100_000_000
     assert state.phase == "placed"
     assert state.hint == PACKED
 

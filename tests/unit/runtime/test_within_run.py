@@ -36,6 +36,8 @@ from autofinity.runtime.sampler import ANOTHER_PHASE, NOT_AT_WORK, WITHIN_SCATTE
 from autofinity.store.behaviour_db import BehaviourDB
 
 S = 1_000_000_000
+LOOK_S = Settings().sample_ns / Settings().parts / S
+SETTLE_S = Settings().settle_ns / S
 MACHINE = machine(packages=2, llcs=2, cores=4)
 SORTING, MERGING = at_phase(4, loads=0.135), at_phase(35, loads=0.118)
 HEAVY = Condition("llc_requests", 2e7, float("inf"))
@@ -178,18 +180,19 @@ def test_a_set_up_that_was_longer_than_was_waited_for_is_sampled_again_at_its_en
     assert "its memory no longer grows: sampled again" in state.notes
 
 
-def test_a_clear_answer_comes_from_a_quarter_of_a_second() -> None:
+def test_a_clear_answer_comes_from_a_fifth_of_a_second() -> None:
     program = Program(steadily(MERGING))
     run(program)
     spread_s, packed_s = (at_s for at_s, _, _ in program.applied)
-    assert packed_s - spread_s == pytest.approx(0.1 + 4 * 0.0625)
+    assert packed_s - spread_s == pytest.approx(SETTLE_S + 0.2)
+    assert LOOK_S == pytest.approx(0.2 / 4)
 
 
 def test_a_sample_is_repeated_while_its_margin_is_within_its_own_scatter() -> None:
     """Rates to both sides of the boundary, by turns: 15 % above it on the whole."""
 
     def noisy(second: float, packed: bool) -> Mapping[str, float]:
-        high = int(second / 0.0625) % 2
+        high = int(second / LOOK_S) % 2
         return at_phase(23 * (1.3 if high else 0.7))
 
     program = Program(noisy)
@@ -200,7 +203,7 @@ def test_a_sample_is_repeated_while_its_margin_is_within_its_own_scatter() -> No
 
 
 def test_a_tie_is_not_looked_at_for_ever_and_is_called_one() -> None:
-    program = Program(lambda s, packed: at_phase(20 + (8 if int(s / 0.0625) % 2 else -8)))
+    program = Program(lambda s, packed: at_phase(20 + (8 if int(s / LOOK_S) % 2 else -8)))
     state = run(program)
     assert WITHIN_SCATTER in state.notes
     assert state.phase == "placed"
@@ -211,7 +214,7 @@ def test_a_tie_is_not_looked_at_for_ever_and_is_called_one() -> None:
 def phases(second: float, packed: bool) -> Mapping[str, float]:
     """Packing makes both phases a fifth faster; the second one is three times slower anyway."""
     gain = 1.2 if packed else 1.0
-    if second < 0.6:
+    if second < 0.44:
         return at_phase(25, loads=0.135, speed=3e9 * gain)
     return at_phase(35, loads=0.118, speed=1e9 * gain)
 
@@ -343,19 +346,19 @@ def test_threads_that_are_where_they_are_sampled_are_sampled_at_once() -> None:
     for program in (home, away):
         run(program, bind="core")
     spent = [program.applied[1][0] - program.applied[0][0] for program in (home, away)]
-    assert spent == pytest.approx([4 * 0.0625, 0.1 + 4 * 0.0625])
+    assert spent == pytest.approx([4 * LOOK_S, SETTLE_S + 4 * LOOK_S])
 
 
 def cold_at_first(second: float, packed: bool) -> Mapping[str, float]:
     """Packed it is a fifth faster, once its caches are full; until then it is four times slower."""
-    return at_phase(35, speed=1e9 if not packed else 0.25e9 if second < 0.8 else 1.2e9)
+    return at_phase(35, speed=1e9 if not packed else 0.25e9 if second < 0.57 else 1.2e9)
 
 
 def test_a_second_look_at_cold_caches_does_not_decide() -> None:
     program = Program(cold_at_first)
     state = run(program, TWO_LOOKS)
     assert program.moves[1]
-    assert program.applied[1][0] + 0.1 < 0.8 - 2 * 0.0625  # two looks at least are cold
+    assert program.applied[1][0] + SETTLE_S < 0.57 - 2 * LOOK_S  # two looks at least are cold
     assert state.hint == PACKED
     assert state.asked is not None and state.asked[1] is not None
     assert state.asked[1]["instructions"] == pytest.approx(1.2e9, rel=0.1)
@@ -388,5 +391,5 @@ def test_what_looking_costs_is_bounded_whatever_the_program_does(
 
     state = run(Program(turning), policy)
     assert state.phase == "placed"
-    one_look = 0.08 * 0.0625 * S
+    one_look = 0.08 * LOOK_S * S
     assert state.costs.spent_ns <= SHARE * 60 * S + 5 * one_look
