@@ -90,7 +90,7 @@ def start_together(
     runs: Sequence[ProgramRun],
     *,
     machine: core.MachineModel | None = None,
-    scheduler: Scheduler = "bound",
+    scheduler: Scheduler,
     restart: bool = False,
     repeats: int = 1,
     pages: PagePlacement = FIRST_TOUCH,
@@ -155,10 +155,10 @@ def simulate_together(
     spec: MachineSpec,
     runs: Sequence[ProgramRun],
     *,
-    scheduler: Scheduler = "bound",
+    scheduler: Scheduler,
     restart: bool = False,
-    sample_period_ns: float = 500_000,
-    seed: int = 0,
+    sample_period_ns: float,
+    seed: int,
     pages: PagePlacement = FIRST_TOUCH,
 ) -> TogetherResult:
     """Replay several programs to the end of the last one's region of interest.
