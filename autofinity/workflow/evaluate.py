@@ -28,7 +28,7 @@ from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.kept_policies import KeptPolicies
-from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_events import settings_on
 from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import thread_counts_of, with_threads
 from autofinity.workflow.policies import named_policy
@@ -149,7 +149,7 @@ def _leaving_out(table: ObservationTable, wanted: Wanted, settings: LearningSett
     facts_of = facts_on(wanted.machine)
     facts = [dict(facts_of(threads)) for threads in thread_counts_of(table)]
     machine = f"{wanted.machine} {machine_topology(wanted.machine)!r} {facts}"
-    known = on_machine(settings, wanted.machine, table.counters)
+    known = settings_on(settings, wanted.machine, table.counters)
     kept = KeptPolicies(wanted.work, known, table.digest(), machine)
     return lambda program: kept.get(program, lambda: without(program))
 

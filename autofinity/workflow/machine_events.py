@@ -13,7 +13,7 @@ from autofinity.sim.events import EVENTS, PAPER_EVENTS
 _PAPERS = frozenset(PAPER_EVENTS)
 
 
-def on_machine(
+def settings_on(
     settings: LearningSettings, machine: str, observed: Collection[str]
 ) -> LearningSettings:
     """The settings for this machine: with its counters of other cores' caches, and without rates of
