@@ -81,7 +81,7 @@ def prepare_together(runs: Sequence[ProgramRun]) -> core.Program:
         run.trace if isinstance(run.trace, traces.Trace) else traces.read(str(run.trace))
         for run in runs
     ]
-    return core.Program(loaded, [])
+    return core.Program(loaded)
 
 
 def start_together(
