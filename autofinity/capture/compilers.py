@@ -21,7 +21,10 @@ class Compilers:
 
     @classmethod
     def find(cls, environment: Mapping[str, str]) -> Compilers:
-        """CC, CXX and FC of the environment, or the first usual name on the path."""
+        """CC, CXX and FC of the environment, or the first usual name on the path.
+
+        Raises `SuiteError` without a C or a C++ compiler.
+        """
 
         def first(variable: str, *names: str) -> str | None:
             if environment.get(variable):

@@ -83,7 +83,7 @@ class InRun:
 
 
 def restarted(setting: Setting) -> Static:
-    """`autofinity-restart`."""
+    """`autofinity-restart`. Raises `UsageError` without a policy or an earlier run."""
     policy = policy_of(setting)
     if setting.sample is None:
         raise UsageError("autofinity-restart looks at an earlier run; expected one to be possible")
@@ -93,7 +93,7 @@ def restarted(setting: Setting) -> Static:
 
 
 def policy_of(setting: Setting) -> RulePolicy:
-    """Raises `UsageError` where there is none."""
+    """The policy to ask. Raises `UsageError` where there is none."""
     if setting.policy is None:
         raise UsageError("autofinity needs a policy; name one with --policy")
     return setting.policy
