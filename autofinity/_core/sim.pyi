@@ -110,12 +110,8 @@ class Program:
     @overload
     def __init__(self, trace: Trace) -> None: ...
     @overload
-    def __init__(
-        self,
-        traces: Sequence[Trace],
-        shared: Sequence[tuple[int, int, int, int]],
-    ) -> None:
-        """Several processes; `shared` pages: (process, first page, pages, object)."""
+    def __init__(self, traces: Sequence[Trace]) -> None:
+        """Several processes."""
 
     @staticmethod
     def read(directory: str | PathLike[str]) -> Program:

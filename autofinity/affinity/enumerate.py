@@ -102,9 +102,9 @@ def place(
 
 
 def rooms_of(
-    topology: Topology, threads: int, available: frozenset[OsIndex] | None = None
+    topology: Topology, threads: int, available: frozenset[OsIndex] | None
 ) -> tuple[Rooms, ...]:
-    """Rooms of each socket with available PUs (default: allowed), the roomiest socket first.
+    """Rooms of each socket with available PUs (None: allowed ones), the roomiest socket first.
 
     They are those of the SMT level that `threads` reaches; of all levels where siblings may be used
     while cores are idle. Raises `PlacementError` when the threads cannot be placed at all.

@@ -59,10 +59,10 @@ def nearer(
     topology: Topology,
     cores: CoreSet,
     nodes: frozenset[int],
-    available: frozenset[OsIndex] | None = None,
+    available: frozenset[OsIndex] | None,
 ) -> CoreSet:
     """The core set of the affinity of `cores` (the best match of its hint) that is nearest to
-    `nodes`, among `available` (default: allowed PUs). Without nodes, `cores` itself.
+    `nodes`, among `available` (None: allowed PUs). Without nodes, `cores` itself.
     """
     if not nodes or topology.n_nodes == 1:
         return cores

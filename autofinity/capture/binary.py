@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Literal
 
 from autofinity.capture.elf import X86_64, read_elf
+from autofinity.capture.request import AHEAD
 from autofinity.capture.synchronisation import lost_order
 from autofinity.capture.trace_folder import is_whole, keep, recorded, trace_folder
 from autofinity.capture.unrecorded import not_recordable
@@ -49,8 +50,6 @@ class BinaryRequest:
     threads: int | None = None
     """Value of OMP_NUM_THREADS; None: the program's own choice."""
     roi: Literal["marks", "parallel", "whole"] = "parallel"
-    ahead: int = 50_000
-    """Accesses that a thread may be ahead of another (fair capture); 0: as the host runs them."""
     to_stderr: bool = False
     """Whether the program's output goes to our stderr."""
 
@@ -175,7 +174,7 @@ def _command(qemu: str, request: BinaryRequest, partial: Path, preload: str) -> 
         "LD_PRELOAD": preload,
         "AUTOFINITY_CAPTURE_DIR": str(partial),
         "AUTOFINITY_CAPTURE_ROI": request.roi,
-        "AUTOFINITY_CAPTURE_AHEAD": str(request.ahead),
+        "AUTOFINITY_CAPTURE_AHEAD": str(AHEAD),
         # Waiting threads must sleep: there are fewer cores than threads here.
         "OMP_WAIT_POLICY": "passive",
         "OMP_DYNAMIC": "false",

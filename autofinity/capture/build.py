@@ -17,6 +17,7 @@ from pathlib import Path
 
 from autofinity.capture import ways
 from autofinity.capture.blocks import write_block_tables
+from autofinity.capture.compilers import Compilers, skip_reason, version
 from autofinity.capture.own_folder import is_at, make_own, take
 from autofinity.capture.sources import changed_since, digest_of_sources, states
 from autofinity.capture.vectors import vector_flags
@@ -48,37 +49,6 @@ class Built:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Compilers:
-    """Commands by placeholder; Fortran may be missing."""
-
-    cc: str
-    cxx: str
-    fc: str | None
-
-    @classmethod
-    def find(cls, environment: Mapping[str, str]) -> Compilers:
-        """CC, CXX and FC of the environment, or the first usual name on the path."""
-
-        def first(variable: str, *names: str) -> str | None:
-            if environment.get(variable):
-                return environment[variable]
-            return next((n for n in names if shutil.which(n, path=environment.get("PATH"))), None)
-
-        cc = first("CC", "gcc", "cc")
-        cxx = first("CXX", "g++", "c++")
-        if cc is None or cxx is None:
-            raise SuiteError(
-                "no C and C++ compiler: expected gcc and g++ on the path (or CC and CXX); "
-                "install them, for example `apt install gcc g++`"
-            )
-        return cls(cc=cc, cxx=cxx, fc=first("FC", "gfortran"))
-
-    def all(self) -> list[str]:
-        """The compilers that exist."""
-        return [name for name in (self.cc, self.cxx, self.fc) if name is not None]
-
-
 def runtime_folder() -> Path:
     """Folder of the capture runtime, `libtsan.so.2`. Raises `SuiteError` when it is not built."""
     folder = Path(__file__).resolve().parent.parent / "lib" / "capture"
@@ -88,13 +58,6 @@ def runtime_folder() -> Path:
             "install autofinity with a C compiler at hand (in a source tree: make dev)"
         )
     return folder
-
-
-def skip_reason(spec: ProgramSpec, compilers: Compilers) -> str | None:
-    """Reason why the program cannot be built here, or None."""
-    if spec.language == "fortran" and compilers.fc is None:
-        return "no Fortran compiler (gfortran on the path, or FC)"
-    return None
 
 
 def expand(text: str, values: Mapping[str, str]) -> str:
@@ -111,7 +74,6 @@ def build_program(
     cache: Path,
     *,
     instrumented: bool = True,
-    environment: Mapping[str, str] = os.environ,
 ) -> Built:
     """Build the program unless the cache has it. Raises `SuiteError` with the compiler's output.
 
@@ -121,7 +83,7 @@ def build_program(
     reason = skip_reason(spec, compilers)
     if reason is not None:
         raise SuiteError(f"program {spec.name} cannot be built: {reason}")
-    identity = _identity(suite, spec, compilers, instrumented, environment)
+    identity = _identity(suite, spec, compilers, instrumented)
     written = _written(cache, spec, identity)
     digest = _digest(identity, digest_of_sources(suite.folder, spec, written))
     final = cache / f"{spec.name}-{digest}"
@@ -133,7 +95,7 @@ def build_program(
         if (final / _COMPLETE).exists():  # another process has just made it
             return _built(final, digest)
         before = states(suite.folder)
-        _build(suite, spec, compilers, final, instrumented, environment)
+        _build(suite, spec, compilers, final, instrumented)
         _note_written(cache, spec, identity, changed_since(suite.folder, before))
         return _built(final, digest)
     finally:
@@ -148,13 +110,12 @@ def _build(
     compilers: Compilers,
     final: Path,
     instrumented: bool,
-    environment: Mapping[str, str],
 ) -> None:
     """Build in the folder where the program will run: built files may hold the path."""
     said = ""
-    for way in _ways(spec, compilers, environment) if instrumented else [None]:
+    for way in _ways(spec, compilers) if instrumented else [None]:
         _clear(final)
-        said = _run_lines(suite, spec, compilers, final, way, environment)
+        said = _run_lines(suite, spec, compilers, final, way)
         if said or (way is not None and way.counted == "code" and not ways.instrumented(final)):
             continue
         if way is not None and way.counted == "blocks":
@@ -199,17 +160,15 @@ def _note_written(cache: Path, spec: ProgramSpec, identity: str, names: Sequence
         replace_file(cache / f".{spec.name}-{identity}.written", content)
 
 
-def _ways(
-    spec: ProgramSpec, compilers: Compilers, environment: Mapping[str, str]
-) -> list[ways.Way]:
+def _ways(spec: ProgramSpec, compilers: Compilers) -> list[ways.Way]:
     used = [compilers.cc, compilers.cxx]
     if spec.language == "fortran" and compilers.fc is not None:
         used.append(compilers.fc)
-    return ways.ways({name: _version(name, environment) for name in used}, environment)
+    return ways.ways({name: version(name) for name in used}, os.environ)
 
 
-def _vectors(compilers: Compilers, environment: Mapping[str, str]) -> str:
-    return vector_flags([_version(name, environment) for name in compilers.all()])
+def _vectors(compilers: Compilers) -> str:
+    return vector_flags([version(name) for name in compilers.all()])
 
 
 def _run_lines(
@@ -218,7 +177,6 @@ def _run_lines(
     compilers: Compilers,
     out: Path,
     way: ways.Way | None,
-    environment: Mapping[str, str],
 ) -> str:
     """Run the build lines; return the error output, or the empty text.
 
@@ -231,7 +189,7 @@ def _run_lines(
             folder, alias = Path(name) / "dir", Path(name) / "out"
             folder.symlink_to(suite.folder)
             alias.symlink_to(out)
-        return _run_lines_in(folder, alias, helpers, spec, compilers, way, environment)
+        return _run_lines_in(folder, alias, helpers, spec, compilers, way)
 
 
 def _run_lines_in(
@@ -241,10 +199,9 @@ def _run_lines_in(
     spec: ProgramSpec,
     compilers: Compilers,
     way: ways.Way | None,
-    environment: Mapping[str, str],
 ) -> str:
     if way is not None:
-        flags, link = _flags_of(way, helpers, environment)
+        flags, link = _flags_of(way, helpers)
     else:
         flags, link = "", _link_with_marks(helpers)
     values = {
@@ -255,7 +212,7 @@ def _run_lines_in(
         "cxxflags": flags,
         "fflags": flags,
         "ldflags": link,
-        "vectors": _vectors(compilers, environment),
+        "vectors": _vectors(compilers),
         "dir": str(folder),
         "out": str(out),
         "jobs": str(len(os.sched_getaffinity(0))),
@@ -267,7 +224,7 @@ def _run_lines_in(
             shell=True,
             cwd=folder,
             # Compilers' temporary files go with the build, also where compilers are killed.
-            env={**environment, "LC_ALL": "C", "TMPDIR": str(helpers / _TEMPORARY)},
+            env={**os.environ, "LC_ALL": "C", "TMPDIR": str(helpers / _TEMPORARY)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -281,13 +238,13 @@ def _run_lines_in(
     return ""
 
 
-def _flags_of(way: ways.Way, helpers: Path, environment: Mapping[str, str]) -> tuple[str, str]:
+def _flags_of(way: ways.Way, helpers: Path) -> tuple[str, str]:
     """Flags that make the compiler record, and those of the linker; `helpers` gets what they
     need.
     """
     tools = helpers / "tools"
     if way.counted == "code":
-        ways.write_tools(tools, environment)
+        ways.write_tools(tools, os.environ)
     flags = expand(way.flags, {"tools": str(tools)})
     # -ltsan finds our runtime: the compiler's own has no hook for counting instructions.
     (helpers / "libtsan.so").symlink_to(runtime_folder() / "libtsan.so.2")
@@ -316,15 +273,14 @@ def _identity(
     spec: ProgramSpec,
     compilers: Compilers,
     instrumented: bool,
-    environment: Mapping[str, str],
 ) -> str:
     """Digest of everything that the binary depends on except its sources: lines, compilers, our
     part.
     """
     parts = [*spec.build, *spec.sources, spec.run[0], str(instrumented), str(suite.folder)]
     for compiler in compilers.all():
-        parts += [compiler, _version(compiler, environment)]
-    parts.append(_vectors(compilers, environment))
+        parts += [compiler, version(compiler)]
+    parts.append(_vectors(compilers))
     parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in _own_code()]
     return _digest(*parts)
 
@@ -333,16 +289,3 @@ def _own_code() -> list[Path]:
     """Our own files that affect the result of a build."""
     here = Path(__file__).parent
     return [here / "blocks.py", here / "ways.py", *sorted((here / "assembly").glob("*.py"))]
-
-
-def _version(compiler: str, environment: Mapping[str, str]) -> str:
-    done = subprocess.run(
-        f"{compiler} --version",
-        shell=True,
-        env={**environment},
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    return done.stdout

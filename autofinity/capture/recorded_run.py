@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.capture.build import runtime_folder
-from autofinity.capture.request import CaptureRequest, environment_of, folder_of, stdin_of
+from autofinity.capture.request import AHEAD, CaptureRequest, environment_of, folder_of, stdin_of
 from autofinity.child_program import ChildProgram
 from autofinity.model.errors import CaptureError
 
@@ -98,7 +98,7 @@ def _recording(
     env.update(
         AUTOFINITY_CAPTURE_DIR=str(partial),
         AUTOFINITY_CAPTURE_ROI=request.spec.roi,
-        AUTOFINITY_CAPTURE_AHEAD=str(request.ahead),
+        AUTOFINITY_CAPTURE_AHEAD=str(AHEAD),
     )
     env.pop("AUTOFINITY_CAPTURE_SAMPLE", None)
     env.pop("AUTOFINITY_CAPTURE_MOST_EVENTS", None)

@@ -13,6 +13,9 @@ from autofinity.capture.sampling import WindowPlan
 from autofinity.model.errors import SuiteError
 from autofinity.trace.manifest import ProgramSpec, Suite
 
+AHEAD = 50_000
+"""Accesses that a thread may be ahead of another (fair capture)."""
+
 
 @dataclass(frozen=True, slots=True)
 class CaptureRequest:
@@ -25,8 +28,6 @@ class CaptureRequest:
     size: str
     out: Path
     """Folder in which the trace folder is made."""
-    ahead: int = 50_000
-    """Accesses that a thread may be ahead of another (fair capture); 0: as the host runs them."""
     most_events: int | None = None
     """Largest number of events of a run; a run with more is stopped and gives no trace. None: any
     number."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autofinity.capture.build import runtime_folder
 from autofinity.capture.recorded_run import run_recorded
-from autofinity.capture.request import CaptureRequest, arguments_of, stdin_of
+from autofinity.capture.request import AHEAD, CaptureRequest, arguments_of, stdin_of
 from autofinity.capture.trace_folder import (
     empty,
     is_whole,
@@ -87,7 +87,7 @@ def _key(request: CaptureRequest, argv: tuple[str, ...]) -> str:
         request.spec.cwd,
         _digest_of_file(stdin_of(request)),
         str(request.threads),
-        str(request.ahead),
+        str(AHEAD),
         *(() if request.sampling is None else (f"sampling {request.sampling}",)),
         hashlib.sha256(runtime).hexdigest(),
     ):

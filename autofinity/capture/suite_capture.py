@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from autofinity.capture.build import Compilers, build_program, skip_reason
+from autofinity.capture.build import build_program
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.capture.request import CaptureRequest
 from autofinity.capture.run import capture
 from autofinity.capture.sampling import Choice, WindowPlan

@@ -18,7 +18,7 @@ def keep_advice(
     path: Path,
     seen: Seen,
     questions: tuple[Section, ...],
-    whole: SharingMatrix | None = None,
+    whole: SharingMatrix | None,
 ) -> None:
     """Write the page. `whole` is the sharing in a whole trace, where there is one."""
     from autofinity.report.advice_page import AdviceShown, Answer, advice_sections

@@ -16,8 +16,8 @@ def print_picture(
     topology: Topology,
     machine: str,
     available: frozenset[OsIndex] | None,
-    cpus: Sequence[OsIndex] | None = None,
-    said: str = "",
+    cpus: Sequence[OsIndex] | None,
+    said: str,
 ) -> None:
     """The machine on stdout, with threads on `cpus` and what is `said` of them.
 

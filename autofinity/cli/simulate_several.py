@@ -33,7 +33,9 @@ def durations_ns(text: str | None, programs: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def show(traces: Sequence[Path], spec: MachineSpec, result: TogetherResult, as_json: bool) -> None:
+def show_each(
+    traces: Sequence[Path], spec: MachineSpec, result: TogetherResult, as_json: bool
+) -> None:
     """Time, counters and instructions per clock of each program and of the whole."""
     from autofinity.sim.events import EVENTS, OUTSIDE_LLC
 

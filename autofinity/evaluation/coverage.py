@@ -13,7 +13,8 @@ import numpy as np
 
 from autofinity.learning.discretise import bin_of
 from autofinity.learning.leeway_hints import HintsOf
-from autofinity.learning.pipeline import chosen_features, cut, prepare
+from autofinity.learning.pipeline import chosen_features, cut
+from autofinity.learning.prepared import prepare
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
@@ -72,7 +73,7 @@ def covered_by(
     by_correlation = settings.selection != "regret"
     chosen_by = everything if by_correlation else settings
     known = prepare(table, chosen_by, hints_of, everything=by_correlation)
-    counters, _ = chosen_features(known, chosen_by, hints_of)
+    counters, _ = chosen_features(known)
     if not counters:
         raise LearningError(
             "behaviours cannot be distinguished: no counter or ratio lowers the loss by the "
@@ -80,4 +81,4 @@ def covered_by(
             "(--counters)"
         )
     ready = prepare(table, replace(everything, counters=counters), hints_of, everything=True)
-    return counters, coverage(ready.behaviours, cut(ready, counters, everything))
+    return counters, coverage(ready.behaviours, cut(ready, counters))

@@ -31,7 +31,7 @@ class Fell:
 
 
 def fell_under(
-    rule: Rule | None, policy: RulePolicy, runs: MachineRuns, threads: Collection[int] = ()
+    rule: Rule | None, policy: RulePolicy, runs: MachineRuns, threads: Collection[int]
 ) -> list[Fell]:
     """Workloads on one machine that `rule` of the policy decides first (None: its default).
 

@@ -37,7 +37,7 @@ def performance_of(table: ObservationTable, metric: Metric, labels: Labels) -> F
     if metric == "speed" or (metric == "throughput" and labels == "runs"):
         return np.reciprocal(table.roi_s)
     if metric == "throughput":
-        return _column(table, metric, "useful_work")
+        return _useful_work(table)
     if metric == "-energy":
         return -_energy(table, metric)
     if metric == "-energy-delay":
@@ -56,14 +56,14 @@ def _energy(table: ObservationTable, metric: str) -> Floats:
     return table.energy_j
 
 
-def _column(table: ObservationTable, metric: str, name: str) -> Floats:
-    if name not in table.counters:
+def _useful_work(table: ObservationTable) -> Floats:
+    if "useful_work" not in table.counters:
         raise LearningError(
-            f"the metric {metric} needs the column {name!r}, which these observations lack; "
+            "the metric throughput needs the column 'useful_work', which these observations lack; "
             "profile with a machine that measures it (a simulated one), or choose --metric ipc or "
             "--labels runs"
         )
-    return table.counters[name]
+    return table.counters["useful_work"]
 
 
 def normalised(performance: Floats, workload: npt.NDArray[np.int64]) -> Floats:

@@ -19,20 +19,19 @@ import numpy.typing as npt
 import pandas as pd
 
 from autofinity.affinity.best_matches import BestMatches
-from autofinity.checked_file import shown
 from autofinity.learning.action_frame import action_frame, best_of, bins_of, cut_points_of
 from autofinity.learning.action_table import build_action_table
 from autofinity.learning.bin_rules import policy_over
 from autofinity.learning.counter_selection import CounterReport, choose_counters
 from autofinity.learning.discretiser import Discretiser, cuts_of
 from autofinity.learning.elsewhere import Elsewhere, MatchingPeriods, WholeRuns
-from autofinity.learning.feature_columns import with_facts, with_features, with_named
-from autofinity.learning.hint_losses import hint_losses, least_loss, workload_weights
-from autofinity.learning.hint_samples import samples_in
+from autofinity.learning.feature_columns import with_facts
+from autofinity.learning.hint_losses import least_loss, workload_weights
 from autofinity.learning.jrip import by_jrip
 from autofinity.learning.leeway_hints import HintsOf
-from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
+from autofinity.learning.metric import performance_of
 from autofinity.learning.other_counts import with_other_counts
+from autofinity.learning.prepared import Prepared, prepare
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_policy import tree_policy
 from autofinity.learning.ripper import by_ripper
@@ -40,7 +39,7 @@ from autofinity.learning.row_weights import row_weights
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.trial import with_trial
-from autofinity.model.affinity import DISTRIBUTED, HINTS
+from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.facts import FactsOf
 from autofinity.model.policy import RulePolicy
@@ -48,23 +47,6 @@ from autofinity.store.observation_table import ObservationTable
 
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Prepared:
-    """Observations that training may use, with the metric."""
-
-    table: ObservationTable
-    metric: Floats
-    """Performance as measured, which counters are chosen by."""
-    performance: Floats
-    """Performance that consequences are made of: normalised, if so set."""
-    behaviours: ObservationTable
-    """Behaviours that were seen, one row each, with the inputs of rules as counters."""
-    workload: Ints
-    """Workload of each behaviour, numbered as in `table.workload()`."""
-    insensitive: tuple[str, ...]
-    """Workloads that were left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,37 +82,15 @@ def learn_policy(
     observations = observations.placed_by("affinity")
     known = observations if facts_of is None else with_facts(observations, facts_of)
     ready = prepare(known, settings, hints_of)
-    notes = []
-    if ready.insensitive:
-        notes.append("left out as insensitive to affinity: " + ", ".join(ready.insensitive))
-    report = None
-    table = empty_table(settings.counters or ())
-    if len(ready.table):
-        try:
-            counters, report = chosen_features(ready, settings, hints_of)
-        except LearningError as error:
-            counters = ()
-            notes.append(str(error))
-        if report is not None:
-            notes.append(report.note)
-        if counters:
-            cuts = cut(ready, counters, settings)
-            table = make_table(ready, counters, cuts, settings, hints_of)
+    table, report, notes = _table_to_learn_from(ready)
     policy = learn_rules(table, settings)
     if len(table) == 0 and len(ready.behaviours) and settings.labels == "runs":
-        single = least_loss(_losses(ready, settings, hints_of)[np.unique(ready.workload)])
-        policy = replace(policy, default=HINTS[single])
+        policy = replace(policy, default=_single_best(ready))
     if looks_again(settings) and len(ready.behaviours):
-        how = discretiser_of(settings)
-        first = Seen(ready.behaviours, ready.workload, how)
-        again = Seen(*both_samples(ready.table, settings, hints_of), how)
-        losses = _losses(ready, settings, hints_of)
-        policy, told = with_second_look(policy, first, again, losses, settings)
+        policy, told = _looking_again(policy, ready)
         notes.append(told)
-        policy = with_trial(policy, again, losses, settings.trial)
     if matches is not None and settings.other_counts and len(ready.table):
-        losses = _losses(ready, settings, hints_of)
-        policy = with_other_counts(policy, ready.table, ready.metric, losses, matches)
+        policy = with_other_counts(policy, ready.table, ready.metric, ready.losses(), matches)
     notes.extend(_why_no_rules(ready, table, policy))
     kept = {
         **provenance,
@@ -147,76 +107,52 @@ def learn_policy(
     return LearnedPolicy(replace(policy, provenance=kept), table, report, tuple(notes))
 
 
-def prepare(
-    observations: ObservationTable,
-    settings: LearningSettings,
-    hints_of: HintsOf,
-    *,
-    everything: bool = False,
-) -> Prepared:
-    """Apply the metric, and leave insensitive programs out unless `everything` is set. A policy
-    never learns from these programs: with them, the default policy is as good
-    (docs/policy-study.md).
-
-    Raises `LearningError` without observations, for observations of several machines, or for
-    missing features.
-    """
-    observations = observations.placed_by("affinity")
-    if len(observations) == 0:
-        raise LearningError("there are no observations, expected at least one; profile first")
-    machines = [observations.machine.names[c] for c in np.unique(observations.machine.codes)]
-    if len(machines) > 1:
-        names = ", ".join(map(shown, machines[:4]))
-        raise LearningError(
-            f"observations of {len(machines)} machines ({names}), expected one: a policy "
-            "belongs to a machine; keep their observations in folders of their own"
-        )
-    metric = performance_of(observations, settings.metric, settings.labels)
-    workload = observations.workload()
-    insensitive = {} if everything else insensitive_workloads(observations)
-    keep = ~np.isin(workload, list(insensitive))
-    performance = normalised(metric, workload) if settings.normalise else metric
-    table = observations.take(keep)
-    behaviours, of_workload = _behaviours(table, settings, hints_of)
-    return Prepared(
-        table,
-        metric[keep],
-        performance[keep],
-        behaviours,
-        of_workload,
-        tuple(insensitive.values()),
-    )
+def _table_to_learn_from(ready: Prepared) -> tuple[pd.DataFrame, CounterReport | None, list[str]]:
+    """The action table, the report of the selection, and notes; no rows without a feature."""
+    notes = []
+    if ready.insensitive:
+        notes.append("left out as insensitive to affinity: " + ", ".join(ready.insensitive))
+    none = empty_table(ready.settings.counters or ())
+    if not len(ready.table):
+        return none, None, notes
+    try:
+        counters, report = chosen_features(ready)
+    except LearningError as error:
+        return none, None, [*notes, str(error)]
+    if report is not None:
+        notes.append(report.note)
+    table = make_table(ready, counters, cut(ready, counters)) if counters else none
+    return table, report, notes
 
 
-def _behaviours(
-    table: ObservationTable, settings: LearningSettings, hints_of: HintsOf
-) -> tuple[ObservationTable, Ints]:
-    """Samples, with features as their counters, and the workload of each row."""
-    if settings.labels == "periods":
-        seen, workload = table, table.workload()
-    else:
-        seen, rows = samples_in(DISTRIBUTED, table, hints_of, settings.window)
-        workload = table.workload()[rows]
-    if settings.counters is not None:
-        return with_named(seen, settings.counters), workload
-    return with_features(seen, settings.features, settings.cross_core, settings.uncounted), workload
+def _single_best(ready: Prepared) -> Hint:
+    """The hint with the least loss where every behaviour gets the same."""
+    return HINTS[least_loss(ready.losses()[np.unique(ready.workload)])]
 
 
-def chosen_features(
-    ready: Prepared, settings: LearningSettings, hints_of: HintsOf
-) -> tuple[tuple[str, ...], CounterReport | None]:
+def _looking_again(policy: RulePolicy, ready: Prepared) -> tuple[RulePolicy, str]:
+    """`policy` with a second look and a trial where they pay, and the reason."""
+    settings, losses, how = ready.settings, ready.losses(), discretiser_of(ready.settings)
+    first = Seen(ready.behaviours, ready.workload, how)
+    again = Seen(*both_samples(ready.table, settings, ready.hints_of), how)
+    policy, told = with_second_look(policy, first, again, losses, settings)
+    return with_trial(policy, again, losses, settings.trial), told
+
+
+def chosen_features(ready: Prepared) -> tuple[tuple[str, ...], CounterReport | None]:
     """The counters and ratios named in the settings, or the chosen ones, with the report.
 
     Raises `LearningError` when none varies.
     """
-    if settings.counters is not None:
-        return settings.counters, None
-    report = feature_report(ready, settings, hints_of)
+    if ready.settings.counters is not None:
+        return ready.settings.counters, None
+    report = feature_report(ready)
     return report.chosen, report
 
 
-def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsOf) -> CounterReport:
+def feature_report(ready: Prepared) -> CounterReport:
     """Rank the possible inputs of rules, and choose. Raises `LearningError` when nothing varies."""
+    settings = ready.settings
     if settings.selection != "regret":
         metric = ready.metric
         if settings.labels == "runs":
@@ -225,8 +161,8 @@ def feature_report(ready: Prepared, settings: LearningSettings, hints_of: HintsO
     return choose_by_regret(
         ready.behaviours,
         ready.workload,
-        _losses(ready, settings, hints_of),
-        cut(ready, tuple(ready.behaviours.counters), settings),
+        ready.losses(),
+        cut(ready, tuple(ready.behaviours.counters)),
         settings.k,
         settings.most_rules,
     )
@@ -238,16 +174,10 @@ def looks_again(settings: LearningSettings) -> bool:
     return settings.probe != "none" and whole_runs
 
 
-def _losses(ready: Prepared, settings: LearningSettings, hints_of: HintsOf) -> Floats:
-    return hint_losses(ready.table, ready.metric, hints_of, settings.condense)
-
-
-def cut(
-    ready: Prepared, counters: tuple[str, ...], settings: LearningSettings
-) -> dict[str, tuple[float, ...]]:
+def cut(ready: Prepared, counters: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
     """Cut points of each chosen counter or ratio."""
     columns = {name: ready.behaviours.counters[name] for name in counters}
-    return cuts_of(columns, workload_weights(ready.workload), discretiser_of(settings))
+    return cuts_of(columns, workload_weights(ready.workload), discretiser_of(ready.settings))
 
 
 def discretiser_of(settings: LearningSettings) -> Discretiser:
@@ -261,8 +191,6 @@ def make_table(
     ready: Prepared,
     counters: tuple[str, ...],
     cuts: Mapping[str, tuple[float, ...]],
-    settings: LearningSettings,
-    hints_of: HintsOf,
 ) -> pd.DataFrame:
     """Figure 6 over the behaviours, with the comparison that the settings choose.
 
@@ -277,12 +205,13 @@ def make_table(
             "no feature helps to choose among hints, so there is no action table; profile more "
             "programs"
         )
+    settings = ready.settings
     elsewhere: Elsewhere
     if settings.labels == "runs":
-        elsewhere = WholeRuns(ready.workload, _losses(ready, settings, hints_of))
+        elsewhere = WholeRuns(ready.workload, ready.losses())
         weights = workload_weights(ready.workload)
     else:
-        elsewhere = MatchingPeriods(ready.table, ready.performance, hints_of)
+        elsewhere = MatchingPeriods(ready.table, ready.performance, ready.hints_of)
         weights = np.ones(len(ready.behaviours))
     return build_action_table(
         ready.behaviours,

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.learning.bin_rules import policy_over
-from autofinity.learning.hint_losses import hint_losses, least_loss
+from autofinity.learning.hint_losses import least_loss
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.pipeline import (
     LearnedPolicy,
@@ -25,8 +25,8 @@ from autofinity.learning.pipeline import (
     empty_table,
     learn_rules,
     looks_again,
-    prepare,
 )
+from autofinity.learning.prepared import prepare
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
@@ -78,7 +78,7 @@ def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: H
     """Evidence from the observations of one machine.
 
     They must have the facts of the machine among their counters (`feature_columns.with_facts`).
-    Raises the errors of `pipeline.prepare`.
+    Raises the errors of `prepared.prepare`.
     """
     ready = prepare(table, settings, hints_of)
     how = discretiser_of(settings)
@@ -86,7 +86,7 @@ def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: H
     return Evidence(
         Seen(ready.behaviours, ready.workload, how),
         Seen(*both_samples(ready.table, settings, hints_of), how) if again else None,
-        hint_losses(ready.table, ready.metric, hints_of, settings.condense) + _MOVING,
+        ready.losses() + _MOVING,
     )
 
 

@@ -49,11 +49,9 @@ class JRipRule:
     """One rule as JRip holds it; an empty `tests` is its default rule."""
 
     tests: tuple[Test, ...]
-    consequent: int
-    """Label that the rule was grown for (in the numbering of the caller's labels)."""
     prediction: int
-    """Label that JRip predicts where the rule fires: the majority of the training rows that the
-    rule covers. It differs from the consequent only where other labels outnumber the consequent."""
+    """Label (of the caller's) that JRip predicts where the rule fires: the majority of the training
+    rows that the rule covers, which may be another than the label that the rule was grown for."""
 
 
 def require_installed() -> None:
@@ -145,15 +143,12 @@ def jrip(
         learner = weka.classifiers.rules.JRip()
         learner.setSeed(seed)
         learner.buildClassifier(data)
-        # JRip reorders the classes by frequency; its rules index that private, reordered attribute.
-        reordered = _private(learner, "m_Class")
         distributions = _private(learner, "m_Distributions")
         rules = []
         for rule, distribution in zip(learner.getRuleset(), distributions, strict=True):
             tests = tuple(_test(antecedent) for antecedent in rule.getAntds() or ())
-            consequent = int(str(reordered.value(int(rule.getConsequent()))))
             majority = int(np.argmax(np.asarray(list(distribution))))
-            rules.append(JRipRule(tests, consequent, int(present[majority])))
+            rules.append(JRipRule(tests, int(present[majority])))
         predicted = [int(learner.classifyInstance(data.get(i))) for i in range(len(rows))]
         return rules, present[np.asarray(predicted, dtype=np.int64)]
 

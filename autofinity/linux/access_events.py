@@ -24,7 +24,7 @@ from typing import Final
 
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.perf_event import Sampling, open_event
-from autofinity.linux.pmus import CORE_KINDS, DEVICES, event_words, placed, pmu_cpus, pmu_type
+from autofinity.linux.pmus import CORE_KINDS, event_words, placed, pmu_cpus, pmu_type
 from autofinity.model.topology import OsIndex
 
 _LOAD_CLOCKS: Final = 30
@@ -94,7 +94,7 @@ class AccessEvent:
 PAGE_FAULTS: Final = AccessEvent("page faults", Encoding(1, 2))
 
 
-def pmu_events(devices: Path = DEVICES) -> tuple[AccessEvent, ...]:
+def pmu_events(devices: Path) -> tuple[AccessEvent, ...]:
     """Events of this machine's PMUs that sample accesses; empty where there are none.
 
     A machine of two core kinds has each event twice.

@@ -23,7 +23,6 @@ from typing import Final, Protocol
 
 from autofinity.linux.access_events import (
     NO_ACCESS_PMU,
-    PAGE_FAULTS,
     AccessEvent,
     pmu_events,
 )
@@ -86,9 +85,7 @@ class TouchSampler:
             ring.close()
 
 
-def open_touches(
-    pid: int, cpus: Iterable[int], events: Sequence[AccessEvent] = (PAGE_FAULTS,)
-) -> TouchSampler:
+def open_touches(pid: int, cpus: Iterable[int], events: Sequence[AccessEvent]) -> TouchSampler:
     """Record the accesses of process `pid` from its next exec on. Raises `CapabilityError`."""
     rings: list[_Ring] = []
     try:
@@ -107,7 +104,7 @@ class ThreadTouches:
     use.
     """
 
-    def __init__(self, events: Sequence[AccessEvent] = (PAGE_FAULTS,)) -> None:
+    def __init__(self, events: Sequence[AccessEvent]) -> None:
         self._events = tuple(events)
         self._rings: dict[int, list[_Ring]] = {}
         self._lost = 0  # of threads that are no longer followed

@@ -10,7 +10,7 @@ _FIRST_CPU_BYTES = 8192
 to produce."""
 
 
-def cpu_model(cpuinfo: Path = CPUINFO) -> str:
+def cpu_model(cpuinfo: Path) -> str:
     """The first CPU's name as the kernel reports it, single-spaced.
 
     On Arm, where the CPU has no name, the implementer and the part ("0x41 0xd4f"). Empty where the

@@ -98,7 +98,7 @@ def event_table(cpu: Cpu, folder: Path = _FOLDER) -> EventTable:
     return MappingProxyType(found | special)
 
 
-def event_spellings(cpu: Cpu, folder: Path = _FOLDER) -> Mapping[str, int | str]:
+def event_spellings(cpu: Cpu) -> Mapping[str, int | str]:
     """Other tools' names of single events of this CPU → raw code, or neutral name.
 
     Raises `LinuxError`.
@@ -106,7 +106,7 @@ def event_spellings(cpu: Cpu, folder: Path = _FOLDER) -> Mapping[str, int | str]
     `libpfm` names of its raw events are among them, without the table.
     """
     found: dict[str, int | str] = {}
-    for path in sorted(folder.glob("*.toml")):
+    for path in sorted(_FOLDER.glob("*.toml")):
         table = _read(path)
         if "vendor" not in table or not _fits(table, cpu):
             continue
@@ -138,10 +138,10 @@ def on_pmu(encoding: Encoding, pmu: int) -> Encoding | None:
     return replace(encoding, config=encoding.config | pmu << 32)
 
 
-def all_encodings(folder: Path = _FOLDER) -> dict[tuple[str, str], Encoding]:
+def all_encodings() -> dict[tuple[str, str], Encoding]:
     """(table, neutral name) → encoding, over all tables: for checks against other sources."""
     found = {}
-    for path in sorted(folder.glob("*.toml")):
+    for path in sorted(_FOLDER.glob("*.toml")):
         table = _read(path)
         for name, encoding in _encodings(path, table).items():
             found[str(table["name"]), name] = encoding

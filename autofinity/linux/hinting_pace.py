@@ -31,7 +31,7 @@ _MOST_QUICKEST_MS = 1_000  # the kernel's own default
 _MATTERS = 1.25  # times longer or shorter
 
 
-def pace_files(root: Path = Path("/")) -> Mapping[str, Path]:
+def pace_files(root: Path) -> Mapping[str, Path]:
     """Name of each setting → its file, where this kernel has it; `root` holds /sys and /proc."""
     found: dict[str, Path] = {}
     for name in (DELAY, SHORTEST, LONGEST):

@@ -35,9 +35,9 @@ _GUARDIAN = Path(__file__).with_name("hinting_guardian.py")
 _NORMAL = 1  # bit of the sysctl: hinting for the placement of pages (2 is for memory tiers)
 
 
-def hinting_is_on(sysctl: Path = SYSCTL) -> bool:
+def hinting_is_on() -> bool:
     """Whether the kernel unmaps pages from time to time, so that they fault again."""
-    return bool(int(read_text(str(sysctl)).strip() or 0) & _NORMAL)
+    return bool(int(read_text(str(SYSCTL)).strip() or 0) & _NORMAL)
 
 
 @dataclass(frozen=True, slots=True)

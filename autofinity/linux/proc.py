@@ -16,6 +16,7 @@ from autofinity.model.topology import OsIndex
 NS_PER_S = 1_000_000_000
 _NS_PER_TICK = NS_PER_S // os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_LARGEST_FAMILY = 4096
 
 # Threads that serve others, by the names their runtimes give them (15 characters at most).
 _HELPER_PREFIXES = (
@@ -94,11 +95,11 @@ def tasks_of(pid: int) -> list[Task]:
     return sorted(found, key=lambda task: (task.started, task.tid))
 
 
-def family_of(pid: int, without: frozenset[int] = frozenset(), limit: int = 4096) -> list[int]:
-    """A process and its descendants, parents first; at most `limit`, except those in `without`."""
+def family_of(pid: int, without: frozenset[int] = frozenset()) -> list[int]:
+    """A process and its descendants except those in `without`, parents first; at most 4096."""
     found: list[int] = []
     queue = [pid]
-    while queue and len(found) < limit:
+    while queue and len(found) < _LARGEST_FAMILY:
         current = queue.pop(0)
         found.append(current)
         try:

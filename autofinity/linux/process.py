@@ -87,8 +87,8 @@ class LinuxProcess:
         Where a look takes long (very many threads, an emulated machine), the wait is longer than
         asked (`LookBudget`). An interval encloses its counts: it goes from before the look that
         began the counts until after the look that ended them, so consecutive intervals overlap by
-        one look. Samples cover threads that lived through the whole interval. Linux cannot
-        distinguish a busy wait from work, so every sample is flagged as no measure of progress.
+        one look. Samples cover threads that lived through the whole interval. Progress is not
+        known (NaN): Linux cannot distinguish a busy wait from work.
         """
         now = time.monotonic_ns()
         duration_ns = max(duration_ns, self._budget.rest_ns(now))
@@ -232,7 +232,7 @@ def _sample(
         share = running / enabled
         counts = {name: round(count * share) for name, count in counts.items()}
         counts |= counted.counts
-    return CounterSample(after.task.tid, start, end, counts, enabled, running, flagged=True)
+    return CounterSample(after.task.tid, start, end, counts, enabled, running)
 
 
 def open_pidfd(pid: int) -> int:

@@ -30,7 +30,6 @@ def read_sysfs(
     *,
     allowed: frozenset[int] | None = None,
     cpuinfo: str | os.PathLike[str] = "/proc/cpuinfo",
-    name: str = "host",
 ) -> Topology:
     """The machine below `root`.
 
@@ -79,7 +78,7 @@ def read_sysfs(
         page_sizes_bytes=page_sizes_bytes(Path(root)),
         allowed_nodes=ours or None,
     )
-    return build_topology(raw, name, "host")
+    return build_topology(raw, "host", "host")
 
 
 def page_sizes_bytes(root: Path) -> tuple[int, ...]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from autofinity.affinity.topology_handle import topology_handle
+from autofinity.mapping.mapper import Map
 from autofinity.mapping.seats import seats
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
-
-if TYPE_CHECKING:
-    from autofinity.mapping.mappers import Map
 
 
 def native_mapper(name: str) -> Map:

@@ -39,7 +39,10 @@ class Table:
     runtime_s: Mapping[int, float] = field(default_factory=dict)
 
     def add(self, event: str, register: str, cells: Cells) -> None:
-        """A row of events; or of the run time, which is one where a group has no metrics."""
+        """A row of events; or of the run time, which is one where a group has no metrics.
+
+        Raises `MeasuredError` for more events than a group has.
+        """
         if event.lower().startswith(RUNTIME):
             self.timed(cells)
             return

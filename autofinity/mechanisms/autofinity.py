@@ -15,8 +15,6 @@ after a move is not scaled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from autofinity.affinity.best_matches import all_cores
 from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting
 from autofinity.mechanisms.static import Static, hinted
@@ -26,9 +24,9 @@ from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.answers import last_answer
 from autofinity.policy.selector import decide
-from autofinity.ports import Action, Interval, Sensors
+from autofinity.ports import Interval, Sensors
 from autofinity.runtime.decider import LivePolicy
-from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looking import SAMPLING_LOSS, refill_ns
 from autofinity.runtime.masks import Binding
 
@@ -79,13 +77,13 @@ class InRun:
         """The decider's, scaled."""
         return max(1000, round(self._live.period_ns(state) / self._stretch))
 
-    def step(self, state: LiveState, interval: Interval) -> tuple[LiveState, Sequence[Action]]:
+    def step(self, state: LiveState, interval: Interval) -> Turn:
         """The decider's, shown a longer run."""
         return self._live.step(state, stretched(interval, self._stretch, self._clock_hz))
 
 
 def restarted(setting: Setting) -> Static:
-    """`autofinity-restart`."""
+    """`autofinity-restart`. Raises `UsageError` without a policy or an earlier run."""
     policy = policy_of(setting)
     if setting.sample is None:
         raise UsageError("autofinity-restart looks at an earlier run; expected one to be possible")
@@ -95,7 +93,7 @@ def restarted(setting: Setting) -> Static:
 
 
 def policy_of(setting: Setting) -> RulePolicy:
-    """Raises `UsageError` where there is none."""
+    """The policy to ask. Raises `UsageError` where there is none."""
     if setting.policy is None:
         raise UsageError("autofinity needs a policy; name one with --policy")
     return setting.policy

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from operator import add
 
 from autofinity.mapping.cost import cost
-from autofinity.mapping.mappers import Map
+from autofinity.mapping.mapper import Map
 from autofinity.mapping.pages import PageRule, moves
 from autofinity.mechanisms.recipe import UNMANAGED, Setting, Start
 from autofinity.model.detection import Detector

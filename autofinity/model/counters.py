@@ -22,8 +22,6 @@ class CounterSample:
     counts: Mapping[str, int]
     enabled_ns: int
     running_ns: int
-    flagged: bool = False
-    """True when the sample does not measure progress (spinning without a heartbeat)."""
 
     def scaled(self, event: str) -> float:
         """Count of `event`, extrapolated to the whole interval. NaN when the counters never ran."""

@@ -16,7 +16,6 @@ from typing import Literal
 
 from autofinity.model.errors import UsageError
 
-_THREAD_ID_BYTES = 2
 _LINE_BYTES = 64
 _MOST_SHARERS = 8
 _MOST = 10**15
@@ -85,21 +84,6 @@ class FaultSampling:
         )
         _require_times(self.fault_ns, self.update_ns)
 
-    def page_entry_bytes(self, nodes: int, page_bytes: int = 4096) -> float:
-        """Bytes kept for each page on a machine of `nodes` nodes.
-
-        The NUMA vector (kMAF'16, equation 9) and, with "sub-blocks", the thread ids of 2 bytes
-        (kMAF'14, equation 7).
-        """
-        vector = nodes * self.counter_bits / 8
-        if self.table != "sub-blocks":
-            return vector
-        return vector + page_bytes / self.block_bytes * _THREAD_ID_BYTES * self.sharers
-
-    def table_bytes(self) -> int:
-        """Bytes of the hash table (kMAF'16, equation 10, which counts the thread ids only)."""
-        return self.entries * self.sharers * _THREAD_ID_BYTES if self.table == "blocks" else 0
-
 
 @dataclass(frozen=True, slots=True)
 class TlbAccessCounters:
@@ -152,11 +136,6 @@ class TlbAccessCounters:
             f"numa_threshold is {self.numa_threshold}; a counter of {self.numa_counter_bits} bits "
             "never exceeds another one by so much",
         )
-
-    def page_entry_bytes(self, nodes: int) -> float:
-        """Bytes of an entry of the page history table: AT, SV of 8 bits a thread, NC (table 1)."""
-        bits = self.access_counter_bits + 8 * self.sharers + self.numa_counter_bits * nodes
-        return bits / 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +275,6 @@ def senses_sharing(detector: Detector) -> bool:
 def senses_pages(detector: Detector) -> bool:
     """Whether `Interval.pages` comes from this detector."""
     return not isinstance(detector, TlbMatching | RemoteAccesses)
-
-
-def sharing_matrix_bytes(threads: int) -> int:
-    """Bytes of a sharing matrix with cells of 4 bytes (kMAF'14 equation 9, kMAF'16 equation 11)."""
-    return threads * threads * 4
 
 
 def _require_count(number: int, name: str) -> None:

@@ -55,18 +55,25 @@ def policy_text(policy: RulePolicy) -> str:
         lines.append(weight_text(policy))
     lines.append("hints:")
     lines.extend(f"  {hint.shown}: {hint_text(hint)}" for hint in HINTS if hint in used)
+    lines.extend(_origin(policy.provenance))
+    return "\n".join(lines) + "\n"
+
+
+def _origin(provenance: Mapping[str, object]) -> list[str]:
+    """Data that the policy was made of, and notes on the learning."""
+    lines = []
     made_of = [
         f"  {one_line(f'{key}: {_plain(value)}')}"
-        for key, value in policy.provenance.items()
+        for key, value in provenance.items()
         if key != _NOTES
     ]
     if made_of:
         lines += ["made of:", *made_of]
-    notes = policy.provenance.get(_NOTES) or ()
+    notes = provenance.get(_NOTES) or ()
     if notes:
         some = notes if isinstance(notes, list | tuple) else (notes,)
         lines += ["notes:", *(f"  {one_line(str(note))}" for note in some)]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _rules(policy: RulePolicy) -> list[str]:

@@ -139,9 +139,9 @@ def policy_of_any_machine(folder: Path | None = None) -> Path | None:
     return path if path is not None and path.exists() else None
 
 
-def speeds_of_machine(cpu_model: str, shape: Shape | None, folder: Path | None = None) -> Speeds:
+def speeds_of_machine(cpu_model: str, shape: Shape | None) -> Speeds:
     """Speeds on record for such a machine; NaN throughout where there are none."""
-    folder = folder or _folder()
+    folder = _folder()
     if folder is None:
         return Speeds()
     known = dict(read_speeds(folder / SPEEDS))

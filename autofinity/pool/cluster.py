@@ -42,6 +42,8 @@ _ANSWER_S = 60.0
 """Time in which the scheduler must answer a look."""
 _REACH_S = 3.0
 """Time in which the scheduler's host must accept a connection."""
+_CONNECT_S = 10
+"""Time in which the scheduler must answer a new client."""
 _SENDINGS = 3
 """Times that a worker is sent a trace: it may have been started again under the same address."""
 _LEADERS = 32
@@ -272,11 +274,11 @@ class ClusterPool:
             self._client.cancel(list(begun.values()), asynchronous=False)
 
 
-def connected(address: str, *, timeout_s: float = 10.0) -> Client:
+def connected(address: str) -> Client:
     """Client of the scheduler at `tcp://HOST:PORT` or `tls://HOST:PORT`.
 
     Certificates for TLS are those of Dask's configuration. Raises `ClusterError` where no scheduler
-    answers in `timeout_s`.
+    answers in 10 s.
     """
     import warnings
 
@@ -291,10 +293,10 @@ def connected(address: str, *, timeout_s: float = 10.0) -> Client:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # versions: ours are compared with each worker's
         try:
-            return Client(address, timeout=timeout_s, set_as_default=False, name="autofinity")
+            return Client(address, timeout=_CONNECT_S, set_as_default=False, name="autofinity")
         except (OSError, TimeoutError, ValueError, TypeError) as error:
             raise ClusterError(
-                f"no Dask scheduler answers at {address} in {timeout_s:.0f} s: {error}; expected "
+                f"no Dask scheduler answers at {address} in {_CONNECT_S} s: {error}; expected "
                 "one that was started with `dask scheduler`"
             ) from None
 

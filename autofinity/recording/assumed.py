@@ -4,8 +4,6 @@ data/latencies/assumed.toml.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from autofinity.checked_file import read_toml
 from autofinity.model.errors import TopologyError
 from autofinity.recording.rows import Row
@@ -18,8 +16,8 @@ class Assumed:
     file.
     """
 
-    def __init__(self, file: Path | None = None) -> None:
-        path = file or assumed_latencies()
+    def __init__(self) -> None:
+        path = assumed_latencies()
         self._document = read_toml(path, TopologyError)
         text = path.read_text(encoding="utf-8")
         self._bounds = {
@@ -32,12 +30,8 @@ class Assumed:
         assert isinstance(table, dict)
         return table
 
-    def origin(self, table: str, key: str, why: str = "assumed.toml") -> str:
-        """The comment of an assumed value."""
-        return f"{self._bounds[table, key]}: {why}"
-
     def row(self, table: str, key: str, why: str = "assumed.toml") -> Row:
-        """A value as a row of a machine file."""
+        """A value as a row of a machine file, with its bounds and `why` as the comment."""
         value = self.table(table)[key]
         if isinstance(value, str):
             text = f'"{value}"'
@@ -45,4 +39,4 @@ class Assumed:
             text = "{ " + ", ".join(f"{inner} = {each}" for inner, each in value.items()) + " }"
         else:
             text = str(value)
-        return Row(key, text, self.origin(table, key, why))
+        return Row(key, text, f"{self._bounds[table, key]}: {why}")

@@ -7,7 +7,7 @@ from typing import Any
 
 FONT = {"family": 'system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif', "size": 12.5}
 GRID = "#d8dee4"
-BLUE, ORANGE, GREEN, RED, GREY = "#4e79a7", "#e08a4e", "#59a14f", "#c8553d", "#98a3ae"
+BLUE, ORANGE, GREEN, GREY = "#4e79a7", "#e08a4e", "#59a14f", "#98a3ae"
 SERIES = (BLUE, ORANGE, GREEN, "#b07aa1", "#76b7b2", "#d9b13b", "#9c755f", "#d37295")
 """Colours of series that have no colour of their own."""
 

@@ -16,7 +16,7 @@ now, known hints) are passed in as functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from autofinity.affinity.best_matches import all_cores
@@ -30,13 +30,13 @@ from autofinity.model.memory import FAR_READS
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.evidence import can_ask
-from autofinity.ports import Action, Interval, Sensors
+from autofinity.ports import Interval, Sensors
 from autofinity.runtime.asking import Asking, Decide
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.continuous import look_cost_ns
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose, unmeasured, without_policy
 from autofinity.runtime.follower import Follower, guarded, wants_outcome
-from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looking import LookCosts
 from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.placer import BY_SHARING, Placer
@@ -115,7 +115,7 @@ class LivePolicy:
             return settings.every_ns
         return settings.follow_ns
 
-    def step(self, state: LiveState, interval: Interval) -> tuple[LiveState, Sequence[Action]]:
+    def step(self, state: LiveState, interval: Interval) -> Turn:
         """One turn of the loop."""
         state, rate = _rate(state.looked(interval), interval)
         if interval.ended:
@@ -144,7 +144,7 @@ class LivePolicy:
             return replace(state, visit_ns=passed_ns)
         return replace(state, phase="sampling", visit_ns=0)
 
-    def _watch(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+    def _watch(self, state: LiveState) -> Turn:
         count, promised = len(state.workers.computing), self._settings.threads
         if not count or not self._complete(state):
             return state, ()
@@ -179,9 +179,7 @@ class LivePolicy:
         patient = state.waited_ns >= self._settings.patience_ns
         return (count >= promised and (steady or not state.restless)) or (steady and patient)
 
-    def _sample_when_steady(
-        self, state: LiveState, sampler: Sampler
-    ) -> tuple[LiveState, Sequence[Action]]:
+    def _sample_when_steady(self, state: LiveState, sampler: Sampler) -> Turn:
         """Sample once the program is steady; an answer that needs no sample is used at once."""
         answer = sampler.without_looking()
         if answer is not None:
@@ -195,9 +193,7 @@ class LivePolicy:
                 pass
         return sampler.begin(state)
 
-    def _placed(
-        self, state: LiveState, interval: Interval, rate: float
-    ) -> tuple[LiveState, Sequence[Action]]:
+    def _placed(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         state = self._follower.outcome(state, interval)
         if state.early and state.onset.stage == "steady":
             state = replace(state.noting("its memory no longer grows: sampled again"), early=False)
@@ -225,7 +221,7 @@ class LivePolicy:
         measured = set(self._policy.counters).difference(state.missing)
         return bool(state.missing) and not can_ask(self._policy, measured)
 
-    def _unmeasured(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+    def _unmeasured(self, state: LiveState) -> Turn:
         """Leave the threads unbound for lack of evidence, unless the user named a hint for this
         case.
         """
@@ -233,13 +229,13 @@ class LivePolicy:
         said = unmeasured(self._settings.fallback, self._policy.counters)
         return self._unasked(state.noting(said))
 
-    def _unasked(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+    def _unasked(self, state: LiveState) -> Turn:
         fallback = self._settings.fallback
         if fallback is None:
             return self._placer.let_all_go(state)
         return self._placer.place(replace(state, unasked=True), fallback, "placed")
 
-    def _left_alone(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+    def _left_alone(self, state: LiveState) -> Turn:
         """Bind nobody; without counters, place threads once the sharing between them is known."""
         policy, count = self._policy, len(state.placed)
         if policy is None or count < 2 or not (self._settings.by_sharing and self._settings.blind):
@@ -269,7 +265,7 @@ class LivePolicy:
     def _look_cost_ns(self, state: LiveState) -> float:
         return look_cost_ns(self._topology, len(state.placed), self._settings.sample_ns)
 
-    def _sample_anew(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+    def _sample_anew(self, state: LiveState) -> Turn:
         assert self._sampler is not None
         return self._sampler.begin(replace(state, standing=state.hint, restarts=0))
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from autofinity.model.affinity import DISTRIBUTED
-from autofinity.ports import Action, Interval
+from autofinity.ports import Interval
 from autofinity.runtime.continuous import Watch
-from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looks import length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
 
 _MUCH_LESS = 0.75
 """Share of the room of a placement below which threads get a smaller placement."""
-
-type _Turn = tuple[LiveState, Sequence[Action]]
 
 
 class Follower:
@@ -58,7 +56,7 @@ class Follower:
         elapsed = interval.end_ns - interval.start_ns
         return replace(state, watch=state.watch.after(seen, elapsed, counted))
 
-    def follow(self, state: LiveState, interval: Interval, rate: float) -> _Turn:
+    def follow(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         """One look at a placed program; `rate` is its progress per second."""
         state = self._guarded(state, interval, rate)
         if state.guard.undo and state.hint is not None and state.hint != DISTRIBUTED:
@@ -99,7 +97,7 @@ class Follower:
         guard = state.guard.saw_after(rate, Phase.of(look.behaviour), look.elapsed_ns)
         return replace(state, guard=guard)
 
-    def _taken_back(self, state: LiveState) -> _Turn:
+    def _taken_back(self, state: LiveState) -> Turn:
         hint = state.hint
         assert hint is not None
         state = state.noting(
@@ -110,7 +108,7 @@ class Follower:
         state = replace(state, refuted=state.refuted | {hint})
         return self._placer.place(state, DISTRIBUTED, "placed")
 
-    def _unsettled(self, state: LiveState, newcomers: frozenset[int]) -> _Turn:
+    def _unsettled(self, state: LiveState, newcomers: frozenset[int]) -> Turn:
         state = replace(state, unsettled=state.unsettled + 1)
         if state.unsettled < self._settings.restless_looks:
             return state, self._placer.let_go(newcomers)

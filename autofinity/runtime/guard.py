@@ -11,8 +11,8 @@ answer. Where rates are too noisy for a verdict, the result is unclear, and the 
 stands. One exception: a placement that was slower by a standard error, which happens once in six
 where there is no difference, is not kept.
 
-A flagged sample (busy waiting without a heartbeat, or no measure of progress at all) is never a
-reason to undo a placement: it is ignored.
+A rate that is no measure of progress (NaN: counters cannot distinguish a busy wait from work) is
+never a reason to undo a placement: it is ignored.
 """
 
 from __future__ import annotations
@@ -51,22 +51,18 @@ class Guard:
     after: tuple[Seen, ...] = ()
     verdict: Verdict = "undecided"
 
-    def saw_before(
-        self, rate: float, phase: Phase = _ANY, time: float = 1.0, *, flagged: bool = False
-    ) -> Guard:
+    def saw_before(self, rate: float, phase: Phase = _ANY, time: float = 1.0) -> Guard:
         """The guard with one more rate from before the placement, of a look of length `time`."""
-        if flagged or not _usable(rate):
+        if not _usable(rate):
             return self
         return replace(self, before=(*self.before, Seen(rate, phase, time)))
 
-    def saw_after(
-        self, rate: float, phase: Phase = _ANY, time: float = 1.0, *, flagged: bool = False
-    ) -> Guard:
+    def saw_after(self, rate: float, phase: Phase = _ANY, time: float = 1.0) -> Guard:
         """The guard with one more rate from after the placement, and the verdict that follows.
 
         A verdict is final. A rate at a phase that was not seen before the placement is ignored.
         """
-        if flagged or not _usable(rate) or self.verdict != "undecided":
+        if not _usable(rate) or self.verdict != "undecided":
             return self
         if not self._same(phase) and not phase.within([seen.phase for seen in self.before]):
             return self

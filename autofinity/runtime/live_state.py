@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
@@ -11,7 +11,7 @@ from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
-from autofinity.ports import Interval
+from autofinity.ports import Action, Interval
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.guard import Guard
 from autofinity.runtime.looking import SAMPLING_LOSS, LookCosts
@@ -189,3 +189,7 @@ class LiveState:
     def noting(self, line: str) -> Self:
         """The state with one more note, unless the note is there already."""
         return self if line in self.notes else replace(self, notes=(*self.notes, line))
+
+
+type Turn = tuple[LiveState, Sequence[Action]]
+"""The state after a look, and the actions that follow from it."""

@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from autofinity.linux.cpu_model import CPUINFO, cpu_model
 from autofinity.model.facts import FactsOf, Speeds, facts_of
 from autofinity.model.topology import Topology
 from autofinity.policy.shipped import (
@@ -20,7 +19,7 @@ from autofinity.policy.shipped import (
     shape_of,
     speeds_of_machine,
 )
-from autofinity.runtime.policies import configuration_folder
+from autofinity.runtime.policies import configuration_folder, this_cpu_model
 
 MEASURED = "speeds.txt"
 HERE = "here"
@@ -40,13 +39,13 @@ def speeds_here(topology: Topology, environment: Mapping[str, str] | None = None
     path = measured_speeds(env)
     if path is not None and (own := dict(read_speeds(path)).get(HERE)) is not None:
         return own
-    return speeds_of_machine(_cpu_model(env), shape_of(topology))
+    return speeds_of_machine(this_cpu_model(env), shape_of(topology))
 
 
 def kind_here(topology: Topology, environment: Mapping[str, str] | None = None) -> str:
     """Name of the known kind of machine (a preset's) that this machine is of; empty: none."""
     env = os.environ if environment is None else environment
-    return next(iter(names_of_machine(_cpu_model(env), shape_of(topology))), "")
+    return next(iter(names_of_machine(this_cpu_model(env), shape_of(topology))), "")
 
 
 def measured_speeds(environment: Mapping[str, str]) -> Path | None:
@@ -56,7 +55,3 @@ def measured_speeds(environment: Mapping[str, str]) -> Path | None:
     """
     folder = configuration_folder(environment)
     return None if folder is None else folder / MEASURED
-
-
-def _cpu_model(environment: Mapping[str, str]) -> str:
-    return cpu_model(Path(environment.get("AUTOFINITY_CPUINFO") or CPUINFO))

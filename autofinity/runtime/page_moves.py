@@ -65,7 +65,7 @@ class PageMoves:
         """Stop; pages that were not moved yet stay."""
         self._left = None
 
-    def back(self, mark: int = 0) -> None:
+    def back(self, mark: int) -> None:
         """Move the remembered pages back to where they were at the mark; the others stay."""
         self.stop()
         while len(self._came_from) > mark:  # those that moved twice end where they were

@@ -16,7 +16,7 @@ from autofinity.ports import Action
 from autofinity.runtime.claims import Reserve, Reserved, reserve_alone
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.home_seats import at_home
-from autofinity.runtime.live_state import LiveState, Phase, Settings
+from autofinity.runtime.live_state import LiveState, Phase, Settings, Turn
 from autofinity.runtime.looking import LookCosts, refill_ns
 from autofinity.runtime.masks import binding, union, widened
 from autofinity.runtime.seats import dealt
@@ -61,9 +61,7 @@ class Placer:
 
         return self._reserve(threads, self.available(), pick)
 
-    def place(
-        self, state: LiveState, hint: Hint, phase: Phase
-    ) -> tuple[LiveState, Sequence[Action]]:
+    def place(self, state: LiveState, hint: Hint, phase: Phase) -> Turn:
         """Place the computing threads by the best match of a hint for as many as run at a time.
 
         Without such a match the threads are left alone.
@@ -102,7 +100,7 @@ class Placer:
             state = replace(state, seats=self._dealt(state))
         return self._seat(state)
 
-    def seat_anew(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+    def seat_anew(self, state: LiveState) -> Turn:
         """Assign new seats by sharing to the threads of a placed program."""
         if (
             not self._settings.by_sharing
@@ -168,7 +166,7 @@ class Placer:
         alive = (number for number, _ in state.workers.alive)
         return state, (binding(state.placed, masks, alive, self.available()),)
 
-    def _seat(self, state: LiveState) -> tuple[LiveState, Sequence[Action]]:
+    def _seat(self, state: LiveState) -> Turn:
         own = dict(zip(state.seated, state.seats, strict=False))
         everywhere = frozenset(state.seats)
         masks = [frozenset({own[n]}) if n in own else everywhere for n in state.placed]

@@ -87,17 +87,21 @@ def chosen_policy(
     return Choice(path_anywhere, "shipped for any machine") if path_anywhere else None
 
 
-def this_machine(environment: Mapping[str, str] | None = None) -> tuple[str, Shape | None]:
+def this_machine(environment: Mapping[str, str]) -> tuple[str, Shape | None]:
     """CPU model and shape; those of another machine with AUTOFINITY_SYSFS and
     AUTOFINITY_CPUINFO.
     """
-    env = os.environ if environment is None else environment
-    root = env.get("AUTOFINITY_SYSFS") or SYSFS
-    model = cpu_model(Path(env.get("AUTOFINITY_CPUINFO") or CPUINFO))
+    root = environment.get("AUTOFINITY_SYSFS") or SYSFS
+    model = this_cpu_model(environment)
     try:
         return model, shape_of(read_sysfs(root, allowed=whole_machine(root)))
     except TopologyError:
         return model, None
+
+
+def this_cpu_model(environment: Mapping[str, str]) -> str:
+    """CPU model, which AUTOFINITY_CPUINFO may replace."""
+    return cpu_model(Path(environment.get("AUTOFINITY_CPUINFO") or CPUINFO))
 
 
 def user_policy(environment: Mapping[str, str] | None = None) -> Path | None:

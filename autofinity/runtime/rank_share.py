@@ -53,7 +53,7 @@ def rank_share(
     at_start: StartMask,
     allowed: frozenset[OsIndex],
     *,
-    own_cpuset: bool = False,
+    own_cpuset: bool,
 ) -> RankShare:
     """Share of a program that is `allowed` these CPUs; everything for what is no rank.
 

@@ -14,7 +14,7 @@ cost that all looks of the run may have (`looking`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from autofinity.affinity.best_matches import BestMatches, all_cores
@@ -22,11 +22,11 @@ from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision
 from autofinity.model.topology import Topology
-from autofinity.ports import Action, Interval
+from autofinity.ports import Interval
 from autofinity.runtime.asking import Answer, Asking
 from autofinity.runtime.continuous import Watch, decisive
 from autofinity.runtime.guard import Guard
-from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
@@ -42,8 +42,6 @@ on. On a crowded machine a kernel also reports late that a thread waited."""
 NOT_AT_WORK = "its threads were not all at work in any look"
 ANOTHER_PHASE = "the second look found no phase of the first look"
 WITHIN_SCATTER = "the noise of the looks exceeds the answer's margin: a tie is possible"
-
-type _Turn = tuple[LiveState, Sequence[Action]]
 
 
 def afresh(state: LiveState) -> LiveState:
@@ -70,7 +68,7 @@ class Sampler:
         asking: Asking,
         placer: Placer,
         settings: Settings,
-        unmeasured: Callable[[LiveState], _Turn],
+        unmeasured: Callable[[LiveState], Turn],
     ) -> None:
         """`unmeasured` handles the case that nothing the rules ask for is counted."""
         self._unmeasured = unmeasured
@@ -79,7 +77,7 @@ class Sampler:
         self._placer = placer
         self._settings = settings
 
-    def begin(self, state: LiveState) -> _Turn:
+    def begin(self, state: LiveState) -> Turn:
         """Move threads to where they are sampled first; if all are there already, their caches are
         warm.
         """
@@ -94,7 +92,7 @@ class Sampler:
         """The answer of a policy that asks for no sample; None for any other policy."""
         return self._asking.without_looking()
 
-    def look(self, state: LiveState, interval: Interval, rate: float) -> _Turn:
+    def look(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         """One look at a program that is being sampled; `rate` is its progress per second."""
         if state.workers.computing != state.placed and state.restarts < self._settings.restarts:
             state = replace(state, phase="watching", steady=0, restarts=state.restarts + 1)
@@ -112,7 +110,7 @@ class Sampler:
         state = replace(state, starts=(*state.starts, look), guard=guard)
         return self._second(state) if state.probes else self._first(state)
 
-    def settle(self, state: LiveState, decision: Decision) -> _Turn:
+    def settle(self, state: LiveState, decision: Decision) -> Turn:
         """Place by the decision, in its meaning for the number of computing threads.
 
         In continuous mode a near tie keeps the former answer. A hint that was slower in this run is
@@ -140,7 +138,7 @@ class Sampler:
         cores = all_cores(self._topology, self._placer.available())
         return self._asking.policy.at(hint, threads, cores)
 
-    def _idle(self, state: LiveState, look: Look) -> _Turn:
+    def _idle(self, state: LiveState, look: Look) -> Turn:
         """Handle a look that does not count. A program without any look that counts is left to the
         system.
         """
@@ -149,7 +147,7 @@ class Sampler:
             return state, ()
         return self._placer.let_all_go(state.noting(UNDECIDED + NOT_AT_WORK))
 
-    def _first(self, state: LiveState) -> _Turn:
+    def _first(self, state: LiveState) -> Turn:
         if len(state.starts) < _FEWEST or 5 * length_ns(state.starts) < self._settings.sample_ns:
             return state, ()
         policy, seen = self._asking.policy, mean_of(state.starts)
@@ -177,7 +175,7 @@ class Sampler:
                 return replace(probing, decision=answer.decision, asked=_of(answer)), actions
         return self._finally(state, answer)
 
-    def _second(self, state: LiveState) -> _Turn:
+    def _second(self, state: LiveState) -> Turn:
         if len(state.probes) < _FEWEST_AGAIN:
             return state, ()
         threads = state.workers.room
@@ -199,11 +197,11 @@ class Sampler:
             state = _probed(state)
         return self._placer.place(replace(state, again=not state.again), there, "settling")
 
-    def _final_probe(self, state: LiveState, answer: Answer) -> _Turn:
+    def _final_probe(self, state: LiveState, answer: Answer) -> Turn:
         state = _probed(state) if state.again else state
         return self._try(state, answer) or self._finally(state, answer)
 
-    def _try(self, state: LiveState, answer: Answer) -> _Turn | None:
+    def _try(self, state: LiveState, answer: Answer) -> Turn | None:
         """Begin the trial that the policy has for this answer; None where it has none, where looks
         have cost enough, or where the trial would show nothing new.
         """
@@ -221,7 +219,7 @@ class Sampler:
         state, actions = self._placer.place(state, tried, "settling")
         return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions
 
-    def _trial(self, state: LiveState, trying: Trying) -> _Turn:
+    def _trial(self, state: LiveState, trying: Trying) -> Turn:
         """The trial of a hint has been looked at once more."""
         state = replace(state, trying=trying)
         if len(trying.looks) < _FEWEST_AGAIN:
@@ -238,7 +236,7 @@ class Sampler:
         state = state.noting(f"{trying.tried.shown} was tried, and is faster: threads stay")
         return self._finally(state, replace(trying.answer, decision=said.decision))
 
-    def _finally(self, state: LiveState, answer: Answer) -> _Turn:
+    def _finally(self, state: LiveState, answer: Answer) -> Turn:
         if not answer.stands:
             state = state.noting(WITHIN_SCATTER)
         return self.settle(replace(state, asked=_of(answer)), answer.decision)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from autofinity.private_file import locked
@@ -16,7 +15,7 @@ SEND_LOG = "push.log"
 """Name of the file beside the database with the output of the latest sender."""
 
 
-def start_sending(db: Path, site: str, environment: Mapping[str, str] | None = None) -> None:
+def start_sending(db: Path, site: str) -> None:
     """Start `autofinity push` to the URL `site`, which goes by the environment: arguments of
     processes are shown to everybody.
 
@@ -27,7 +26,10 @@ def start_sending(db: Path, site: str, environment: Mapping[str, str] | None = N
         pass
     if not nobody_sends:
         return
-    env = os.environ if environment is None else environment
     start_afterwards(
-        db.with_name(SEND_LOG), "push", "--db", str(db), environment={**env, SITE_VARIABLE: site}
+        db.with_name(SEND_LOG),
+        "push",
+        "--db",
+        str(db),
+        environment={**os.environ, SITE_VARIABLE: site},
     )

@@ -27,7 +27,6 @@ from autofinity.sim.spec import MachineSpec
 from autofinity.sim.together import (
     ProgramRun,
     Scheduler,
-    SharedPages,
     prepare_together,
     start_together,
 )
@@ -236,8 +235,6 @@ class SimMachine:
         seed: int = 0,
         *,
         scheduler: Scheduler = "bound",
-        restart: bool = False,
-        shared: Sequence[SharedPages] = (),
         pages: PagePlacement = FIRST_TOUCH,
     ) -> SimProcess:
         """Start programs together; the threads of the process are the workers of all, in order.
@@ -245,14 +242,13 @@ class SimMachine:
         For the arguments see `autofinity.sim.together`; raises the errors of `start`.
         """
         self._check(sensors)
-        program = prepare_together(runs, shared)
+        program = prepare_together(runs)
         simulation, workers = start_together(
             self.spec,
             program,
             runs,
             machine=self._native,
             scheduler=scheduler,
-            restart=restart,
             pages=pages,
             seed=seed,
             detectors=sensors.detectors,

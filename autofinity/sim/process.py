@@ -66,7 +66,10 @@ class SimProcess:
         self._energy_j = self._dram_j = 0.0
 
     def advance(self, duration_ns: int) -> Interval:
-        """Step `duration_ns` of simulated time (or to the end of the region of interest)."""
+        """Step `duration_ns` of simulated time (or to the end of the region of interest).
+
+        Raises `SimulationError` for a duration of 0 or less.
+        """
         if duration_ns <= 0:
             raise SimulationError(f"got a duration of {duration_ns} ns, expected more than 0")
         start_ns = self._simulation.elapsed_ns

@@ -139,9 +139,9 @@ def replay_sampled(
     program: SampledProgram,
     pus: Sequence[int],
     *,
-    seed: int = 0,
-    pages: Pages | None = None,
-    precision: Precision | None = None,
+    seed: int,
+    pages: Pages | None,
+    precision: Precision,
     timed: EachWindow | None = None,
 ) -> RegionEstimate:
     """Time windows in one placement until the error is small enough or all are timed, and add them
@@ -150,7 +150,6 @@ def replay_sampled(
     `pus`: logical PU of each stream. `timed`: how windows are timed elsewhere; None: here, with
     `seed` and `pages`. Raises `TraceError`, `SimulationError`.
     """
-    precision = precision or Precision()
     if timed is None:
         one = partial(
             timed_window, machine_model(spec), program, pus=pus, seed=seed, pages=pages or Pages()
@@ -190,9 +189,9 @@ def simulate_sampled(
     cpus: Sequence[OsIndex],
     *,
     workers: Sequence[int],
-    seed: int = 0,
+    seed: int,
     pages: Pages | None = None,
-    precision: Precision | None = None,
+    precision: Precision,
 ) -> SimResult:
     """Simulate as `autofinity.sim.replay.simulate` does; each window's stretch is a sample.
 

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from autofinity._core import sim as core
 from autofinity._core import trace as traces
 from autofinity.model.detection import Detector
-from autofinity.model.errors import SimulationError
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement
 from autofinity.model.topology import OsIndex
 from autofinity.sim.detecting import native_detectors
@@ -42,19 +41,6 @@ class ProgramRun:
     start_ns: float = 0.0
     after: bool = False
     """Begin when the program before this one has ended, whatever the value of `start_ns`."""
-
-
-@dataclass(frozen=True, slots=True)
-class SharedPages:
-    """Pages that several programs have in common, as processes map one object of shared memory.
-
-    `first_pages` names, by program, the object's first page there (4 KiB page numbers). All must
-    have the same remainder modulo 8.
-    """
-
-    name: str
-    first_pages: dict[int, int]
-    pages: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,28 +72,16 @@ class TogetherResult:
     programs: tuple[ProgramResult, ...]
 
 
-def prepare_together(
-    runs: Sequence[ProgramRun], shared: Sequence[SharedPages] = ()
-) -> core.Program:
+def prepare_together(runs: Sequence[ProgramRun]) -> core.Program:
     """Read the traces and make them ready for replay in address spaces of their own.
 
-    Raises `TraceError`; `SimulationError` for events that no replay could follow, or when two
-    pieces of shared memory have one name.
+    Raises `TraceError`, and `SimulationError` for events that no replay could follow.
     """
-    if len({each.name for each in shared}) < len(shared):
-        raise SimulationError(
-            "two shared memory regions have the same name; expected one entry each"
-        )
     loaded = [
         run.trace if isinstance(run.trace, traces.Trace) else traces.read(str(run.trace))
         for run in runs
     ]
-    ranges = [
-        (program, first, each.pages, number)
-        for number, each in enumerate(shared)
-        for program, first in each.first_pages.items()
-    ]
-    return core.Program(loaded, ranges)
+    return core.Program(loaded)
 
 
 def start_together(
@@ -116,7 +90,7 @@ def start_together(
     runs: Sequence[ProgramRun],
     *,
     machine: core.MachineModel | None = None,
-    scheduler: Scheduler = "bound",
+    scheduler: Scheduler,
     restart: bool = False,
     repeats: int = 1,
     pages: PagePlacement = FIRST_TOUCH,
@@ -142,7 +116,6 @@ def start_together(
 
     Raises `CapabilityError` for detectors that sense the same, `SimulationError`,
     `PlacementError`.
-
 
     """
     pus: list[int] = []
@@ -182,18 +155,17 @@ def simulate_together(
     spec: MachineSpec,
     runs: Sequence[ProgramRun],
     *,
-    shared: Sequence[SharedPages] = (),
-    scheduler: Scheduler = "bound",
+    scheduler: Scheduler,
     restart: bool = False,
-    sample_period_ns: float = 500_000,
-    seed: int = 0,
+    sample_period_ns: float,
+    seed: int,
     pages: PagePlacement = FIRST_TOUCH,
 ) -> TogetherResult:
     """Replay several programs to the end of the last one's region of interest.
 
     For the arguments and errors see `prepare_together` and `start_together`.
     """
-    program = prepare_together(runs, shared)
+    program = prepare_together(runs)
     simulation, workers = start_together(
         spec,
         program,

@@ -164,7 +164,9 @@ def key_of(row: Observation) -> RunKey:
 
 
 def table_of(observations: Sequence[Observation]) -> ObservationTable:
-    """The same table directly from memory, for a campaign that needs no files."""
+    """The same table directly from memory, for a campaign that needs no files. Raises `StoreError`
+    without observations.
+    """
     if not observations:
         raise StoreError("there are no observations, expected at least one")
     return ObservationTable.from_arrow(_arrow_of(observations))

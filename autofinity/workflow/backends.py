@@ -25,6 +25,18 @@ PAGE_SIZES = {"4K": 4096, "16K": 16384, "2M": 2 << 20}
 """Bytes by the names that users know."""
 
 
+def described_machine(name: str) -> MachineSpec | None:
+    """The machine of a preset or of a user's machine file (`.toml`); None for any other name.
+
+    Raises `TopologyError` for a machine file that is bad.
+    """
+    from autofinity.sim.preset import load_preset, preset_names
+
+    if name in preset_names() or name.endswith(".toml"):
+        return load_preset(name)
+    return None
+
+
 def machine_topology(name: str) -> Topology:
     """The machine called `name`: `host`, a preset, a user's machine file (`.toml`, as presets are),
     an hwloc XML file, or `synthetic:…`.
@@ -40,14 +52,14 @@ def machine_topology(name: str) -> Topology:
         from autofinity.linux.topology import synthetic_topology
 
         return synthetic_topology(name.removeprefix(SYNTHETIC))
-    from autofinity.sim.preset import load_preset, preset_names
-
-    if name in preset_names() or name.endswith(".toml"):
-        return load_preset(name).topology
+    if (spec := described_machine(name)) is not None:
+        return spec.topology
     if name and ("/" in name or name.endswith(".xml") or Path(name).exists()):
         from autofinity.linux.topology import xml_topology
 
         return xml_topology(name)
+    from autofinity.sim.preset import preset_names
+
     known = ", ".join(["host", *preset_names()])
     raise UsageError(
         f"unknown machine {name!r}; expected one of {known}, an hwloc XML file, or a synthetic "

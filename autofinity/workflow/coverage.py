@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autofinity.evaluation.coverage import ProgramCoverage, covered_by
 from autofinity.learning.settings import LearningSettings
-from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_events import settings_on
 from autofinity.workflow.observations import hints_for, observations_of
 
 
@@ -39,5 +39,5 @@ def coverage(
     and `covered_by`.
     """
     table = observations_of(machine, threads, observations)
-    settings = on_machine(settings or LearningSettings(), machine, table.counters)
+    settings = settings_on(settings or LearningSettings(), machine, table.counters)
     return Covered(*covered_by(table, settings, hints_for(table, machine, settings.leeway)))

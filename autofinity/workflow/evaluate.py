@@ -28,7 +28,7 @@ from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.kept_policies import KeptPolicies
-from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_events import settings_on
 from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import thread_counts_of, with_threads
 from autofinity.workflow.policies import named_policy
@@ -84,23 +84,21 @@ def evaluate(
     else:
         judged = _recorded(observations, wanted)
         wanted = replace(wanted, threads=wanted.threads or thread_counts_of(judged))
-    if given is not None:
-        learner = given
-    else:
+    if given is None:
+        may_profile = observations is None
         train_counts = tuple(train_threads) or _counts_to_learn_from(
-            judged, settings, may_profile=observations is None
+            judged, settings, may_profile=may_profile
         )
         table = judged
-        if observations is None and any(count not in wanted.threads for count in train_counts):
+        if may_profile and not set(train_counts) <= set(wanted.threads):
             table = gather(replace(wanted, threads=train_counts), reporter)
-        table = with_threads(table, train_counts)
-        learner = _leaving_out(table, wanted, settings)
+        given = _leaving_out(with_threads(table, train_counts), wanted, settings)
     workloads = judged.workload()[np.isin(judged.threads, wanted.threads)]
     with reporter.progress("judge", len(np.unique(workloads))) as done:
         cases, skipped = judge(
             judged,
             wanted.threads,
-            learner,
+            given,
             BestMatches(machine_topology(wanted.machine)),
             WARMUP_PERIODS,
             samples,
@@ -109,14 +107,18 @@ def evaluate(
         )
     skipped += _not_run(judged, wanted)
     if not cases:
-        counts = ",".join(map(str, thread_counts_of(judged)))
-        raise LearningError(
-            f"no case on {wanted.machine} can be judged: "
-            + "; ".join(sorted({missed.reason for missed in skipped}))
-            + f". There are runs with {counts} threads; --observations none profiles others"
-        )
+        raise _no_case(judged, wanted, skipped)
     affinities = len(judged.placed_by("affinity").affinity.names)
     return Evaluated(cases, skipped, verdict_of(cases), affinities, judged)
+
+
+def _no_case(judged: ObservationTable, wanted: Wanted, skipped: list[Skipped]) -> LearningError:
+    counts = ",".join(map(str, thread_counts_of(judged)))
+    return LearningError(
+        f"no case on {wanted.machine} can be judged: "
+        + "; ".join(sorted({missed.reason for missed in skipped}))
+        + f". There are runs with {counts} threads; --observations none profiles others"
+    )
 
 
 def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
@@ -149,7 +151,7 @@ def _leaving_out(table: ObservationTable, wanted: Wanted, settings: LearningSett
     facts_of = facts_on(wanted.machine)
     facts = [dict(facts_of(threads)) for threads in thread_counts_of(table)]
     machine = f"{wanted.machine} {machine_topology(wanted.machine)!r} {facts}"
-    known = on_machine(settings, wanted.machine, table.counters)
+    known = settings_on(settings, wanted.machine, table.counters)
     kept = KeptPolicies(wanted.work, known, table.digest(), machine)
     return lambda program: kept.get(program, lambda: without(program))
 

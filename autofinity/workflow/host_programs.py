@@ -8,7 +8,8 @@ import os
 from itertools import product
 from pathlib import Path
 
-from autofinity.capture.build import Built, Compilers, build_program, skip_reason
+from autofinity.capture.build import Built, build_program
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.capture.request import (
     CaptureRequest,
     arguments_of,

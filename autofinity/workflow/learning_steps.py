@@ -12,22 +12,14 @@ import pandas as pd
 from autofinity.learning.counter_selection import CounterReport
 from autofinity.learning.discretise import bin_of
 from autofinity.learning.feature_columns import with_facts
-from autofinity.learning.hint_losses import hint_losses
 from autofinity.learning.labelled_rows import LabelledRows, rows_of_behaviours
-from autofinity.learning.leeway_hints import HintsOf
-from autofinity.learning.pipeline import (
-    Prepared,
-    chosen_features,
-    cut,
-    feature_report,
-    make_table,
-    prepare,
-)
+from autofinity.learning.pipeline import chosen_features, cut, feature_report, make_table
+from autofinity.learning.prepared import Prepared, prepare
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
-from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_events import settings_on
 from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import hints_for, known_machine, machine_of
 
@@ -69,20 +61,19 @@ def chosen_counters(
     Hints are those of `machine`, or of the observed machine. Raises `StoreError` without
     observations, `LearningError` where nothing varies.
     """
-    start = _Start.of(read(source), settings, machine)
-    report = feature_report(start.ready, start.settings, start.hints_of)
-    return ChosenCounters(report, start.ready.insensitive)
+    ready = _prepared(read(source), settings, machine)
+    return ChosenCounters(feature_report(ready), ready.insensitive)
 
 
 def cut_counters(
     source: Path, settings: LearningSettings, *, machine: str | None = None
 ) -> CutCounters:
     """Cut points of the chosen counters; arguments and errors are those of `chosen_counters`."""
-    start = _Start.of(read(source), settings, machine)
-    cuts = start.cut_points()
+    ready = _prepared(read(source), settings, machine)
+    cuts = _cut_points(ready)
     behaviours = {}
     for name, points in cuts.items():
-        found = bin_of(start.ready.behaviours.counters[name], points)
+        found = bin_of(ready.behaviours.counters[name], points)
         behaviours[name] = np.bincount(found[found >= 0], minlength=len(points) + 1).tolist()
     return CutCounters(cuts, behaviours)
 
@@ -98,15 +89,14 @@ def action_table_of(
     seen: ObservationTable, settings: LearningSettings, *, machine: str | None = None
 ) -> ActionTable:
     """The action table of observations. Raises `LearningError` where nothing varies."""
-    start = _Start.of(seen, settings, machine)
-    cuts = start.cut_points()
-    table = make_table(start.ready, tuple(cuts), cuts, start.settings, start.hints_of)
+    ready = _prepared(seen, settings, machine)
+    cuts = _cut_points(ready)
     provenance = {
-        "machine": machine_of(start.seen),
-        "settings": start.settings.as_dict(),
-        "observations": {"digest": start.seen.digest(), "rows": len(start.seen)},
+        "machine": machine_of(seen),
+        "settings": ready.settings.as_dict(),
+        "observations": {"digest": seen.digest(), "rows": len(seen)},
     }
-    return ActionTable(table, start.ready.insensitive, provenance)
+    return ActionTable(make_table(ready, tuple(cuts), cuts), ready.insensitive, provenance)
 
 
 def labelled_rows(
@@ -125,36 +115,25 @@ def labelled_rows(
     if settings.labels != "runs":
         raise UsageError(f"labels {settings.labels!r}: rows of programs have labels of runs only")
     named = settings if features is None else replace(settings, counters=tuple(features))
-    start = _Start.of(seen, named, machine)
-    cuts = cut(start.ready, tuple(start.ready.behaviours.counters), start.settings)
+    ready = _prepared(seen, named, machine)
+    cuts = cut(ready, tuple(ready.behaviours.counters))
     if features is None:
         cuts = {name: at for name, at in cuts.items() if at}
     if not cuts:
         raise LearningError("no feature varies over these observations; profile more programs")
-    losses = hint_losses(
-        start.ready.table, start.ready.metric, start.hints_of, start.settings.condense
-    )
-    return rows_of_behaviours(start.ready.behaviours, start.ready.workload, losses, cuts)
+    return rows_of_behaviours(ready.behaviours, ready.workload, ready.losses(), cuts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Start:
-    """Common start of all three steps."""
+def _prepared(seen: ObservationTable, settings: LearningSettings, machine: str | None) -> Prepared:
+    """Common start of all steps. The settings get the counters of other cores' caches that the
+    machine has.
+    """
+    name = machine or known_machine(seen)
+    settings = settings_on(settings, name, seen.counters)
+    hints_of = hints_for(seen, machine, settings.leeway)
+    return prepare(with_facts(seen.placed_by("affinity"), facts_on(name)), settings, hints_of)
 
-    seen: ObservationTable
-    settings: LearningSettings
-    """Settings, with the counters of other cores' caches that the machine has."""
-    ready: Prepared
-    hints_of: HintsOf
 
-    @classmethod
-    def of(cls, seen: ObservationTable, settings: LearningSettings, machine: str | None) -> _Start:
-        name = machine or known_machine(seen)
-        settings = on_machine(settings, name, seen.counters)
-        hints_of = hints_for(seen, machine, settings.leeway)
-        known = with_facts(seen.placed_by("affinity"), facts_on(name))
-        return cls(seen, settings, prepare(known, settings, hints_of), hints_of)
-
-    def cut_points(self) -> dict[str, tuple[float, ...]]:
-        counters, _ = chosen_features(self.ready, self.settings, self.hints_of)
-        return cut(self.ready, counters, self.settings)
+def _cut_points(ready: Prepared) -> dict[str, tuple[float, ...]]:
+    counters, _ = chosen_features(ready)
+    return cut(ready, counters)

@@ -9,11 +9,12 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.linux.event_tables import all_encodings, cross_core_events, event_table, this_cpu
 from autofinity.model.cpu import Cpu
 from autofinity.sim.events import EVENTS, PAPER_EVENTS
+from autofinity.workflow.backends import described_machine
 
 _PAPERS = frozenset(PAPER_EVENTS)
 
 
-def on_machine(
+def settings_on(
     settings: LearningSettings, machine: str, observed: Collection[str]
 ) -> LearningSettings:
     """The settings for this machine: with its counters of other cores' caches, and without rates of
@@ -41,8 +42,5 @@ def cpu_of(machine: str) -> Cpu | None:
     """
     if machine == "host":
         return this_cpu()
-    from autofinity.sim.preset import load_preset, preset_names
-
-    if machine in preset_names() or machine.endswith(".toml"):
-        return load_preset(machine).cpu
-    return None
+    spec = described_machine(machine)
+    return None if spec is None else spec.cpu

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from autofinity.model.facts import FactsOf, Speeds, facts_of
-from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.backends import described_machine, machine_topology
 
 
 def facts_on(machine: str) -> FactsOf:
@@ -13,9 +13,8 @@ def facts_on(machine: str) -> FactsOf:
 
     Unknown facts of the machine are NaN. Raises `TopologyError`.
     """
-    from autofinity.sim.preset import load_preset, preset_names
     from autofinity.sim.speeds import facts_of_machine
 
-    if machine in preset_names() or machine.endswith(".toml"):
-        return facts_of_machine(load_preset(machine))
+    if (spec := described_machine(machine)) is not None:
+        return facts_of_machine(spec)
     return functools.partial(facts_of, machine_topology(machine), Speeds())

@@ -72,14 +72,12 @@ def machines_in(
 
 
 def rules_of_machines(
-    folder: Path | None = None,
-    settings: LearningSettings | None = None,
-    machines: Collection[str] = (),
+    folder: Path | None = None, settings: LearningSettings | None = None
 ) -> LearnedPolicy:
     """The policy for any machine, from the observations in a folder. Raises the errors of
     `machines_in`.
     """
-    known = machines_in(folder, machines)
+    known = machines_in(folder)
     settings = for_any_machine(settings)
     rows = sum(len(runs.table) for runs in known.values())
     programs = sorted({name for runs in known.values() for name in runs.table.programs()})

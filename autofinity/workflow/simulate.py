@@ -100,7 +100,7 @@ def simulate_trace(
             workers=workers_of(trace, threads),
             seed=seed,
             pages=Pages(pages),
-            precision=precision,
+            precision=precision or Precision(),
         )
     return simulate(
         spec,

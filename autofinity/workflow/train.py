@@ -15,7 +15,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
-from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_events import settings_on
 from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import (
     known_machine,
@@ -108,7 +108,7 @@ def _learned(
     settings: LearningSettings,
     made_of: Mapping[str, object],
 ) -> LearnedPolicy:
-    settings = on_machine(settings, machine or known_machine(table), table.counters)
+    settings = settings_on(settings, machine or known_machine(table), table.counters)
     matches = matches_for(table, machine)
     facts_of = facts_on(machine or known_machine(table))
     hints_of = hints_on(matches, settings.leeway)

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from autofinity.capture.binary import BinaryRequest, capture_binary
-from autofinity.capture.build import Built, Compilers, build_program, skip_reason
+from autofinity.capture.build import Built, build_program
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.capture.request import CaptureRequest, arguments_of, environment_of
 from autofinity.capture.run import capture
 from autofinity.resources import shipped

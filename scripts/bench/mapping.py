@@ -11,7 +11,7 @@ from autofinity.linux.topology import synthetic_topology
 from autofinity.mapping.bisection import bisection
 from autofinity.mapping.cost import cost
 from autofinity.mapping.eagermap import eagermap
-from autofinity.mapping.mappers import Map
+from autofinity.mapping.mapper import Map
 from autofinity.mapping.refined import refined
 from autofinity.mapping.scotch import scotch
 from autofinity.model.errors import CapabilityError

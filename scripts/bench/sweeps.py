@@ -17,7 +17,7 @@ from traces import capture_input, capture_training, training
 
 from autofinity._core import sim as core
 from autofinity.affinity.enumerate import enumerate_affinities, place
-from autofinity.capture.build import Compilers, skip_reason
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.model.affinity import Affinity
 from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from parts import BUILD
 
-from autofinity.capture.build import Built, Compilers, build_program
+from autofinity.capture.build import Built, build_program
+from autofinity.capture.compilers import Compilers
 from autofinity.capture.request import CaptureRequest
 from autofinity.capture.run import capture
 from autofinity.resources import shipped

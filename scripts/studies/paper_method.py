@@ -23,7 +23,7 @@ from autofinity.policy.shipped import PAPERS_END, policy_names
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
-from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_events import settings_on
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = "opteron-6164he"  # the paper's machine
@@ -100,7 +100,7 @@ def machines() -> Iterator[str]:
         learner = learning(machine, table, PAPER)
         papers = judged_on(machine, table, learner, PAPER.window).cases
         ours = judged_on(machine, table, learning(machine, table, OURS), OURS.window).cases
-        given = on_machine(PAPER, machine, table.counters).counters
+        given = settings_on(PAPER, machine, table.counters).counters
         chosen = "by CFS" if given is None else "the paper's"
         yield (
             f"| `{machine}` | {threads} | {chosen} | {figures(papers)} | {span(learner[1])} "

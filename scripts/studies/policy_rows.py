@@ -23,7 +23,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.store.observation_table import ObservationTable
 from autofinity.trace.manifest import load_suite
 from autofinity.workflow.backends import machine_topology
-from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_events import settings_on
 from autofinity.workflow.machine_facts import facts_on
 
 _SUITE = Path(__file__).resolve().parents[2] / "training" / "suite.toml"
@@ -63,7 +63,7 @@ def _learner(
     facts_of = facts_on(machine)
 
     def learn(others: ObservationTable) -> RulePolicy:
-        own = on_machine(settings, machine, others.counters)
+        own = settings_on(settings, machine, others.counters)
         policy = learn_policy(with_facts(others, facts_of), own, hints_of, {}, matches).policy
         rules.append(len(policy.rules) + (len(policy.second.policy.rules) if policy.second else 0))
         return policy

@@ -30,9 +30,9 @@ from sklearn.tree import DecisionTreeRegressor
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.judge import Learn
 from autofinity.learning.bin_rules import policy_over
-from autofinity.learning.hint_losses import hint_losses, workload_weights
+from autofinity.learning.hint_losses import workload_weights
 from autofinity.learning.leeway_hints import hints_on
-from autofinity.learning.pipeline import prepare
+from autofinity.learning.prepared import prepare
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import HINTS
 from autofinity.model.policy import RulePolicy
@@ -105,7 +105,7 @@ def foreseeing(
 
     def without(program: str) -> RulePolicy:
         ready = prepare(table.without_program(program), settings, hints_of)
-        losses = hint_losses(ready.table, ready.metric, hints_of, settings.condense)
+        losses = ready.losses()
         loss = losses[ready.workload]
         known = ~np.isnan(loss).all(axis=1)
         loss = np.where(np.isnan(loss), np.nanmax(loss[known], axis=1).max(initial=0.0), loss)

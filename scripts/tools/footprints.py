@@ -31,7 +31,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.capture.build import Compilers, build_program, skip_reason
+from autofinity.capture.build import build_program
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.capture.request import CaptureRequest, arguments_of, environment_of
 from autofinity.resources import shipped
 from autofinity.trace.manifest import ProgramSpec, Suite, load_suite

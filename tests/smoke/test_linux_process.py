@@ -57,7 +57,6 @@ def test_threads_begin_once_in_order_of_creation_and_samples_are_of_each(
     assert by_tid[child.pid].counts["task_clock_ns"] == 0
     workers = [sample for tid, sample in by_tid.items() if tid != child.pid]
     assert all(sample.counts["task_clock_ns"] > 0 for sample in workers)
-    assert all(sample.flagged for sample in second.samples)
     assert second.progress != second.progress
 
 

@@ -12,7 +12,7 @@ import pytest
 from dask_here import Cluster, cluster
 
 import autofinity as af
-from autofinity.capture.build import Compilers, skip_reason
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
 from autofinity.workflow import pools

@@ -82,7 +82,7 @@ class Scripted:
             "accesses": self.accesses * duration_ns // 1_000_000_000,
         }
         samples = tuple(
-            CounterSample(100 + n, start, self.now, counts, duration_ns, duration_ns, flagged=True)
+            CounterSample(100 + n, start, self.now, counts, duration_ns, duration_ns)
             for n in (0, 1)
         )
         return Interval(start, self.now, samples, tuple(events), ended=self.turn >= 40)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofinity.capture.binary import BinaryRequest, capture_binary
-from autofinity.capture.build import Compilers, build_program
+from autofinity.capture.build import build_program
+from autofinity.capture.compilers import Compilers
 from autofinity.capture.request import CaptureRequest, arguments_of
 from autofinity.capture.run import capture
 from autofinity.resources import shipped

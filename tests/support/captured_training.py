@@ -14,7 +14,7 @@ from sim_programs import cpus
 
 from autofinity._core import sim as core
 from autofinity._core import trace as traces
-from autofinity.capture.build import Compilers, skip_reason
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.capture.suite_capture import capture_suite
 from autofinity.resources import shipped
 from autofinity.sim.replay import simulate

@@ -28,8 +28,8 @@ def keep_svg(
     topology: Topology,
     machine: str,
     available: frozenset[OsIndex] | None,
-    cpus: Sequence[OsIndex] | None = None,
-    said: str = "",
+    cpus: Sequence[OsIndex] | None,
+    said: str,
 ) -> None:
     """Write the machine with threads on `cpus`, and `said` above it. Raises `OSError`."""
     from autofinity.report.machine_drawing import OnMachine, machine_svg

@@ -30,7 +30,7 @@ from autofinity.sim.events import EVENTS
 from autofinity.workflow.advice.given import Given, given_by, rates_asked_by
 from autofinity.workflow.advice.sampled_pages import pages_by_node, told_by_node
 from autofinity.workflow.advice.seen import Seen
-from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.backends import described_machine, machine_topology
 from autofinity.workflow.machine_events import cpu_of
 from autofinity.workflow.machine_facts import facts_on
 
@@ -68,20 +68,12 @@ def place_named(machine: str) -> Place:
         )
     cpu = cpu_of(machine) or Cpu("", 0, 0)
     topology, facts = machine_topology(machine), facts_on(machine)
-    from autofinity.sim.preset import load_preset, preset_names
     from autofinity.sim.speeds import speeds_of
 
-    if machine in preset_names() or machine.endswith(".toml"):
-        spec = load_preset(machine)
-        return Place(
-            topology,
-            cpu,
-            facts,
-            speeds_of(spec),
-            spec.name,
-            smt_slowdown=spec.core.smt_slowdown,
-        )
-    return Place(topology, cpu, facts, Speeds(), "")
+    if (spec := described_machine(machine)) is None:
+        return Place(topology, cpu, facts, Speeds(), "")
+    smt_slowdown = spec.core.smt_slowdown
+    return Place(topology, cpu, facts, speeds_of(spec), spec.name, smt_slowdown=smt_slowdown)
 
 
 def seen_in_file(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,12 +40,7 @@ class Looked:
     """Every look, in order of time."""
 
 
-def look_at(
-    process: ShowsMemory,
-    mechanism: Decider,
-    state: LiveState,
-    saw: Callable[[LiveState], None] = lambda state: None,
-) -> Looked:
+def look_at(process: ShowsMemory, mechanism: Decider, state: LiveState) -> Looked:
     """`mechanism` binds nothing (`Settings.bind` is "none"), and nothing that it says is done."""
     pages: dict[int, tuple[int, ...]] = {}
     nodes: dict[int, int] = {}
@@ -59,7 +53,6 @@ def look_at(
         interval = process.advance(mechanism.period_ns(state))
         alive = state.workers.alive
         state, _ = mechanism.step(state, interval)
-        saw(state)
         timeline.append(look_of(alive, interval))
         if interval.pages is not None:
             seen, page_size_bytes = True, interval.pages.page_size_bytes

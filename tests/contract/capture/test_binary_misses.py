@@ -12,7 +12,8 @@ from captured_binary import capture, captured, needs_qemu
 from workshop import Captured, Workshop
 
 from autofinity.capture.binary import BinaryRequest, capture_binary
-from autofinity.capture.build import Compilers, build_program
+from autofinity.capture.build import build_program
+from autofinity.capture.compilers import Compilers
 from autofinity.capture.request import CaptureRequest, arguments_of
 from autofinity.capture.suite_capture import capture_suite
 from autofinity.resources import shipped

@@ -9,7 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from autofinity.capture.build import Compilers, build_program
+from autofinity.capture.build import build_program
+from autofinity.capture.compilers import Compilers
 from autofinity.capture.request import CaptureRequest
 from autofinity.capture.run import capture
 from autofinity.resources import shipped

@@ -15,7 +15,8 @@ from autofinity.learning.action_frame import best_of, bins_of, consequences_of
 from autofinity.learning.counter_selection import choose_counters
 from autofinity.learning.jrip import by_jrip
 from autofinity.learning.leeway_hints import hints_on
-from autofinity.learning.pipeline import Prepared, cut, learn_policy, make_table, prepare
+from autofinity.learning.pipeline import cut, learn_policy, make_table
+from autofinity.learning.prepared import Prepared, prepare
 from autofinity.learning.settings import PAPER
 from autofinity.resources import shipped
 from autofinity.sim.events import PAPER_EVENTS
@@ -55,7 +56,7 @@ def test_2_a_decision_is_made_from_a_single_sample_period(tmp_path: Path) -> Non
 
 
 def test_2_2_a_behaviour_in_an_affinity_is_one_row_that_weighs_one(ready: Prepared) -> None:
-    table = make_table(ready, PAPER_EVENTS, cut(ready, PAPER_EVENTS, FOUR), FOUR, HINTS_OF)
+    table = make_table(ready, PAPER_EVENTS, cut(ready, PAPER_EVENTS))
     rows = np.column_stack([bins_of(table), table["affinity"].cat.codes])
     assert len(np.unique(rows, axis=0)) == len(rows) < table["weight"].sum()
     consequences = consequences_of(table)
@@ -68,8 +69,8 @@ def test_2_2_a_behaviour_in_an_affinity_is_one_row_that_weighs_one(ready: Prepar
 
 @pytest.mark.weka
 def test_2_3_rules_are_those_of_jrip_with_its_default_options(ready: Prepared) -> None:
-    cuts = cut(ready, PAPER_EVENTS, FOUR)
-    table = make_table(ready, PAPER_EVENTS, cuts, FOUR, HINTS_OF)
+    cuts = cut(ready, PAPER_EVENTS)
+    table = make_table(ready, PAPER_EVENTS, cuts)
     expected = by_jrip(cuts, bins_of(table), best_of(table), np.ones(len(table)), 1)
     learned = learn_policy(ready.table, FOUR, HINTS_OF, {}).policy
     assert (learned.rules, learned.default) == (expected.rules, expected.default)
@@ -93,7 +94,7 @@ def test_3_1_counters_are_ranked_as_cfs_subset_eval_ranks_them(ready: Prepared) 
 
 @pytest.mark.weka
 def test_3_2_bins_are_those_of_wekas_discretize_with_its_own_number(ready: Prepared) -> None:
-    cuts = cut(ready, PAPER_EVENTS, FOUR)
+    cuts = cut(ready, PAPER_EVENTS)
     for name in PAPER_EVENTS:
         values = ready.behaviours.counters[name]
         assert cuts[name] == weka.discretize(values, 5, find_bins=True, equal_frequency=False)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from autofinity.learning.action_frame import CONSEQUENCES
-from autofinity.learning.pipeline import learn_policy, prepare
+from autofinity.learning.pipeline import learn_policy
+from autofinity.learning.prepared import prepare
 from autofinity.learning.row_weights import row_weights
 from autofinity.learning.settings import PAPER as PAPERS
 from autofinity.model.affinity import HINTS, Affinity, Hint

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.capture.build import Compilers, skip_reason
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.capture.suite_capture import capture_suite
 from autofinity.model.affinity import DISTRIBUTED, PACKED
 from autofinity.sim.preset import load_preset

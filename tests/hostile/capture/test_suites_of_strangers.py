@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from autofinity.capture import ways
-from autofinity.capture.build import Built, Compilers, build_program
+from autofinity.capture.build import Built, build_program
+from autofinity.capture.compilers import Compilers
 from autofinity.capture.suite_capture import CaptureReport, capture_suite
 from autofinity.model.errors import CaptureError, SuiteError, UsageError
 from autofinity.trace.manifest import Suite, load_suite

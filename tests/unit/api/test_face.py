@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import autofinity as af
-from autofinity.capture.build import Compilers, skip_reason
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import autofinity
-from autofinity.capture.build import Compilers, skip_reason
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
 

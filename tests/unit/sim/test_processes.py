@@ -39,10 +39,9 @@ def together(
     traces: list[Trace],
     *pus: int,
     starts: list[tuple[float, bool]] | None = None,
-    shared: list[tuple[int, int, int, int]] | None = None,
     restart: bool = False,
 ) -> core.Simulation:
-    program = core.Program(traces, shared or [])
+    program = core.Program(traces)
     return core.Simulation(MACHINE, program, list(pus), starts=starts or [], restart=restart)
 
 
@@ -89,25 +88,6 @@ def test_equal_addresses_of_two_programs_are_different_memory() -> None:
     assert counts(run, "page_faults") == [4, 4]
     assert counts(run, "coherence_misses") == [0, 0]
     assert [run.node_of_page(PAGE, process) for process in (0, 1)] == [0, 1]
-
-
-def test_a_shared_range_is_the_same_memory_in_both_programs() -> None:
-    # The object's second page is named with another address by the second program.
-    shared = [(0, PAGE + 1, 1, 0), (1, PAGE + 1 + 8, 1, 0)]
-    builder = TraceBuilder()
-    write_all(builder, builder.stream(), region(1, 9))
-    run = together(
-        [touching(4), builder.build()], 0, 6, starts=[(0, False), (0, True)], shared=shared
-    )
-    run.run()
-    assert counts(run, "page_faults") == [4, 0]
-    assert counts(run, "invalidations_sent") == [0, 64]
-    assert run.node_of_page(PAGE + 9, 1) == 0  # where the first program touched it
-
-
-def test_a_shared_range_at_another_offset_is_refused() -> None:
-    with pytest.raises(SimulationError, match="expected the same in every program"):
-        together([touching(1), touching(1)], 0, 6, shared=[(0, PAGE, 1, 0), (1, PAGE + 1, 1, 0)])
 
 
 def test_a_short_program_begins_again_until_the_longest_has_ended() -> None:

@@ -95,7 +95,7 @@ def test_a_region_cannot_be_repeated_never_or_with_others() -> None:
     with pytest.raises(SimulationError, match="runs 0 times"):
         core.Simulation(MACHINE, core.Program(reading(1)), [0], repeats=0)
     with pytest.raises(SimulationError, match="got 2 programs"):
-        core.Simulation(MACHINE, core.Program([reading(1), reading(1)], []), [0, 1], repeats=2)
+        core.Simulation(MACHINE, core.Program([reading(1), reading(1)]), [0, 1], repeats=2)
 
 
 def two_threads() -> Trace:

@@ -11,7 +11,7 @@ from autofinity.model.errors import UsageError
 from autofinity.model.ratios import OTHER_LLC, SAME_LLC
 from autofinity.sim.events import PAPER_EVENTS
 from autofinity.sim.preset import load_preset, preset_names
-from autofinity.workflow.machine_events import on_machine
+from autofinity.workflow.machine_events import settings_on
 
 COUNTED = {
     "epyc-9654": (OTHER_LLC,),
@@ -27,7 +27,7 @@ COUNTED = {
 
 @pytest.mark.parametrize("machine", preset_names())
 def test_a_machine_counts_what_its_family_does(machine: str) -> None:
-    found = on_machine(LearningSettings(), machine, ())
+    found = settings_on(LearningSettings(), machine, ())
     assert found.cross_core == COUNTED.get(machine, ())
     assert found.as_dict()["cross_core"] == list(found.cross_core)
 
@@ -42,31 +42,31 @@ def test_every_machine_that_was_built_says_which_cpu_it_has(machine: str) -> Non
 
 def test_a_topology_alone_counts_nothing_of_them_and_other_settings_stay() -> None:
     synthetic = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
-    assert replace(on_machine(PAPER, synthetic, PAPER_EVENTS), uncounted=()) == PAPER
-    assert on_machine(PAPER, "epyc-9654", PAPER_EVENTS).features == PAPER.features
+    assert replace(settings_on(PAPER, synthetic, PAPER_EVENTS), uncounted=()) == PAPER
+    assert settings_on(PAPER, "epyc-9654", PAPER_EVENTS).features == PAPER.features
 
 
 @pytest.mark.parametrize("machine", preset_names())
 def test_3_1_the_papers_four_counters_are_taken_where_the_pmu_has_them(machine: str) -> None:
-    found = on_machine(PAPER, machine, PAPER_EVENTS)
+    found = settings_on(PAPER, machine, PAPER_EVENTS)
     assert found.counters == (PAPER_EVENTS if machine == "opteron-6164he" else None)
-    assert on_machine(PAPER, machine, PAPER_EVENTS[:3]).counters is None, "not observed"
+    assert settings_on(PAPER, machine, PAPER_EVENTS[:3]).counters is None, "not observed"
     by_cfs = replace(PAPER, selection="cfs")
-    assert on_machine(by_cfs, machine, PAPER_EVENTS).counters is None
-    assert not on_machine(LearningSettings(), machine, ()).uncounted, (
+    assert settings_on(by_cfs, machine, PAPER_EVENTS).counters is None
+    assert not settings_on(LearningSettings(), machine, ()).uncounted, (
         "ratios have ways of their own"
     )
     named = replace(PAPER, counters=("retired_uops",))
-    assert on_machine(named, machine, PAPER_EVENTS).counters == ("retired_uops",)
+    assert settings_on(named, machine, PAPER_EVENTS).counters == ("retired_uops",)
 
 
 def test_3_1_rates_are_of_counters_that_the_pmu_has() -> None:
-    found = on_machine(PAPER, "opteron-6386", PAPER_EVENTS).uncounted
+    found = settings_on(PAPER, "opteron-6386", PAPER_EVENTS).uncounted
     assert {"useful_work", "await_waits", "link_bytes", "invalid_data_cache_lines_evicted"} <= {
         *found
     }
     assert not {"retired_uops", "data_cache_accesses", "sharing"} & {*found}
-    unknown = on_machine(PAPER, "altix-450", PAPER_EVENTS).uncounted
+    unknown = settings_on(PAPER, "altix-450", PAPER_EVENTS).uncounted
     assert {"useful_work", "await_waits"} <= {*unknown}, "no PMU has them"
     assert "invalid_data_cache_lines_evicted" not in unknown, "some PMU has it"
 

@@ -90,17 +90,13 @@ void bind_sim(nb::module_& module) {
             nb::arg("trace"))
         .def(
             "__init__",
-            [](Program* self, const std::vector<std::shared_ptr<autofinity::trace::Trace>>& traces,
-               const std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t,
-                                            std::uint32_t>>& shared) {
-                std::vector<SharedRange> ranges;
-                for (const auto& [process, first, pages, object] : shared)
-                    ranges.push_back({process, first, pages, object});
+            [](Program* self,
+               const std::vector<std::shared_ptr<autofinity::trace::Trace>>& traces) {
                 nb::gil_scoped_release release;
-                new (self) Program({traces.begin(), traces.end()}, std::move(ranges));
+                new (self)
+                    Program(std::vector<autofinity::trace::TracePtr>{traces.begin(), traces.end()});
             },
-            nb::arg("traces"), nb::arg("shared"),
-            "Several processes; `shared` pages: (process, first page, pages, object).")
+            nb::arg("traces"), "Several processes.")
         .def_static(
             "read",
             [](const std::filesystem::path& directory) {

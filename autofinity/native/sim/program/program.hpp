@@ -22,9 +22,8 @@ namespace autofinity::sim {
 
 inline constexpr std::uint32_t lines_per_page = 64;  // 4 KiB pages
 inline constexpr std::uint32_t page_shift = 6;
-inline constexpr std::uint32_t group_shift = 9;             // lines of a group of eight pages
-inline constexpr std::uint32_t max_lines = 1u << 28;        // 16 GiB of touched groups
-inline constexpr std::uint32_t processes_limit = 1u << 16;  // far above the streams of a run
+inline constexpr std::uint32_t group_shift = 9;       // lines of a group of eight pages
+inline constexpr std::uint32_t max_lines = 1u << 28;  // 16 GiB of touched groups
 
 // Steps after the present one that a replay looks at ahead of time.
 inline constexpr std::uint32_t steps_foreseen = 6;
@@ -68,24 +67,16 @@ struct Process {
     std::uint32_t own_lines = 0;  // of each stream
 };
 
-// Pages of a process that are the same memory as those of every other process that names `object`.
-struct SharedRange {
-    std::uint32_t process;
-    std::uint64_t first_page, pages;  // 4 KiB, virtual
-    std::uint32_t object;
-};
-
 class Program {
   public:
     // Throws SimulationError, which names stream and event, for anything that a replay cannot
     // interpret.
-    explicit Program(trace::TracePtr trace) : Program(std::vector{std::move(trace)}, {}) {}
+    explicit Program(trace::TracePtr trace) : Program(std::vector{std::move(trace)}) {}
     // The same for a trace that is not needed afterwards: the events of each stream are freed once
     // its steps are made.
     explicit Program(trace::Trace&& trace);
-    // Several processes. A shared range must begin at the same page of a group of eight in every
-    // process that has it.
-    Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared);
+    // Several processes.
+    explicit Program(const std::vector<trace::TracePtr>& traces);
 
     // A window of a longer run, and its beginning. The same errors.
     Program(trace::Trace&& whole_window, const WindowStart& start);  // of whole_window.hpp
@@ -125,14 +116,11 @@ class Program {
   private:
     friend class ProgramBuilder;
 
-    // Owner of eight neighbouring pages: a process, or an object that processes share.
-    struct Group {
-        std::uint64_t space, number;
-        std::uint64_t key() const { return space << 40 | number; }
-    };
-    Group group_at(std::uint32_t process, std::uint64_t page) const;
+    // Key of the eight neighbouring pages of a process that are one group.
+    static std::uint64_t group_key(std::uint32_t process, std::uint64_t page) {
+        return std::uint64_t{process} << 40 | page >> 3;
+    }
 
-    std::vector<SharedRange> shared_;
     std::unordered_map<std::uint64_t, std::uint32_t> group_of_;  // by key
 };
 

@@ -15,32 +15,12 @@ constexpr std::uint64_t max_virtual_line = std::uint64_t{1} << 42;  // 48-bit ad
 constexpr std::size_t most_streams = 60000;
 constexpr std::size_t most_processes = 64;
 
-void check_shared(const std::vector<SharedRange>& shared, std::size_t processes) {
-    std::unordered_map<std::uint32_t, std::uint64_t> offset;
-    for (const SharedRange& range : shared) {
-        if (range.process >= processes)
-            throw SimulationError("a shared range of program " + std::to_string(range.process) +
-                                  "; there are " + std::to_string(processes));
-        if (range.object >= processes_limit)
-            throw SimulationError("more than " + std::to_string(processes_limit) +
-                                  " shared objects");
-        const auto [at, added] = offset.try_emplace(range.object, range.first_page & 7);
-        if (at->second != (range.first_page & 7))
-            throw SimulationError(
-                "a shared object begins " + std::to_string(at->second) + " and " +
-                std::to_string(range.first_page & 7) +
-                " pages after a multiple of 32 KiB; expected the same in every program");
-    }
-}
-
 }  // namespace
 
-Program::Program(const std::vector<trace::TracePtr>& traces, std::vector<SharedRange> shared) {
+Program::Program(const std::vector<trace::TracePtr>& traces) {
     if (traces.empty() || traces.size() > most_processes)
         throw SimulationError("got " + std::to_string(traces.size()) + " traces; 1 to " +
                               std::to_string(most_processes) + " can be replayed together");
-    check_shared(shared, traces.size());
-    shared_ = std::move(shared);
     ProgramBuilder builder(*this);
     for (const trace::TracePtr& each : traces) {
         if (!each || each->streams.empty()) throw SimulationError("the trace holds no stream");
@@ -61,8 +41,7 @@ ProgramBuilder::ProgramBuilder(Program& program)
       lock_(program.lock_objects),
       barrier_(program.barrier_objects),
       token_(program.tokens),
-      first_page_(1, 0),
-      name_shift_(program.shared_.empty() ? group_shift : page_shift) {}
+      first_page_(1, 0) {}
 
 void ProgramBuilder::fail(const Reader& r, const std::string& what) const {
     throw SimulationError(
@@ -230,11 +209,11 @@ Step ProgramBuilder::access(const Reader& r, const Event& e) {
 }
 
 std::uint32_t ProgramBuilder::group_of_line(const Reader& r, std::uint64_t line) {
-    if (line >> name_shift_ == last_name_) return last_group_;
-    last_name_ = line >> name_shift_;
+    if (line >> group_shift == last_name_) return last_group_;
+    last_name_ = line >> group_shift;
     const std::uint64_t page = line >> page_shift;
     const auto [at, added] =
-        program_.group_of_.try_emplace(program_.group_at(process_, page).key(), groups_);
+        program_.group_of_.try_emplace(Program::group_key(process_, page), groups_);
     if (added) {
         if (++groups_ > max_lines >> group_shift)
             fail(r, "the program touches more than 16 GiB of address space");

@@ -107,8 +107,7 @@ class ProgramBuilder {
     std::unordered_set<std::uint64_t> posted_later_;  // after the region under way
     std::uint32_t groups_ = 1;               // group 0 stays unused: line 0 means an empty way
     std::vector<std::uint64_t> first_page_;  // of each group, process << 36 | page number
-    unsigned name_shift_;                    // lines of one name are all in one group
-    std::uint64_t last_name_ = ~std::uint64_t{0};
+    std::uint64_t last_name_ = ~std::uint64_t{0};  // number of the group in the process
     std::uint32_t last_group_ = 0;
 };
 

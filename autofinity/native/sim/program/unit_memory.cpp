@@ -122,7 +122,7 @@ void ProgramBuilder::make_room_for_own_memory(std::uint32_t number, std::uint32_
     for (std::uint32_t stream = 0; stream < process.streams; ++stream)
         for (std::uint32_t group = 0; group < groups; ++group) {
             const std::uint64_t page = first_own_page + stream * pages_apart(groups) + 8 * group;
-            program_.group_of_.emplace(program_.group_at(number, page).key(), groups_++);
+            program_.group_of_.emplace(Program::group_key(number, page), groups_++);
             first_page_.push_back(std::uint64_t{number} << process_shift | page);
         }
 }

@@ -1,0 +1,65 @@
+"""The compilers of this machine that build a suite's programs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autofinity.model.errors import SuiteError
+from autofinity.trace.manifest import ProgramSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Compilers:
+    """Commands by placeholder; Fortran may be missing."""
+
+    cc: str
+    cxx: str
+    fc: str | None
+
+    @classmethod
+    def find(cls, environment: Mapping[str, str]) -> Compilers:
+        """CC, CXX and FC of the environment, or the first usual name on the path.
+
+        Raises `SuiteError` without a C or a C++ compiler.
+        """
+
+        def first(variable: str, *names: str) -> str | None:
+            if environment.get(variable):
+                return environment[variable]
+            return next((n for n in names if shutil.which(n, path=environment.get("PATH"))), None)
+
+        cc = first("CC", "gcc", "cc")
+        cxx = first("CXX", "g++", "c++")
+        if cc is None or cxx is None:
+            raise SuiteError(
+                "no C and C++ compiler: expected gcc and g++ on the path (or CC and CXX); "
+                "install them, for example `apt install gcc g++`"
+            )
+        return cls(cc=cc, cxx=cxx, fc=first("FC", "gfortran"))
+
+    def all(self) -> list[str]:
+        """The compilers that exist."""
+        return [name for name in (self.cc, self.cxx, self.fc) if name is not None]
+
+
+def skip_reason(spec: ProgramSpec, compilers: Compilers) -> str | None:
+    """Reason why the program cannot be built here, or None."""
+    if spec.language == "fortran" and compilers.fc is None:
+        return "no Fortran compiler (gfortran on the path, or FC)"
+    return None
+
+
+def version(compiler: str) -> str:
+    """Text that the command says of its version; empty where there is no such command."""
+    done = subprocess.run(
+        f"{compiler} --version",
+        shell=True,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    return done.stdout
