@@ -20,9 +20,9 @@ def replace_file(
     A new file beside the old one gets the content and then the name, so that readers see the old
     file or the new one, also after a crash; without `durable` (no fsync) only as long as the
     machine runs. A file that is not regular (a pipe) cannot be replaced and is written to, and so
-    is an open file (/dev/stdout, /dev/fd/3), behind what is in it. A `private` file is its user's
-    alone, whatever the umask, and replaces anything. Raises `OSError`, which names `path`; the old
-    file is then kept.
+    is an open file (/dev/stdout, /dev/fd/3), behind what is in it. A symbolic link stays, and its
+    target is replaced. A `private` file is its user's alone, whatever the umask, and replaces
+    anything, a link itself. Raises `OSError`, which names `path`; the old file is then kept.
     """
     data = content.encode() if isinstance(content, str) else content
     if not private and _is_written_to(path):
@@ -33,7 +33,9 @@ def replace_file(
             error.filename = str(path)
             raise
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(3).hex()}{_TEMPORARY}")
+    target = path if private else _target(path)
+    name = f".{target.name}.{os.getpid()}-{os.urandom(3).hex()}{_TEMPORARY}"
+    temporary = target.with_name(name)
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
@@ -43,7 +45,7 @@ def replace_file(
             if durable:
                 stream.flush()
                 os.fsync(stream.fileno())
-        temporary.replace(path)
+        temporary.replace(target)
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -51,7 +53,7 @@ def replace_file(
             error.filename, error.filename2 = str(path), None  # hide the temporary name
         raise
     if durable:
-        _keep_name(path.parent)
+        _keep_name(target.parent)
 
 
 def is_leftover(path: Path) -> bool:
@@ -70,11 +72,24 @@ def check_replaceable(path: Path) -> None:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if _is_written_to(path):
             return
-        with tempfile.TemporaryFile(dir=path.parent):
+        with tempfile.TemporaryFile(dir=_target(path).parent):
             pass
     except OSError as error:
         error.filename = str(path)
         raise
+
+
+def _target(path: Path) -> Path:
+    """The file that a symbolic link leads to, which need not exist; `path` where it is no link.
+
+    Raises the `OSError` of opening `path`: for a loop, and for a link in a folder such as /tmp that
+    the kernel does not follow because it is another user's (fs.protected_symlinks).
+    """
+    if not path.is_symlink():
+        return path
+    with contextlib.suppress(FileNotFoundError):
+        path.stat()
+    return Path(os.path.realpath(path))
 
 
 def _is_written_to(path: Path) -> bool:

@@ -161,12 +161,11 @@ class Explanation:
         return f"Explanation({self.hint.shown} by {by}{of}{wish})"
 
     def __str__(self) -> str:
-        from autofinity.policy.explain import explanation_text
-        from autofinity.policy.explain_steps import answer_first, later_lines
+        from autofinity.policy.explain_steps import answer_first, first_lines, later_lines
 
         first = self.explained[0]
         later = later_lines(self.given.policy, self.found, self.explained, "`{}=`".format)
-        said = explanation_text(first.step.asked, first.why).splitlines()
+        said = first_lines(first.step.asked, first.why, alone=not later)
         return "".join(f"{x}\n" for x in (*answer_first(self.found, self.hint), *said, *later))
 
     def _repr_html_(self) -> str:
@@ -187,7 +186,7 @@ class Explanation:
         if not margins:
             return lines_html(lines)
         if len(self.explained) == 1:
-            said = (line for line in lines if not line.endswith(" would change the hint:"))
+            said = (line for line in lines if not line.strip().startswith("one value alone"))
             lines = [line for line in said if "→" not in line]
         headings = ("one value alone", "measured", "would have to be", "away", "then")
         return lines_html(lines) + table_html(headings, margins)

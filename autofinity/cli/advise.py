@@ -208,7 +208,9 @@ def command(
     assert program is not None
     from autofinity.workflow.advice.launched import seen_launched
 
-    done = seen_launched(program, choice, threads=threads or 0, to_stderr=as_json)
+    done = seen_launched(
+        program, choice, threads=threads or 0, to_stderr=as_json, reporter=Terminal()
+    )
     if done.seen is not None:
         done = replace(done, seen=beside(done.seen))
     try:
@@ -233,12 +235,13 @@ def _beside(machine: str, device: str | None, ranks: int | None) -> Callable[[Se
 
 def _tell_of_launched(program: str, done: Launched, html: Path | None, *, as_json: bool) -> None:
     if done.trouble:
-        complain(f"no advice: {one_line(done.trouble)}")
+        nothing = "no advice" if html is None else "no advice, so no page is written"
+        complain(f"{nothing}: {one_line(done.trouble)}")
     if done.seen is not None:
         tell_advice(done.seen, html, as_json=as_json, err=not as_json, exit_code=done.exit_code)
     elif as_json:
-        nothing = {"program": program, "exit_code": done.exit_code, "no_advice": done.trouble}
-        say_json(nothing, indent=2)
+        said = {"program": program, "exit_code": done.exit_code, "no_advice": done.trouble}
+        say_json(said, indent=2)
 
 
 def _simulated(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 
 from autofinity.model.errors import AutofinityError
 
-_NAMES = ("stdin", "stdout", "stderr")
+_STAND_INS = {"stdin": os.O_RDWR, "stdout": os.O_RDONLY, "stderr": os.O_RDWR}
+"""How /dev/null is opened for each stream, by its number. A result that is written to stdout would
+be lost, so that writing there fails; notices on stderr may be lost."""
 
 
 def stand_in_for_closed_streams() -> None:
@@ -16,22 +19,35 @@ def stand_in_for_closed_streams() -> None:
 
     Programs that we start find the stream closed, as it was: the stand-in is not inherited.
     """
-    for descriptor, name in enumerate(_NAMES):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            opened = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-            if opened != descriptor:  # something of Python's own is there by now
-                os.close(opened)
+    for descriptor, (name, flags) in enumerate(_STAND_INS.items()):
+        if not _is_open(descriptor):
+            os.open(os.devnull, flags)  # of the lowest number that is free: this one
         if getattr(sys, name) is None:
-            mode = "w" if descriptor else "r"
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+            stand_in = os.open(os.devnull, flags)
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(stand_in, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def check_stdout() -> None:
     """Raise `AutofinityError` where a result that has to be written would be lost."""
-    if getattr(sys.stdout, "name", "") == os.devnull:  # the stand-in; one of a shell has a number
+    if not _takes_output():
         raise AutofinityError(
             "standard output is closed, and the result was to go there; expected an open one, or a "
             "file"
         )
+
+
+def _takes_output() -> bool:
+    try:
+        flags = fcntl.fcntl(sys.stdout.fileno(), fcntl.F_GETFL)
+    except (OSError, ValueError):
+        return True  # a stream that has no descriptor, as in tests
+    return flags & os.O_ACCMODE != os.O_RDONLY

@@ -35,6 +35,9 @@ from autofinity.store.site_address import EXPECTED, SITE_VARIABLE, is_site, site
 from autofinity.store.site_connection import can_open
 
 _ASKED = "policy's needs"
+_CROSS_CORE = "cross-core events"
+_UNREAD = "no hardware counter can be read here"
+_COUNTERS_FIRST = "hardware counters, see that line"
 _NO_COUNTERS_NEEDED = (
     "hardware counters, see below; `run --hint HINT` needs none, and `run --fallback HINT` uses "
     "HINT where they are missing"
@@ -78,12 +81,22 @@ def command(
         _measure()
     ladder = probe()
     parts = (_launcher(), _choice(), _speeds(), *_policy(ladder.tier), *_site())
+    found = (*_if_counted(ladder), *parts)
     if as_json:
-        say_json(_document(ladder, parts), indent=2)
+        say_json(_document(ladder.tier, found), indent=2)
         return
     from autofinity.cli.doctor_text import print_found
 
-    print_found(ladder.tier, (*ladder.capabilities, *parts))
+    print_found(ladder.tier, found)
+
+
+def _if_counted(ladder: Ladder) -> tuple[Capability, ...]:
+    """Events for lines from other cores are of no use where no counter can be read."""
+    known = ladder[_CROSS_CORE]
+    if ladder[HARDWARE].available or not known.available:
+        return ladder.capabilities
+    lost = Capability(_CROSS_CORE, False, f"{known.detail}; {_UNREAD}", _COUNTERS_FIRST)
+    return tuple(lost if each is known else each for each in ladder.capabilities)
 
 
 def _launcher() -> Capability:
@@ -147,7 +160,7 @@ def _policy(tier: str) -> tuple[Capability, ...]:
         policy = load(chosen.path)
     except AutofinityError as error:
         return (shown, Capability(_ASKED, False, str(error)))
-    return (shown, _evidence(policy, tier), *_lacking(policy))
+    return (shown, _evidence(policy, tier), *_lacking(policy, tier))
 
 
 def _site() -> tuple[Capability, ...]:
@@ -172,23 +185,26 @@ def _evidence(policy: RulePolicy, tier: str) -> Capability:
     return Capability(_ASKED, False, f"{UNMEASURED} ({counters}): {STAYS}", _NO_COUNTERS_NEEDED)
 
 
-def _lacking(policy: RulePolicy) -> tuple[Capability, ...]:
-    """Whether this CPU has an event for each counter of the policy, whoever may count it."""
+def _lacking(policy: RulePolicy, tier: str) -> tuple[Capability, ...]:
+    """Whether each counter of the policy has an event of this CPU, which can be counted here."""
+    name = "policy's counters"
     if not policy.counters:
         return ()
     counted = measurable(HARDWARE)
     missing = [counter for counter in policy.counters if counter not in counted]
     if not missing:
         detail = f"this CPU has events for {', '.join(policy.counters)}"
+        if not {*policy.counters} <= measurable(tier):
+            return (Capability(name, False, f"{detail}; {_UNREAD}", _COUNTERS_FIRST),)
     else:
         left = without_text(policy, missing) if can_ask(policy, counted) else STAYS
         detail = f"no event for {', '.join(missing)}: {left}"
-    return (Capability("policy's counters", not missing, detail),)
+    return (Capability(name, not missing, detail),)
 
 
-def _document(ladder: Ladder, parts: tuple[Capability, ...]) -> dict[str, object]:
+def _document(tier: str, found: tuple[Capability, ...]) -> dict[str, object]:
     return {
-        "tier": ladder.tier,
+        "tier": tier,
         "tiers": list(TIERS),
         "capabilities": [
             {
@@ -197,6 +213,6 @@ def _document(ladder: Ladder, parts: tuple[Capability, ...]) -> dict[str, object
                 "detail": capability.detail,
                 "remedy": capability.remedy,
             }
-            for capability in (*ladder.capabilities, *parts)
+            for capability in found
         ],
     }

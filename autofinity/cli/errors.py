@@ -21,7 +21,7 @@ from autofinity.model.errors import AutofinityError
 
 FAULT = 70
 """The exit code of a fault of ours (sysexits.h: EX_SOFTWARE)."""
-_UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """Without a file's name: of a standard stream."""
 _READER_GONE = 141
 """As a shell says of a program that SIGPIPE ended."""
@@ -46,8 +46,11 @@ def reported(action: Callable[[], object], interruption: Interruption | None = N
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # who cannot read a box or a dash sees a `?`
     interruption = interruption or Interruption()
-    interruption.listen()
-    code, said = _outcome(action, interruption)
+    try:
+        code, said = _outcome(action, interruption)
+        interruption.stop_listening()
+    except KeyboardInterrupt:  # after the work
+        interruption.end()
     lost = flush_output()
     if isinstance(lost, BrokenPipeError):
         sys.exit(code or _READER_GONE)
@@ -60,12 +63,14 @@ def reported(action: Callable[[], object], interruption: Interruption | None = N
 
 
 def _lost(error: OSError) -> str:
-    return f"the output could not be written: {error.strerror}"
+    why = "standard output is closed" if error.errno == errno.EBADF else error.strerror
+    return f"the output could not be written: {why}"
 
 
 def _outcome(action: Callable[[], object], interruption: Interruption) -> tuple[int, str]:
     """Do it: its exit code, and what is to be said of an error."""
     try:
+        interruption.listen()
         action()
     except click.exceptions.Exit as done:
         return done.exit_code, ""

@@ -25,6 +25,7 @@ from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.learning.settings import LearningSettings
+from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
     from autofinity.report.across_table import Judged
@@ -94,6 +95,11 @@ def command(
             (*_OF_RUNS, *(("work",) if policy else ())),
             "--machine any judges by observations and makes no runs",
         )
+        if observations == _NONE:
+            raise UsageError(
+                "--machine any judges by observations and makes no runs: got --observations none, "
+                "expected a folder of files, or nothing for the shipped ones"
+            )
         work = None
         if policy is None:
             work = wanted_of(options, ()).work

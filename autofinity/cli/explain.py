@@ -80,7 +80,7 @@ def command(
     """
     from autofinity.policy.answers import Given
     from autofinity.policy.explain import explanation_data
-    from autofinity.policy.explain_steps import explain_steps
+    from autofinity.policy.explain_steps import explain_steps, trial_data
     from autofinity.policy.on_machine import on_machine
 
     if not samples and names_run(policy):
@@ -113,6 +113,9 @@ def command(
             None if again is None else explanation_data(again.step.asked, again.why)
         )
         document["tries"] = None if tries is None else str(tries.hint)
+        document["trial"] = (
+            trial_data(read.trial, explained[2]) if read.trial and len(explained) > 2 else None
+        )
         document["final"] = None if final is None else str(final)
         say_json(document)
     else:
@@ -131,12 +134,11 @@ def _print(
     explained: tuple[ExplainedStep, ...],
     lacking: Sequence[str],
 ) -> None:
-    from autofinity.policy.explain import explanation_text
-    from autofinity.policy.explain_steps import answer_first, later_lines
+    from autofinity.policy.explain_steps import answer_first, first_lines, later_lines
 
     why = explained[0].why
-    said = explanation_text(read, why).splitlines()
     later = later_lines(read, found, explained, lambda sample: f"--{sample}")
+    said = first_lines(read, why, alone=not later)
     answer = answer_first(found, found.steps[-1].decision.hint)
     say_wrapped(*answer, *said, *_wishes(lacking, why), *later)
 

@@ -80,12 +80,13 @@ def _undecided_lines(found: RunNow, policy: RulePolicy | None, trouble: str) -> 
 def _decided(found: RunNow, policy: RulePolicy | None) -> list[str]:
     """The explanation of all looks that were taken."""
     from autofinity.policy.explain import explanation_text
+    from autofinity.policy.explain_steps import first_lines
 
     looks = _looks(found, policy)
     if policy is None or not looks:
         return []
     lines = [f"final answer: {_shown(found.run.hint)}"] if len(looks) > 1 else []
-    lines += _before(found) + explanation_text(policy, looks[0].why).splitlines()
+    lines += _before(found) + first_lines(policy, looks[0].why, alone=len(looks) == 1)
     for look in looks[1:]:
         lines.append(f"{look.title}:")
         lines += [f"  {line}" for line in explanation_text(look.policy, look.why).splitlines()]
@@ -93,13 +94,17 @@ def _decided(found: RunNow, policy: RulePolicy | None) -> list[str]:
 
 
 def _trial_lines(run: RunRecord, policy: RulePolicy, looks: Sequence[_Look]) -> list[str]:
-    """The trial where it decided: its sample is on no record, its answer is."""
-    trial = policy.trial
-    if trial is None or len(looks) == 1 or run.hint != str(trial.hint):
+    if not _by_trial(run, policy, looks):
         return []
-    if policy.other_counts is not None or looks[-1].why.decision.hint == trial.hint:
-        return []
-    return [f"a trial of {trial.hint.shown} decided; the sample of the trial is not on record"]
+    return [f"a trial of {_shown(run.hint)} decided; the sample of the trial is not on record"]
+
+
+def _by_trial(run: RunRecord, policy: RulePolicy | None, looks: Sequence[_Look]) -> bool:
+    """Whether the trial decided: its sample is on no record, its answer is."""
+    trial = policy.trial if policy is not None else None
+    if policy is None or trial is None or len(looks) < 2 or run.hint != str(trial.hint):
+        return False
+    return policy.other_counts is None and looks[-1].why.decision.hint != trial.hint
 
 
 class _Look(NamedTuple):
@@ -213,18 +218,18 @@ def _asked(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:
 
 
 def _document(found: RunNow, policy: RulePolicy | None, trouble: str) -> dict[str, object]:
-    from autofinity.policy.explain import explain, explanation_data
+    from autofinity.policy.explain import explanation_data
 
-    why = reason_on_record(found.run, alive=found.alive)
-    decided = policy is not None and found.run.hint is not None and not why
+    looks = _looks(found, policy)
+    explained = [explanation_data(look.policy, look.why) for look in looks]
     return {
         "run": asdict(found.run),
         "alive": found.alive,
         "hint_was_known": found.known,
-        "decision": explanation_data(policy, explain(policy, found.sample))
-        if policy is not None and decided
-        else None,
-        "undecided": why or trouble,
+        "decision": explained[0] if explained else None,
+        "second": explained[1] if len(explained) > 1 else None,
+        "tried": found.run.hint if _by_trial(found.run, policy, looks) else None,
+        "undecided": reason_on_record(found.run, alive=found.alive) or trouble,
         "who_else_pins": list(found.others),
         "threads": [asdict(thread) for thread in found.threads],
         "looks": [

@@ -33,6 +33,7 @@ _UNTOUCHED = (signal.SIG_DFL, signal.default_int_handler)
 
 _PATIENCE_S = 1.0
 """In which the main thread notices a signal, unless native code keeps it."""
+_LATER_S = 0.02
 
 
 class Interruption:
@@ -51,18 +52,27 @@ class Interruption:
         return "interrupted; recorded results are kept" if self.keeps else "interrupted"
 
     def listen(self) -> None:
-        """From now on those signals interrupt; one that is ignored (nohup) stays so.
+        """From now on those signals interrupt, also before this returns; one that is ignored
+        (nohup) stays so.
 
         Python's handlers run between two steps of the main thread. Native code that is at work for
         minutes is no step, so another thread looks whether the handler has run.
         """
-        for number in _OURS:
-            if signal.getsignal(number) in _UNTOUCHED:
-                signal.signal(number, self._interrupt)
         came, wakeup = os.pipe()
         os.set_blocking(wakeup, False)
         signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
         threading.Thread(target=self._watch, args=(came,), daemon=True).start()
+        for number in _OURS:
+            if signal.getsignal(number) in _UNTOUCHED:
+                signal.signal(number, self._interrupt)
+
+        sys.unraisablehook = self._again
+
+    def stop_listening(self) -> None:
+        """From now on those signals end this process at once: there is nothing to tidy up."""
+        for number in _OURS:
+            if signal.getsignal(number) == self._interrupt:
+                signal.signal(number, signal.SIG_DFL)
 
     def end(self, number: signal.Signals | None = None) -> Never:
         """End this process by that signal, else by the one that came, without waiting for threads.
@@ -88,6 +98,18 @@ class Interruption:
         # a while is tired of waiting.
         if time.monotonic() - self._since_s > _PATIENCE_S:
             self.end(signal.Signals(number))
+
+    def _again(self, lost: sys.UnraisableHookArgs) -> None:
+        """Interrupt again a little later where the exception was raised in a callback of Python's
+        own, as of an import, which drops it.
+        """
+        if self._by is None or not issubclass(lost.exc_type, KeyboardInterrupt):
+            sys.__unraisablehook__(lost)
+            return
+        number, self._by = self._by, None
+        later = threading.Timer(_LATER_S, os.kill, (os.getpid(), number))
+        later.daemon = True
+        later.start()
 
     def _watch(self, came: int) -> None:
         number = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from autofinity.cli.help import Command
-from autofinity.cli.options.output import STDOUT
+from autofinity.cli.options.output import STDOUT, OutputFile
 from autofinity.cli.options.run import database_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import hand_over, page, say_json
@@ -21,6 +21,15 @@ from autofinity.workflow.run_records import Status, status
 
 FOLDED = ("program", "hint", "CPUs", "notes")
 """Columns whose words may be longer than a terminal is wide."""
+
+
+def _target(context: click.Context, option: click.Parameter, given: str | None) -> Path | None:
+    """The file for metrics, once it can be written; `-` stays."""
+    if given is None or given == STDOUT:
+        return None if given is None else Path(STDOUT)
+    path = OutputFile().convert(given, option, context)
+    assert isinstance(path, Path)
+    return path
 
 
 @click.command(cls=Command)
@@ -36,12 +45,12 @@ FOLDED = ("program", "hint", "CPUs", "notes")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 @click.option(
     "--metrics",
-    type=click.Path(dir_okay=False, allow_dash=True),
+    callback=_target,
     metavar="FILE",
     help="Print nothing else; write counts to FILE (-: standard output) in the OpenMetrics format, "
     "for the textfile collector of node_exporter. FILE appears as a whole or not at all.",
 )
-def command(db: Path | None, limit: int, as_json: bool, metrics: str | None) -> None:
+def command(db: Path | None, limit: int, as_json: bool, metrics: Path | None) -> None:
     """List known programs with their hints, running programs and the latest runs."""
     if metrics is not None:
         if as_json:
@@ -59,16 +68,16 @@ def command(db: Path | None, limit: int, as_json: bool, metrics: str | None) -> 
         raise found.damage
 
 
-def _write_metrics(db: Path | None, target: str) -> None:
+def _write_metrics(db: Path | None, target: Path) -> None:
     from autofinity.report.open_metrics import open_metrics_text
     from autofinity.whole_file import replace_file
     from autofinity.workflow.status_metrics import status_metrics
 
     text = open_metrics_text(status_metrics(db))
-    if target == STDOUT:
+    if target == Path(STDOUT):
         hand_over(text)
     else:
-        replace_file(Path(target), text, durable=False)
+        replace_file(target, text, durable=False)
 
 
 def _print(found: Status) -> None:

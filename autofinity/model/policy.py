@@ -140,6 +140,8 @@ class Trial:
     hint: Hint
     faster: float
     """Speed above which the threads stay, relative to the affinity of the answer."""
+    unused_bounds: tuple[float, float] | None = field(default=None, compare=False)
+    """Bounds of the speed at which a trial took place, in a file of version 6; for readers only."""
 
     @staticmethod
     def follows(start: Mapping[str, float], probe: Mapping[str, float]) -> bool:

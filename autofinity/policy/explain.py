@@ -62,8 +62,10 @@ def explain(policy: RulePolicy, sample: Mapping[str, float]) -> Explanation:
     )
 
 
-def explanation_text(policy: RulePolicy, why: Explanation) -> str:
-    """The explanation for a person, in a few lines."""
+def explanation_text(policy: RulePolicy, why: Explanation, *, margins: bool = True) -> str:
+    """The explanation for a person, in a few lines; without `margins`, the runner-up alone says how
+    far another hint is.
+    """
     decision = why.decision
     lines = [f"{decision.hint.shown}: {hint_text(decision.hint)}"]
     if decision.rule is None:
@@ -75,20 +77,14 @@ def explanation_text(policy: RulePolicy, why: Explanation) -> str:
         for condition in policy.rules[decision.rule].conditions:
             value = number(why.values[condition.counter])
             lines.append(f"  {condition_text(condition)}   (measured {value})")
-    if why.margins:
-        lines.append("one value alone would change the hint:")
-        lines.extend(f"  {_change_text(change)} → {change.hint.shown}" for change in why.margins)
-    elif policy.rules:
-        lines.append("no value alone could change the hint")
+    if margins:
+        lines += _margin_lines(policy, why)
     if why.nearest is not None:
-        together = " and ".join(map(_change_text, why.nearest.changes))
+        lines.append(_runner_up(why.nearest, why.margins if margins else ()))
+    used = _used(policy)
+    if missing := [counter for counter in why.missing if counter in used]:
         lines.append(
-            f"runner-up: {why.nearest.hint.shown}, {percent(why.nearest.relative)} away "
-            f"({together})"
-        )
-    if why.missing:
-        lines.append(
-            f"not measured: {', '.join(map(one_line, why.missing))}; no condition on them can hold"
+            f"not measured: {', '.join(map(one_line, missing))}; no condition on them can hold"
         )
     if why.unknown:
         known = ", ".join(map(one_line, policy.counters)) or "no counter"
@@ -96,6 +92,33 @@ def explanation_text(policy: RulePolicy, why: Explanation) -> str:
             f"ignored: {', '.join(map(one_line, why.unknown))}; the policy looks at {known}"
         )
     return "\n".join(lines) + "\n"
+
+
+def _margin_lines(policy: RulePolicy, why: Explanation) -> list[str]:
+    changes = [f"{_change_text(change)} → {change.hint.shown}" for change in why.margins]
+    if not changes:
+        return ["no value alone could change the hint"] if policy.rules else []
+    begin = "one value alone would change the hint:"
+    if len(changes) == 1:
+        return [f"{begin} {changes[0]}"]
+    return [begin, *(f"  {change}" for change in changes)]
+
+
+def _runner_up(nearest: NearestChange, said: tuple[Change, ...]) -> str:
+    """The nearest other hint, and how it is reached where that was not `said` above."""
+    line = f"runner-up: {nearest.hint.shown}, {percent(nearest.relative)} away"
+    if len(nearest.changes) == 1 and nearest.changes[0] in said:
+        return line
+    return f"{line} ({' and '.join(map(_change_text, nearest.changes))})"
+
+
+def _used(policy: RulePolicy) -> set[str]:
+    """Counters that a condition of the rules asks for, itself or in a ratio."""
+    asked = {condition.counter for rule in policy.rules for condition in rule.conditions}
+    for ratio in policy.ratios:
+        if ratio.name in asked:
+            asked |= {*ratio.numerator, *ratio.denominator}
+    return asked
 
 
 def explanation_data(policy: RulePolicy, why: Explanation) -> dict[str, object]:

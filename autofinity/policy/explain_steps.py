@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autofinity.model.affinity import Hint
+from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.policy import Condition, RulePolicy, Trial
 from autofinity.model.ratios import SPEED_GAIN
 from autofinity.policy.answers import Given, Step, Steps, steps
@@ -40,6 +40,14 @@ def answer_first(found: Steps, hint: Hint) -> list[str]:
     if found.awaits is not None:
         return [f"not final yet: the policy asks for a sample in {found.awaits.shown}"]
     return [] if len(found.steps) == 1 else [f"final answer: {hint.shown}"]
+
+
+def first_lines(policy: RulePolicy, why: Explanation, *, alone: bool) -> list[str]:
+    """The first look, for a person; under a heading where it is not `alone`."""
+    said = explanation_text(policy, why).splitlines()
+    if alone:
+        return said
+    return [f"first look, in {DISTRIBUTED.shown}:", *(f"  {line}" for line in said)]
 
 
 def later_lines(
@@ -77,6 +85,17 @@ def _trial_lines(trial: Trial, again: Step, tried: ExplainedStep) -> list[str]:
         f"  {number(gain)} times as fast as in {again.decision.hint.shown}, {limit} "
         f"({percent(far)} away): threads {'stay' if kept else 'return'}",
     ]
+
+
+def trial_data(trial: Trial, tried: ExplainedStep) -> dict[str, object]:
+    """The trial as plain values for JSON; a speed that is not known is null."""
+    gain = tried.why.values[SPEED_GAIN]
+    return {
+        "hint": str(trial.hint),
+        "speed_gain": gain if math.isfinite(gain) else None,
+        "faster": trial.faster,
+        "stays": tried.step.decision.hint == trial.hint,
+    }
 
 
 def thresholds(found: Steps) -> list[tuple[object, ...]]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -73,6 +74,35 @@ def relative(value: float, edge: float, edges: list[float]) -> float:
     return abs(edge - value) / scale if math.isfinite(value) else math.inf
 
 
+def hints_along(
+    policy: RulePolicy, values: Mapping[str, float], counter: str
+) -> tuple[list[float], list[Hint]]:
+    """Answers at all values of one counter, while all others stay: the upper ends of stretches
+    (lower, upper], ascending, from the lowest edge to ∞, and the hint of each stretch.
+    """
+    ends = [*edges_of(policy, counter), math.inf]
+    answers: list[Hint | None] = [None] * len(ends)
+    following = list(range(len(ends) + 1))
+
+    def unanswered(index: int) -> int:
+        """The first stretch from `index` on that has no answer yet."""
+        while following[index] != index:
+            following[index] = following[following[index]]
+            index = following[index]
+        return index
+
+    for rule in policy.rules:
+        if not all(c.counter == counter or c.holds(values[c.counter]) for c in rule.conditions):
+            continue
+        lower, upper = _within({}, rule).get(counter, (-math.inf, math.inf))
+        index = unanswered(bisect_right(ends, lower))
+        while index < len(ends) and ends[index] <= upper:
+            answers[index] = rule.hint
+            following[index] = index + 1
+            index = unanswered(index)
+    return ends, [policy.default if answer is None else answer for answer in answers]
+
+
 def single_changes(policy: RulePolicy, values: Mapping[str, float], hint: Hint) -> list[Change]:
     """For each counter that alone could change the hint, the smaller such change.
 
@@ -83,19 +113,15 @@ def single_changes(policy: RulePolicy, values: Mapping[str, float], hint: Hint) 
         value = values[counter]
         if not math.isfinite(value):
             continue
-        edges = edges_of(policy, counter)
-        upwards = [edge for edge in edges if edge >= value]
-        downwards = [edge for edge in reversed(edges) if edge < value]
-        found = []
-        for up, path in ((True, upwards), (False, downwards)):
-            # Beyond an edge the hint is the same up to the next edge; bins are (lower, upper].
-            beyond = [*upwards[1:], math.inf] if up else downwards
-            for edge, inside in zip(path, beyond, strict=False):  # beyond may have one more
-                other = hint_at(policy, {**values, counter: inside})
-                if other != hint:
-                    distance = relative(value, edge, edges)
-                    found.append(Change(counter, value, edge, up, distance, other))
-                    break
+        ends, answers = hints_along(policy, values, counter)
+        here = bisect_left(ends, value)
+        above = ((ends[i - 1], True, answers[i]) for i in range(here + 1, len(ends)))
+        below = ((ends[i], False, answers[i]) for i in range(here - 1, -1, -1))
+        found = [
+            Change(counter, value, edge, up, relative(value, edge, ends[:-1]), other)
+            for side in (above, below)
+            for edge, up, other in itertools.islice((each for each in side if each[2] != hint), 1)
+        ]
         if found:
             changes.append(min(found, key=lambda change: change.relative))
     return changes
@@ -112,39 +138,41 @@ def nearest_change(
     rule with the present hint, the box is split around that rule.
     """
     edges = {counter: edges_of(policy, counter) for counter in policy.inputs}
+    present = [index for index, rule in enumerate(policy.rules) if rule.hint == hint]
     order = itertools.count()
-    heap: list[tuple[float, int, Box, list[Rule]]] = []
+    heap: list[tuple[float, int, Box, int]] = []
 
-    def push(box: Box, blocking: list[Rule]) -> None:
+    def push(box: Box, before: int) -> None:
+        """A box in which the rules with the present hint `before` that index come first."""
         distance = 0.0
         for counter, (lower, upper) in box.items():
             if not lower < upper or math.isnan(values[counter]):
                 return
             distance = max(distance, _to_interval(values[counter], lower, upper, edges[counter]))
         if distance < math.inf:
-            heapq.heappush(heap, (distance, next(order), box, blocking))
+            heapq.heappush(heap, (distance, next(order), box, before))
 
     for index, rule in enumerate(policy.rules):
         if rule.hint != hint:
-            box = _within({}, rule)
-            push(box, [other for other in policy.rules[:index] if other.hint == hint])
+            push(_within({}, rule), index)
     if policy.default != hint:
-        push({}, [rule for rule in policy.rules if rule.hint == hint])
+        push({}, len(policy.rules))
 
     for _ in range(REGIONS_AT_MOST):
         if not heap:
             return None
-        distance, _, box, blocking = heapq.heappop(heap)
+        distance, _, box, before = heapq.heappop(heap)
         point = dict(values)
         for counter, (lower, upper) in box.items():
             point[counter] = _clamped(values[counter], lower, upper)
-        block = next((rule for rule in blocking if holds(rule, point)), None)
+        earlier = itertools.islice(present, bisect_left(present, before))
+        block = next((policy.rules[i] for i in earlier if holds(policy.rules[i], point)), None)
         if block is None:
             return _described(policy, values, point, distance, edges)
         for condition in block.conditions:
             lower, upper = box.get(condition.counter, (-math.inf, math.inf))
-            push({**box, condition.counter: (lower, min(upper, condition.lower))}, blocking)
-            push({**box, condition.counter: (max(lower, condition.upper), upper)}, blocking)
+            push({**box, condition.counter: (lower, min(upper, condition.lower))}, before)
+            push({**box, condition.counter: (max(lower, condition.upper), upper)}, before)
     return None
 
 

@@ -43,6 +43,7 @@ def policy_text(policy: RulePolicy) -> str:
         used |= {rule.hint for rule in again.rules} | {again.default, policy.second.sampled_in}
     if policy.trial is not None:
         lines.append(trial_text(policy.trial))
+        lines.extend(_unused_bounds(policy.trial))
         used.add(policy.trial.hint)
     if policy.other_counts is not None:
         lines.append(f"{cores_text(policy.other_counts)}:")
@@ -136,6 +137,16 @@ def trial_sentences(trial: Trial) -> tuple[str, str]:
     )
 
 
+def _unused_bounds(trial: Trial) -> list[str]:
+    if trial.unused_bounds is None:
+        return []
+    above, upto = map(number, trial.unused_bounds)
+    return [
+        f"the file's bounds of the trial, {above} < speed <= {upto}, are not used: since version 7 "
+        "of policies a trial needs none"
+    ]
+
+
 def cores_text(other: OtherCounts) -> str:
     """On which machine other thread counts mean other hints."""
     return f"with other thread counts, on a machine of the cores {other.cores}"
@@ -208,6 +219,10 @@ def percent(relative: float) -> str:
 
 
 def _plain(value: object) -> str:
+    if value is None or value in ("", (), [], {}):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, dict):
         return ", ".join(f"{key} {_plain(part)}" for key, part in value.items())
     if isinstance(value, list | tuple):

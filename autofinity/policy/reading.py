@@ -113,12 +113,12 @@ class PolicyReader(FieldReader):
         trial = self.an_object(value, "trial", ("hint", *bounds, "faster"))
         if second is None or not {*SPEEDUP.numerator} <= {*counters}:
             self.wrong("trial", "expected none without a second look and the counter instructions")
-        for name in bounds:
-            self.a_number(trial[name], f"trial.{name}")
+        unused = tuple(self.a_number(trial[name], f"trial.{name}") for name in bounds)
         faster = self.a_number(trial["faster"], "trial.faster")
         if not faster > 0:
             self.wrong("trial.faster", f"got {faster}, expected a number above 0")
-        return Trial(self._hint(trial["hint"], "trial.hint"), faster)
+        hint = self._hint(trial["hint"], "trial.hint")
+        return Trial(hint, faster, (unused[0], unused[1]) if unused else None)
 
     def _other_counts(self, value: object) -> OtherCounts | None:
         if value is None:

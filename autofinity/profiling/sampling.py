@@ -128,9 +128,8 @@ def observe(
             seen.append((interval, behaviour_of(interval, room or run.threads)))
     if not seen or start_ns is None:
         raise SimulationError(
-            f"{run.program} ended after {(end_ns - (start_ns or 0)) / 1e6:.3f} ms, expected at "
-            f"least one sample period of {period_ns / 1e6:.3f} ms; use a larger input or a "
-            "shorter --period"
+            f"the program ended before one sample period of {period_ns / 1e6:.3f} ms was over; use "
+            "a larger input or a shorter --period"
         )
     roi_s = (end_ns - start_ns) / NS_PER_S
     return [

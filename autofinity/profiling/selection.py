@@ -40,6 +40,14 @@ def check_selection(wanted: str) -> None:
     )
 
 
+def check_size(topology: Topology, threads: int, wanted: str) -> None:
+    """Raise the `UsageError` of `select`, without listing affinities."""
+    check_selection(wanted)
+    number = wanted.removeprefix("screen:")
+    if number.isdecimal():
+        _number(number, wanted, best_matches(topology, threads), threads)
+
+
 def select(topology: Topology, threads: int, wanted: str, seed: int) -> list[Affinity]:
     """Affinities to profile, best matches first.
 

@@ -7,6 +7,7 @@ a diamond marks the measured value, short lines the thresholds of all rules.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,8 +16,7 @@ from typing import Any
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.explain import Explanation
-from autofinity.policy.firing import hint_at
-from autofinity.policy.nearest import edges_of
+from autofinity.policy.nearest import edges_of, hints_along
 from autofinity.policy.readable import number
 from autofinity.policy.sentences import is_share, value_sentence
 from autofinity.report.hint_colours import HINT_COLOURS
@@ -89,9 +89,10 @@ def _strip(policy: RulePolicy, why: Explanation, name: str, edges: Sequence[floa
         room = (max(known) - min(known)) / 6 or 1.0
         low, high = min(known) - room, max(known) + room
     stretches: list[Stretch] = []
+    ends, answers = hints_along(policy, why.values, name)
     bounds = [low, *(edge for edge in edges if low < edge < high), high]
     for lower, upper in pairwise(bounds):
-        hint = hint_at(policy, {**why.values, name: upper})
+        hint = answers[bisect_left(ends, upper)]
         if stretches and stretches[-1].hint == hint:
             stretches[-1] = Stretch(stretches[-1].lower, upper, hint)
         else:

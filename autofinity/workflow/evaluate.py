@@ -31,6 +31,7 @@ from autofinity.workflow.kept_policies import KeptPolicies
 from autofinity.workflow.machine_events import settings_on
 from autofinity.workflow.machine_facts import facts_on
 from autofinity.workflow.observations import thread_counts_of, with_threads
+from autofinity.workflow.planned_runs import check_affinities
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.profile import gather
 from autofinity.workflow.train import learn
@@ -79,6 +80,7 @@ def evaluate(
     given = None if policy is None else _given(policy)  # before anything is profiled
     if observations is None:
         threads = wanted.threads or (DEFAULT_THREADS,)
+        check_affinities(replace(wanted, threads=(*threads, *train_threads)))
         wanted = replace(wanted, threads=threads, baselines=True)
         judged = gather(wanted, reporter)
     else:

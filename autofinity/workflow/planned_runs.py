@@ -19,13 +19,13 @@ from autofinity.profiling.campaign import (
     plan_switches,
     profile,
 )
-from autofinity.profiling.selection import select
+from autofinity.profiling.selection import check_size, select
 from autofinity.profiling.target import Target
 from autofinity.reporter import Reporter
 from autofinity.sim.sampled import Precision
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import ObservationStore
-from autofinity.workflow.backends import simulated
+from autofinity.workflow.backends import machine_topology, simulated
 from autofinity.workflow.capture import capture
 from autofinity.workflow.crewed import with_crew
 from autofinity.workflow.wanted import (
@@ -79,12 +79,23 @@ class PlannedRuns:
         return table.take(np.fromiter((key in asked for key in keys), dtype=bool, count=len(table)))
 
 
+def check_affinities(wanted: Wanted) -> None:
+    """Raise `UsageError` where fewer affinities are wanted than hints have best matches, before
+    anything is captured.
+    """
+    if wanted.affinities not in ("all", "hints", "screen"):
+        topology = machine_topology(wanted.machine)
+        for threads in wanted.threads:
+            check_size(topology, threads, wanted.affinities)
+
+
 def planned(wanted: Wanted, pool: Pool, reporter: Reporter) -> PlannedRuns:
     """Make the programs ready and plan their runs; stored runs that are stale are deleted.
 
     Raises `CapabilityError` for the present machine without a PMU, `LearningError` when no program
     can be run on it, and the errors of `simulated` and `capture`.
     """
+    check_affinities(wanted)
     if wanted.native:
         target, programs, made_by = _on_host(wanted, reporter)
     else:

@@ -8,6 +8,7 @@ Everything is in one work folder, and complete parts are not repeated.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,8 +59,7 @@ def _gathered(runs: PlannedRuns, wanted: Wanted, reporter: Reporter) -> Observat
     if wanted.search:
         failures += _search(runs, wanted, reporter)
     _tell(failures, reporter)
-    table = runs.observed()
-    if not len(table):
+    if not runs.store.done() or not len(table := runs.observed()):
         raise LearningError(
             f"no observations on {wanted.machine}: all {len(runs.cells)} runs failed, see above"
         )
@@ -176,10 +176,10 @@ def _search(runs: PlannedRuns, wanted: Wanted, reporter: Reporter) -> list[Failu
 
 
 def _tell(failures: Sequence[Failure], reporter: Reporter) -> None:
-    """Give a notice of each distinct reason."""
-    reasons: dict[tuple[str, str], int] = {}
+    """Give a notice of each distinct reason, with the number of runs of each program."""
+    by_reason: dict[str, Counter[str]] = {}
     for failure in failures:
-        key = (failure.run.program, failure.reason)
-        reasons[key] = reasons.get(key, 0) + 1
-    for (program, reason), count in reasons.items():
-        reporter.notice(f"{program}: {count} runs failed: {reason}")
+        by_reason.setdefault(failure.reason, Counter())[failure.run.program] += 1
+    for reason, programs in by_reason.items():
+        whose = ", ".join(f"{program} {count}" for program, count in programs.items())
+        reporter.notice(f"{programs.total()} runs failed ({whose}): {reason}")

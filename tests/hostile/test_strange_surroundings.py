@@ -142,7 +142,7 @@ def test_a_file_for_stdout_that_is_closed_is_an_error_in_words(run: Runner, word
     assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("closed", CLOSED)
+@pytest.mark.parametrize("closed", ["none", "stdin", "stderr"])
 @pytest.mark.parametrize(
     "words", [("machines",), ("hints", "-t", "2", "--machine", "opteron-6164he"), ("nonsense",)]
 )
@@ -153,3 +153,32 @@ def test_other_commands_end_as_ever(run: Runner, closed: str, words: tuple[str, 
     )
     assert done.returncode == (2 if words == ("nonsense",) else 0), done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["stdout", "all"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("--help", "--version", "status", "status --json", "status --runs 0", "machines"),
+        *("hints", "show any-machine", "show", "hints -t 2 --machine opteron-6164he", "doctor"),
+        "explain any-machine --sample instructions=1e9",
+    ],
+)
+def test_a_result_that_closed_stdout_cannot_take_is_an_error(
+    run: Runner, closed: str, words: str
+) -> None:
+    command = ["sh", "-c", f'exec "$@" {CLOSED[closed]}', "sh", run.launcher, *words.split()]
+    done = subprocess.run(command, env=run.env, capture_output=True, timeout=60)
+    assert done.returncode == 1
+    said = b"autofinity: the output could not be written: standard output is closed\n"
+    assert done.stderr == (said if closed == "stdout" else b"")
+
+
+def test_a_command_that_prints_no_result_works_with_closed_stdout(
+    run: Runner, tmp_path: Path
+) -> None:
+    words = ("export", "any-machine", "-o", str(tmp_path / "policy.h"))
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", run.launcher, *words]
+    done = subprocess.run(command, env=run.env, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "policy.h").stat().st_size > 0

@@ -13,13 +13,14 @@ import pytest
 from live_masks import allowed, masks_of
 from live_run import preferred
 from made_up_machine import machine
+from told import Told
 from topology_sysfs_tree import write_sysfs
 
 from autofinity.linux.numa_hinting import SYSCTL
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import UsageError
 from autofinity.runtime.policies import Choice
-from autofinity.workflow.advice import here
+from autofinity.workflow.advice import here, launched
 from autofinity.workflow.advice.here import seen_here
 from autofinity.workflow.advice.seen import Seen
 
@@ -62,6 +63,27 @@ def test_a_launched_program_has_its_own_streams_and_exit_code_and_advice_is_besi
     nothing = advise(run, "--json", "--", "/nowhere")
     assert json.loads(nothing.stdout)["exit_code"] == 127
     assert advise(run, "--", "/").returncode == 126
+
+
+def test_a_program_without_advice_has_no_page_and_the_line_says_so(
+    run: Runner, tmp_path: Path
+) -> None:
+    done = advise(run, "--html", tmp_path / "page.html", "--", "true")
+    assert (done.returncode, list(tmp_path.glob("*.html"))) == (0, [])
+    assert done.stderr.splitlines()[-1].startswith("autofinity: no advice, so no page is written: ")
+
+
+def test_a_program_that_runs_long_is_told_of_meanwhile(
+    run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launched, "_FIRST_S", 0.2)
+    told = Told()
+    done = launched.seen_launched(("sleep", "0.5"), None, reporter=told)
+    assert done.exit_code == 0
+    (notice,) = told.notices
+    assert notice == "sleep has run for 0 s; it is being watched"
+    launched.seen_launched(("sleep", "0.1"), None, reporter=told)
+    assert len(told.notices) == 1
 
 
 def test_a_program_that_ends_while_it_is_looked_at_ends_as_it_would(run: Runner) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_run import Runner
 from permitted import skip_unless_touches_are_seen
 from processes import runs
 
@@ -124,6 +125,23 @@ def test_an_interrupted_import_is_no_traceback(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
+def test_ctrl_c_while_python_starts_is_no_traceback(run: Runner, tmp_path: Path) -> None:
+    source = (
+        "import os, runpy, signal, sys, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(0.1);"
+        "sys.argv[:2] = []; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    python = tmp_path / "python3"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -I -c "{source}" "$@"\n')
+    python.chmod(0o755)
+    done = subprocess.run(
+        [run.launcher, "machines"],
+        env={**run.env, "AUTOFINITY_PYTHON": str(python)},
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
+
+
 NATIVE = """
 import ctypes, sys
 def work():
@@ -141,11 +159,40 @@ def work():
     except KeyboardInterrupt:
         time.sleep(600)
 """
+IN_A_CALLBACK = """
+import os, signal, time, weakref
+class Object: pass
+def interrupt(_):
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(1)
+def work():
+    followed = Object()
+    reference = weakref.ref(followed, interrupt)
+    print("begun", flush=True)
+    del followed
+    time.sleep(600)
+"""
+AT_THE_EDGES = """
+import os, signal, time
+from autofinity.cli.interruption import Interruption
+def interrupt():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(1)
+class Edges(Interruption):
+    def listen(self):
+        super().listen()
+        {before}
+    def stop_listening(self):
+        {after}
+        super().stop_listening()
+def work():
+    print("begun", flush=True)
+"""
 
 
-def working(source: str) -> AbstractContextManager[subprocess.Popen[str]]:
-    """A process that does that as a command would."""
-    end = "from autofinity.cli.errors import reported\nreported(work)\n"
+def working(source: str, *more: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A process that does that as a command would; `more` is given to `reported`."""
+    end = f"from autofinity.cli.errors import reported\nreported({', '.join(('work', *more))})\n"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return started([sys.executable, "-c", source + end], text=True, **pipes)
 
@@ -162,6 +209,23 @@ def test_native_code_that_is_at_work_for_minutes_is_ended(number: signal.Signals
         _, said = process.communicate(timeout=600)
     assert process.returncode == -number
     assert said == "autofinity: interrupted\n", "what keeps nothing promises nothing"
+
+
+def test_an_interruption_that_a_callback_of_python_drops_comes_again() -> None:
+    with working(IN_A_CALLBACK) as process:
+        assert begun(process)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (-signal.SIGTERM, "autofinity: interrupted\n")
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_signal_at_the_edges_of_the_work_is_no_traceback(when: str) -> None:
+    edges = {"before": "pass", "after": "pass"} | {when: "interrupt()"}
+    with working(AT_THE_EDGES.format(**edges), "Edges()") as process:
+        assert begun(process) == (when == "after")
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+    assert said == ("autofinity: interrupted\n" if when == "before" else "")
 
 
 def test_who_does_not_want_to_wait_for_what_is_under_way_interrupts_again() -> None:
@@ -184,3 +248,42 @@ def test_a_watched_program_gets_the_sigterm_of_who_watches_it(tmp_path: Path) ->
         _, said = process.communicate(timeout=600)
     assert process.returncode == 9, said
     assert not runs(pid)
+
+
+COUNTING = "trap 'echo >>{0}/came' INT; trap 'exit 9' TERM; echo $$ >{0}/p; mv {0}/p {0}/pid; "
+ADVISED = COUNTING + "while :; do sleep 0.1; done"
+
+
+def came(folder: Path) -> int:
+    """Number of interrupts that the program has got."""
+    return len((folder / "came").read_text().splitlines()) if (folder / "came").exists() else 0
+
+
+def test_an_interrupt_for_advise_alone_reaches_the_program(tmp_path: Path) -> None:
+    words = (*COMMAND, "advise", "--", "sh", "-c", ADVISED.format(tmp_path))
+    with started(words, stderr=subprocess.PIPE, start_new_session=True) as process:
+        pid = program_of(tmp_path)
+        process.send_signal(signal.SIGINT)
+        assert eventually(lambda: came(tmp_path) == 1)
+        os.kill(pid, signal.SIGTERM)
+        process.communicate(timeout=600)
+    assert (process.returncode, came(tmp_path)) == (9, 1)
+
+
+def test_ctrl_c_reaches_a_program_that_is_advised_on_once(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    with started(
+        (*COMMAND, "advise", "--", "sh", "-c", ADVISED.format(tmp_path)),
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),
+    ) as process:
+        os.close(theirs)
+        pid = program_of(tmp_path)
+        os.write(ours, b"\x03")
+        assert eventually(lambda: came(tmp_path) > 0)
+        time.sleep(0.5)  # for a second one, which must not come
+        os.kill(pid, signal.SIGTERM)
+        assert process.wait(timeout=600) == 9
+        os.close(ours)
+    assert came(tmp_path) == 1

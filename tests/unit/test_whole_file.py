@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.whole_file import replace_file
+from autofinity.whole_file import check_replaceable, replace_file
 
 
 @pytest.mark.parametrize("durable", [True, False])
@@ -79,3 +80,47 @@ def test_an_open_file_gets_the_content_behind_its_own_and_keeps_its_name(
     assert path.read_text() == ("old\n" if how == "a" else "") + "before\ncontent\n"
     assert (tmp_path / "link").readlink() == Path("/proc/self/fd/1")
     assert sorted(tmp_path.iterdir()) == [path, tmp_path / "link"]
+
+
+@pytest.mark.parametrize("target", ["file", "folder/file", "folder/new"])
+def test_a_link_stays_and_its_target_is_replaced_as_a_whole(tmp_path: Path, target: str) -> None:
+    (tmp_path / "folder").mkdir()
+    for name in ("file", "folder/file"):
+        (tmp_path / name).write_text("old")
+    hard = tmp_path / "hard"
+    hard.hardlink_to(tmp_path / "file")
+    (tmp_path / "first").symlink_to(target)
+    (tmp_path / "link").symlink_to("first")
+    replace_file(tmp_path / "link", "new")
+    assert (tmp_path / target).read_text() == "new"
+    assert hard.read_text() == "old"  # replaced, not written into
+    assert ((tmp_path / "link").readlink(), (tmp_path / "first").readlink()) == (
+        Path("first"),
+        Path(target),
+    )
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_a_private_file_replaces_a_link_and_leaves_its_target(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to("file")
+    replace_file(tmp_path / "link", "new", private=True)
+    assert (tmp_path / "file").read_text() == "old"
+    assert (tmp_path / "link").read_text() == "new"
+    assert not (tmp_path / "link").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("target", "number"), [("link", errno.ELOOP), ("missing/file", errno.ENOENT)]
+)
+def test_a_link_that_leads_nowhere_is_refused_by_its_own_name_and_stays(
+    tmp_path: Path, target: str, number: int
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    for refused in (check_replaceable, lambda path: replace_file(path, "new")):
+        with pytest.raises(OSError) as caught:
+            refused(link)
+        assert (caught.value.errno, str(caught.value.filename)) == (number, str(link))
+    assert link.readlink() == Path(target)
+    assert list(tmp_path.iterdir()) == [link]

@@ -1,11 +1,24 @@
 // `autofinity`: `run` is handled here and becomes the application; all else is Python's.
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "launcher.h"
+
+// Python turns Ctrl-C into an exception, and a traceback, from its first step on. So the signal
+// waits until the command line can take it (`autofinity/__main__.py`), unless our caller holds it
+// anyway.
+static void hold_interrupt(void) {
+    sigset_t interrupt, before;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &interrupt, &before) == 0 && !sigismember(&before, SIGINT)) {
+        setenv("AUTOFINITY_SIGINT", "held", 1);
+    }
+}
 
 static int become_python(char** argv) {
     static Python python;
@@ -18,6 +31,7 @@ static int become_python(char** argv) {
         python_command(&python, "autofinity", true, command);
         while (command[used]) used++;
         memcpy(command + used, argv + 1, (size_t)argc * sizeof *argv);
+        hold_interrupt();
         execve(command[0], (char* const*)command, python_environment(&python, false, NULL));
     }
     if (python.script[0]) execv(python.script, argv);  // it may know the command

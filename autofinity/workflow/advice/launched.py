@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from autofinity.linux.handed_signals import signals_are_for
 from autofinity.model.errors import AutofinityError, UsageError
+from autofinity.reporter import SILENT, Reporter
 from autofinity.runtime.policies import Choice
 from autofinity.workflow.advice.here import seen_here
 from autofinity.workflow.advice.seen import Seen
@@ -17,6 +22,7 @@ from autofinity.workflow.advice.seen import Seen
 _OURS = (signal.SIGPIPE, signal.SIGXFSZ)
 """Python ignores them, and what is ignored stays so over exec."""
 
+_FIRST_S, _AGAIN_S = 10.0, 60.0
 _ENDED = "the program ended before anything was seen of it"
 
 
@@ -32,10 +38,16 @@ class Launched:
 
 
 def seen_launched(
-    argv: Sequence[str], choice: Choice | None, *, threads: int = 0, to_stderr: bool = False
+    argv: Sequence[str],
+    choice: Choice | None,
+    *,
+    threads: int = 0,
+    to_stderr: bool = False,
+    reporter: Reporter = SILENT,
 ) -> Launched:
     """Run a program on our standard streams, or with its stdout on stderr (`to_stderr`), and watch
-    the program. Whatever fails on our side, the program runs. Raises `UsageError` for no program.
+    the program. Whatever fails on our side, the program runs. A notice says of a program that runs
+    long whether it is still watched. Raises `UsageError` for no program.
     """
     if not argv:
         raise UsageError("no program to run; expected its name and arguments")
@@ -53,15 +65,40 @@ def seen_launched(
         code = 127 if isinstance(error, FileNotFoundError) else 126
         return Launched(code, None, f"cannot run {argv[0]}: {error.strerror}")
     seen, trouble = None, ""
-    with signals_are_for(pid):
+    with signals_are_for(pid), _told_meanwhile(Path(argv[0]).name, reporter) as watched:
         try:
             seen = seen_here(pid, choice, threads)
         except AutofinityError as error:
             trouble = _ENDED if _has_ended(pid) else str(error)
         finally:
+            watched.set()
             _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     return Launched(code if code >= 0 else 128 - code, seen, trouble)
+
+
+@contextmanager
+def _told_meanwhile(name: str, reporter: Reporter) -> Iterator[threading.Event]:
+    """Give a notice after `_FIRST_S`, and every `_AGAIN_S`, for the time of the block; the event
+    says that the program has been watched. A bar would be in the way of what the program prints.
+    """
+    watched, ended = threading.Event(), threading.Event()
+    begin_s = time.monotonic()
+
+    def tell() -> None:
+        wait_s = _FIRST_S
+        while not ended.wait(wait_s):
+            wait_s = _AGAIN_S
+            what = "the advice follows when it ends" if watched.is_set() else "it is being watched"
+            reporter.notice(f"{name} has run for {time.monotonic() - begin_s:.0f} s; {what}")
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield watched
+    finally:
+        ended.set()
+        teller.join()
 
 
 def _has_ended(pid: int) -> bool:

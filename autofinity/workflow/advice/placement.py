@@ -128,7 +128,8 @@ def _of_the_policy(seen: Seen, policy: RulePolicy, chosen: Chosen) -> tuple[str,
     if seen.near:
         nodes = ", ".join(map(str, seen.kernel_nodes(sorted(seen.near))))
         evidence += (f"near {seen.device}: node {nodes} is preferred, in the same affinity",)
-    evidence += (f"policy: {seen.asked}", *_short(explanation_text(policy, chosen.why)))
+    said = explanation_text(policy, chosen.why, margins=False).splitlines()
+    evidence += (f"policy: {seen.asked}", *said[1:])
     if len(chosen.cores.cpus) < seen.threads:
         evidence += (
             f"{seen.threads} threads take turns: they share {len(chosen.cores.cpus)} cores, some "
@@ -150,15 +151,3 @@ def _of_the_policy(seen: Seen, policy: RulePolicy, chosen: Chosen) -> tuple[str,
             f"not final: a run looks again in {second.sampled_in.shown} before it moves threads",
         )
     return evidence
-
-
-def _short(explanation: str) -> tuple[str, ...]:
-    """Without the hint, which is said already, and what each value alone would change."""
-    lines = explanation.splitlines()[1:]
-    begin = next((at for at, line in enumerate(lines) if line.startswith("one value alone")), None)
-    if begin is None:
-        return tuple(lines)
-    end = begin + 1
-    while end < len(lines) and lines[end].startswith("  "):
-        end += 1
-    return (*lines[:begin], *lines[end:])

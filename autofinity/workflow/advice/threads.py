@@ -30,7 +30,7 @@ def thread_count(seen: Seen) -> Section:
         return Section(question, again, (why,), facts | {"why_not": why})
     read_gbs = misses * running * LINE_BYTES / 1e9
     facts["read_gbs"] = read_gbs
-    told = f"{seen.threads} threads read {read_gbs:.2f} GB/s from memory"
+    told = f"{seen.threads} threads read {_gbs_text(read_gbs)} from memory"
     if math.isnan(seen.node_gbs):
         why = "memory bandwidth is not known; measure it with `autofinity doctor --measure`"
         return Section(question, again, (told, why), facts | {"why_not": why})
@@ -48,13 +48,18 @@ def thread_count(seen: Seen) -> Section:
         f"{seen.topology.node_os_indices[at]}: {most_gbs:.1f} GB/s"
     )
     if used < SATURATED:
-        advice = "no more than memory can feed"
+        advice = "memory can feed all of them"
         why = f"memory is not saturated: it is from {SATURATED:.0%} of its bandwidth on"
         return Section(question, advice, (told,), facts | {"why_not": why})
     enough = max(1, round(running * SATURATED / used))
     facts["enough_threads"] = enough
     advice = f"memory is saturated: {enough} threads, or pages on more nodes, may do as well"
     return Section(question, advice, (told,), facts)
+
+
+def _gbs_text(gbs: float) -> str:
+    least = 0.01
+    return f"{gbs:.2f} GB/s" if gbs >= least else f"less than {least} GB/s"
 
 
 def _not_counted(seen: Seen) -> str:

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+import time
 
 import pytest
 
@@ -195,3 +196,19 @@ def test_a_printed_policy_shows_every_rule_and_the_default() -> None:
     assert "else spread (SLP)" in text
     assert "machine: box" in text and "k 4" in text
     assert "weight of a rule: of the training cases that it decides; wrong: of those with" in text
+
+
+def test_thousands_of_rules_are_explained_in_seconds() -> None:
+    draw = random.Random(5)
+    names = ("x", "y")
+
+    def rule() -> Rule:
+        lowers = [draw.random() for _ in names]
+        conditions = (Condition(n, low, low + 0.01) for n, low in zip(names, lowers, strict=True))
+        return Rule(tuple(conditions), draw.choice(HINTS[:3]))
+
+    policy = RulePolicy(names, {}, tuple(rule() for _ in range(5000)), HINTS[0])
+    start_s = time.process_time()
+    why = explain(policy, {"x": 0.5, "y": 0.5})
+    assert time.process_time() - start_s < 5
+    assert why.nearest is not None and len(why.margins) == 2

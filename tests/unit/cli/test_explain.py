@@ -73,3 +73,46 @@ def test_a_trial_whose_speed_is_not_known_says_so() -> None:
     words = ["--second", "instructions=3e9", "--trial", "instructions=nan"]
     done = CliRunner().invoke(cli, ["explain", "any-machine", "--sample", SAMPLE, *words])
     assert "a speed is not known; threads return" in done.stdout
+
+
+SECOND, TRIAL = ("--second", "instructions=1.1e9"), ("--trial", "instructions=1.2e9")
+
+
+def text(*words: str) -> list[str]:
+    done = CliRunner().invoke(cli, ["explain", "any-machine", "--sample", SAMPLE, *words])
+    assert done.exit_code == 0, done.output
+    return done.stdout.splitlines()
+
+
+def test_each_of_several_looks_has_a_heading() -> None:
+    headings = [line for line in text(*SECOND, *TRIAL) if not line.startswith(" ")]
+    assert headings == [
+        "final answer: few-sockets-own-caches (sLP)",
+        "first look, in spread (SLP):",
+        "whatever the hint, look again in few-sockets-shared-caches (slP):",
+        "trial of few-sockets-own-caches (sLP):",
+    ]
+
+
+def test_a_change_that_leads_to_the_runner_up_is_said_once() -> None:
+    (change,) = [line for line in text(*SECOND) if "speed_gain <=" in line]
+    assert "one value alone would change the hint: speed_gain <= 0.9901" in change
+    assert [line.strip() for line in text(*SECOND) if "runner-up" in line][1] == (
+        "runner-up: spread (SLP), 9.99 % away"
+    )
+
+
+def test_only_counters_that_a_look_uses_are_missing_from_it() -> None:
+    few = ["explain", "any-machine", "--sample", "instructions=1e9", *SECOND]
+    said = CliRunner().invoke(cli, few).stdout
+    assert said.count("not measured: ") == 1
+    assert "  not measured: cache_to_cache_transfers_other_llc, llc_requests; no" in said
+    nothing = CliRunner().invoke(cli, ["explain", "any-machine", "-s", SAMPLE[17:], *SECOND]).stdout
+    assert "not measured: start.instructions" in nothing
+
+
+def test_json_has_the_speed_of_a_trial() -> None:
+    assert explained(*SECOND)["trial"] is None
+    trial = explained(*SECOND, *TRIAL)["trial"]
+    assert trial.pop("speed_gain") == pytest.approx(1.2 / 1.1)
+    assert trial == {"hint": "sLP", "faster": 1.01, "stays": True}

@@ -35,3 +35,8 @@ def test_all_of_them_are_named_at_once() -> None:
 def test_a_given_policy_needs_no_work_folder_there() -> None:
     said = refusal("evaluate", "-m", "any", "--policy", "any-machine", "--work", "w")
     assert said.startswith("--work: ")
+
+
+def test_it_needs_observations_and_says_so_before_any_work() -> None:
+    said = refusal("evaluate", "-m", "any", "--observations", "none")
+    assert "got --observations none, expected a folder" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,3 +79,6 @@ def test_the_last_answer_comes_first_and_a_trial_that_decided_is_named(
     assert said[2] == f"final answer: {hint.shown}"
     decided = "a trial of few-sockets-own-caches (sLP) decided; the sample of the trial is not on"
     assert any(line.startswith(decided) for line in said) == tried
+    document = json.loads("\n".join(lines("explain", "last", "--db", db, "--json")))
+    assert document["tried"] == (str(hint) if tried else None)
+    assert document["second"]["hint"] == str(PACKED)

@@ -151,3 +151,13 @@ def test_labels_and_help_of_any_text_are_read_back_as_they_were() -> None:
     assert family.samples[0].labels == {"uid": odd}
     with pytest.raises(ValueError, match="expected the end of a"):
         open_metrics_text([Gauge("a", "help", [], "seconds")])
+
+
+@pytest.mark.parametrize("target", [".", "none/file"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_database_is_read(
+    tmp_path: Path, target: str
+) -> None:
+    (tmp_path / "db").write_text("no database")
+    done = write("--db", tmp_path / "db", "--metrics", tmp_path / target)
+    assert done.exit_code == 2
+    assert "Invalid value for '--metrics'" in done.output

@@ -30,6 +30,7 @@ from autofinity.model.policy import (
 )
 from autofinity.model.ratios import Ratio
 from autofinity.policy import files
+from autofinity.policy.readable import policy_text
 from autofinity.policy.reading import MOST_THREADS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -138,12 +139,16 @@ def test_a_policy_of_an_earlier_version_is_read_and_written_as_it_was(
     assert json.loads(files.dumps(old)) == document
 
 
-def test_bounds_of_a_trial_of_version_6_are_read_and_dropped() -> None:
+def test_bounds_of_a_trial_of_version_6_are_read_dropped_and_shown_as_not_used() -> None:
     document = json.loads(files.dumps(sample_policy()))
     trying(document, above=0.8, upto=1.5)
     document["version"] = 6
     read = files.loads(json.dumps(document).encode())
     assert (read.version, read.trial) == (POLICY_VERSION, Trial(HINTS[4], 1.01))
+    (said,) = [line for line in policy_text(read).splitlines() if "not used" in line]
+    assert "0.8 < speed <= 1.5" in said
+    written = files.loads(files.dumps(read).encode())
+    assert (written, "not used" in policy_text(written)) == (read, False)
 
 
 def a_second_look(**other: object) -> dict[str, object]:

@@ -9,10 +9,12 @@ import pytest
 from told import Told
 
 from autofinity.capture.suite_capture import capture_suite
+from autofinity.model.errors import LearningError, UsageError
 from autofinity.resources import shipped
 from autofinity.store.observations import read
 from autofinity.trace.manifest import Suite, load_suite
 from autofinity.workflow.capture import capture
+from autofinity.workflow.evaluate import evaluate
 from autofinity.workflow.profile import cost_text, estimate, gather, keep, long_work_text
 from autofinity.workflow.wanted import Wanted, observations_folder
 
@@ -88,3 +90,27 @@ def test_no_hours_are_made_up_where_no_run_was_tried_beforehand() -> None:
     assert long_work_text(unknown, jobs=2) is None
     assert cost_text(3, unknown) == "up to 3 runs, of unknown length"
     assert cost_text(3, 90.0) == "up to 3 runs, about 1.5 CPU minutes"
+
+
+@pytest.mark.parametrize("affinities", ["1", "screen:1"])
+def test_fewer_affinities_than_the_hints_have_are_refused_before_any_capture(
+    wanted: Wanted, affinities: str
+) -> None:
+    told = Told()
+    few = replace(wanted, affinities=affinities)
+    with pytest.raises(UsageError, match=f"--affinities {affinities}: the hints alone have"):
+        gather(few, told)
+    with pytest.raises(UsageError, match="best matches for 2 threads"):
+        evaluate(replace(few, threads=(1,)), train_threads=(2,), reporter=told)
+    assert told.work == []
+
+
+def test_runs_that_fail_for_one_reason_are_one_notice_with_their_number(wanted: Wanted) -> None:
+    told = Told()
+    with pytest.raises(LearningError, match="all 4 runs failed"):
+        gather(replace(wanted, period_us=1e9, page_seeds=2, affinities="hints"), told)
+    failed = [notice for notice in told.notices if "runs failed" in notice]
+    assert failed == [
+        "4 runs failed (keysearch 4): the program ended before one sample period of 1000000.000 ms "
+        "was over; use a larger input or a shorter --period"
+    ]
