@@ -253,9 +253,7 @@ class Journal:
         if hint is None or not header.policy or state.unasked:
             return
         threads = self._threads(state)
-        # A hint that was known is on record already.
-        if state.sample is not None or state.decision is not None:
-            database.remember_hint(header.program, threads, hint, header.policy)
+        database.remember_hint(header.program, threads, hint, header.policy)
         # Cores chosen beside other runs are no answer for a start on a free machine, and cores
         # chosen near a device none for a start without one.
         elsewhere = state.crowded or header.divided or header.near

@@ -122,16 +122,13 @@ class BehaviourDB:
             )
 
     def remember_hint(self, program: str, threads: int, hint: Hint, policy: str) -> None:
-        """Store a policy's answer for the present sample. Raises `StoreError` without a sample."""
+        """Store a policy's answer for the present sample; without a sample of so many threads,
+        nothing is stored.
+        """
         with self.session.statement() as connection:
-            changed = connection.execute(
+            connection.execute(
                 "UPDATE behaviour SET hint = ?, policy = ? WHERE program = ? AND threads = ?",
                 (str(hint), policy, program, threads),
-            ).rowcount
-        if not changed:
-            raise StoreError(
-                f"there is no sample of program {program[:12]} with {threads} threads to keep a "
-                "hint for; sample it first"
             )
 
     def remember_observation(

@@ -122,15 +122,15 @@ def run_now(text: str, db: Path) -> RunNow:
         if text == LAST:
             _refuse_earlier(run, latest_short_run(db))
         alive = run.ended is None and process_of(run).alive
-        known = bool(run.hint) and not run.sample
-        sample = run.sample
-        if known:
+        sample, known = run.sample, False
+        if run.hint and not run.sample:
             rows = (
                 row.sample
                 for row in database.programs()
                 if (row.program, row.threads) == (run.program, run.threads)
             )
             sample = next(rows, {})
+            known = bool(sample)  # an answer without any sample was asked for no counter
         others = _others(run, live_runs(database)) if alive else ()
         threads = threads_now(run, database.masks.of_run(run.id)) if alive else ()
         observed = tuple(each for each in database.observations() if each.run == run.id)

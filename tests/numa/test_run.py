@@ -26,11 +26,17 @@ def test_threads_of_a_program_are_bound_to_one_node_as_the_policy_says(
 ) -> None:
     options = ("--threads", str(THREADS), "--bind", "core", "--period", "0.5s")
     program = (programs / "workers", str(THREADS), "3000")
-    with run.lasting("--policy", policy_of(PACKED), *options, "--", *program) as process:
-        assert run.eventually(lambda: len(set(nodes_used(computing(process.pid), topology))) == 1)
+
+    def a_core_each_on_one_node() -> bool:
         masks = computing(process.pid)
-        assert [len(mask) for mask in masks] == [1] * THREADS
-        assert len(set(masks)) == THREADS
+        return (
+            [len(mask) for mask in masks] == [1] * THREADS
+            and len(set(masks)) == THREADS
+            and len(set(nodes_used(masks, topology))) == 1
+        )
+
+    with run.lasting("--policy", policy_of(PACKED), *options, "--", *program) as process:
+        assert run.eventually(a_core_each_on_one_node), computing(process.pid)
 
 
 def test_pages_go_along_to_the_node_that_all_threads_are_sent_to(
@@ -38,17 +44,21 @@ def test_pages_go_along_to_the_node_that_all_threads_are_sent_to(
 ) -> None:
     options = ("--threads", str(THREADS), "--bind", "core", "--period", "0.5s")
     program = (programs / "workers", str(THREADS), "3000", "2")
+
+    def notes() -> str:
+        last = run.last()
+        return last.notes if last is not None else ""
+
     with run.lasting("--policy", policy_of(PACKED), *options, "--", *program) as process:
 
         def followed() -> bool:
             nodes = set(nodes_used(computing(process.pid), topology))
             found = memory_of([process.pid], topology.node_os_indices)
-            return len(nodes) == 1 and found is not None and found.share(nodes.pop()) > 0.95
+            on_one = len(nodes) == 1 and found is not None and found.share(nodes.pop()) > 0.95
+            return on_one and "pages were moved to their threads" in notes()
 
-        assert run.eventually(followed)
-        notes = run.last().notes
-    assert "left behind is" in notes
-    assert "pages were moved to their threads" in notes
+        assert run.eventually(followed), notes()
+        assert "left behind is" in notes()
 
 
 def test_a_program_within_a_cpuset_is_placed_within_it(

@@ -1,6 +1,7 @@
 // N threads compute a sixth of the time for S seconds: workers N S [MIB]. A sixth counts as
-// computing, and leaves an emulated machine to whoever watches. Each has so many MiB of its own,
-// which it touches first on a CPU of another part of the machine.
+// computing, and leaves an emulated machine to whoever watches. All compute at once, as a team that
+// meets at barriers, so that each wants a core. Each has so many MiB of its own, which it touches
+// first on a CPU of another part of the machine.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -36,9 +37,16 @@ static void touch_far_from_others(long number) {
     sched_setaffinity(0, sizeof before, &before);
 }
 
+static void sleep_until_all_begin(void) {
+    const double period = (BURST_MS + PAUSE_MS) * 1e-3;
+    double next = ((double)(long)(now() / period) + 1) * period;
+    struct timespec t = {(time_t)next, (long)((next - (double)(time_t)next) * 1e9)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
 static void* compute(void* number) {
     touch_far_from_others((long)number);
-    for (double end = now() + seconds; now() < end; usleep(PAUSE_MS * 1000)) {
+    for (double end = now() + seconds; now() < end; sleep_until_all_begin()) {
         for (double pause = now() + BURST_MS * 1e-3; now() < pause;) {
             for (volatile int i = 0; i < STEPS; i++) continue;
         }

@@ -13,7 +13,9 @@ import pytest
 from live_masks import allowed, fake_sysfs, masks_of
 
 from autofinity.linux.cpu_lists import format_cpu_list
-from autofinity.model.affinity import HINTS
+from autofinity.model.affinity import HINTS, PACKED
+from autofinity.model.policy import RulePolicy
+from autofinity.policy.files import save
 from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
@@ -117,6 +119,19 @@ def test_an_explained_run_tells_rule_masks_and_who_else_pins(
     busy = {thread for look in looks for thread, each in look["counts"].items() if each}
     assert {"1", "2"} <= busy
     assert ask(run, "explain", "last")["threads"] == []
+
+
+@two_cpus
+def test_a_run_by_a_policy_without_counters_is_recorded_to_its_end_and_its_hint_was_not_known(
+    run: Runner, spinner: Path, tmp_path: Path
+) -> None:
+    policy = tmp_path / "one-answer.json"
+    save(RulePolicy((), {}, (), PACKED), policy)
+    with run.lasting("--policy", policy, "--bind", "core", "--", spinner, "2", "300"):
+        assert run.eventually(lambda: placed(run))
+    assert run.eventually(lambda: (found := run.last()) and found.ended)
+    told = ask(run, "explain", "last")
+    assert (told["decision"]["hint"], told["hint_was_known"]) == ("slp", False)
 
 
 @two_cpus

@@ -34,9 +34,10 @@ class Chosen:
 
 def chosen_of(seen: Seen) -> Chosen | None:
     """None where the policy was not asked, or the threads find no room."""
-    if seen.policy is None or seen.state.decision is None or seen.state.sample is None:
+    if seen.policy is None or seen.state.decision is None:
         return None
-    sample = seen.state.sample.values
+    # A policy that asks for no counter has answered without a sample.
+    sample = seen.state.sample.values if seen.state.sample is not None else {}
     why = explain(
         seen.policy, {name: sample[name] for name in seen.policy.counters if name in sample}
     )
@@ -105,9 +106,7 @@ def _watched(seen: Seen) -> tuple[str, ...]:
 
 
 def _left_alone(seen: Seen, facts: dict[str, object], evidence: tuple[str, ...]) -> Section:
-    sampled = seen.state.decision is not None and seen.state.sample is not None
-    no_room = f"there are too few CPUs for {seen.placed} threads"
-    why = seen.undecided or (no_room if sampled else "the looks gave no sample to decide by")
+    why = seen.undecided or f"there are too few CPUs for {seen.placed} threads"
     return Section(
         "placement",
         "leave the threads where the system puts them",

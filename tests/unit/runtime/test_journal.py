@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
 from autofinity.model.counters import Behaviour
+from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.decisions import read_decisions
@@ -95,6 +99,28 @@ def test_without_binding_no_later_start_is_bound_either(tmp_path: Path) -> None:
     journal.saw(*decided(), TURN, None)
     journal.end({})
     assert not (tmp_path / "decisions").exists()
+
+
+@pytest.mark.parametrize("sampled", [False, True], ids=["no sample", "of other threads"])
+def test_rows_that_follow_an_answer_without_a_sample_of_these_threads_are_written(
+    tmp_path: Path, sampled: bool
+) -> None:
+    before, after = decided()
+    if sampled:
+        before = replace(before, placed=(1, 2, 3), sample=after.sample)
+    else:
+        decision = Decision(PACKED, None, math.inf, None)
+        after = replace(after, sample=None, decision=decision)
+    journal = Journal(tmp_path / "db", header())
+    journal.saw(LiveState(), before, TURN, None)
+    journal.saw(before, after, TURN, Outcome(2, 0))
+    journal.note("another note")
+    journal.end({"cycles": 9})
+    with BehaviourDB.open(tmp_path / "db") as database:
+        (run,) = database.runs()
+    assert (run.phase, run.notes, run.totals) == ("ended", "a note\nanother note", {"cycles": 9})
+    assert read_decisions(tmp_path / "decisions")[0].hint == PACKED
+    assert not (tmp_path / "monitor.log").exists()
 
 
 def test_rows_wait_for_a_lock_and_are_written_in_order(tmp_path: Path) -> None:

@@ -65,9 +65,11 @@ def test_thread_counts_are_apart(tmp_path: Path) -> None:
         assert database.hint("k", 3, "p") is None
 
 
-def test_a_hint_without_a_sample_is_an_error(tmp_path: Path) -> None:
-    with filled(tmp_path / "db", 1) as database, pytest.raises(StoreError, match="no sample"):
+def test_a_hint_without_a_sample_is_not_kept(tmp_path: Path) -> None:
+    with filled(tmp_path / "db", 1) as database:
         database.remember_hint("k", 9, PACKED, "p")
+        assert database.hint("k", 9, "p") is None
+        assert [known.threads for known in database.programs()] == [1]
 
 
 def observed(database: BehaviourDB, rows: int, tier: str = "hardware counters") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from advised import MIB, ONE_NODE, TWO_NODES, sampled, seen
@@ -49,6 +50,13 @@ def test_a_decided_program_is_told_its_cores_and_how_to_start_there() -> None:
     assert "taskset -c 0,1,2,3 PROGRAM" in found.evidence
     assert "4 threads were seen, on CPUs 0-1,4-5" in found.evidence
     assert found.facts["final"] is True
+
+
+def test_a_policy_that_asks_for_no_sample_is_answered_by_without_one() -> None:
+    decided = sampled(PACKED)
+    one = seen(**{**decided, "state": replace(decided["state"], sample=None)})  # type: ignore[type-var]
+    assert advice_on(one)[0].facts["hint"] == "slp"
+    assert placement(one, chosen_of(one)).facts["cpus"] == [0, 1, 2, 3]
 
 
 def test_ranks_like_the_one_that_was_seen_get_disjoint_places_by_its_hint() -> None:
