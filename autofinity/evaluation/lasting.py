@@ -1,7 +1,6 @@
-"""Runs that stand for a minute: a region of interest is repeated, and a repeat that differs from the
-one before is replayed only.
+"""Runs of a minute: a region of interest is repeated, and only repeats that differ are replayed.
 
-    threads move ─► repeats are replayed until two take the same time ═══ the last is played on ═══ …
+    threads move ─► repeats are replayed until two take the same time ═══ the last is played on ═══
 
 A region of the training programs takes a millisecond to a tenth of a second, and a minute of it is
 hours of simulating. The work of a program repeats, so a repeat in the same places with warm caches
@@ -167,7 +166,7 @@ class LastingProcess:
         return record.length_ns / float(record.repeats[-1]) if record else math.nan
 
     def advance(self, duration_ns: int) -> Interval:
-        """The program `duration_ns` later, or when its repeats are done. Raises `SimulationError`."""
+        """Let the program run, at most until its repeats are done. Raises `SimulationError`."""
         begin_ns, end_ns = self.now_ns, self.now_ns + duration_ns
         parts: list[Interval] = []
         while self._record is None and self.now_ns < end_ns and self.done < self._repeats:
@@ -259,7 +258,7 @@ def region_of(process: ShowsMemory) -> float:
 
 
 def _counts(interval: Interval) -> _Floats:
-    """[threads x counters]"""
+    """Counts of all threads, [threads x counters]."""
     return np.array([[*each.counts.values()] for each in interval.samples], dtype=float).ravel()
 
 

@@ -141,12 +141,6 @@ class PagesFollow:
             return None
         return [pus[cpus[number]].node for number in numbers]
 
-    @property
-    def busy(self) -> bool:
-        """Whether pages are being moved, or their location is still to be found."""
-        placed = self._placed
-        return self._moves.under_way or (placed is not None and placed.found is None)
-
     def _weigh(self, placed: _Placed, state: LiveState, now: Sequence[int], now_ns: int) -> None:
         for_ns = now_ns - placed.since_ns
         # A look at all pages is slow with much memory: such looks get ever rarer.

@@ -1,5 +1,5 @@
-"""A program on a simulated machine for a minute: under the operating system, with each hint from the
-start, and with decisions within the run, all costs included.
+"""A program on a simulated machine for a minute: under the operating system, with each hint from
+the start, and with decisions within the run, all costs included.
 
 The best hint of the first seed, packed, distributed and the policy's answer run with every seed,
 since page colours alone move a run by up to a twentieth; times are compared by their medians. Other

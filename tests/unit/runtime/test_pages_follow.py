@@ -114,7 +114,7 @@ def test_pages_follow_at_once_where_a_minute_of_remote_reads_costs_more_than_mov
     program.look(packed, (0, 2))
     program.look(packed, (0, 1), 0.1)
     assert set(program.nodes.values()) == {0}
-    assert not program.follow.busy
+    assert program.told[-1] == "500 pages were moved to their threads"
 
 
 def test_pages_that_the_rest_of_a_minute_does_not_pay_for_stay_until_they_have_cost_as_much() -> (
@@ -128,8 +128,8 @@ def test_pages_that_the_rest_of_a_minute_does_not_pay_for_stay_until_they_have_c
         packed = program.placed(0, 1)
         program.look(packed, (0, 2), 0.1)
         program.look(packed, (0, 1), 0.1)
-    assert early.moved and early.follow.busy
-    assert not late.moved and not late.follow.busy
+    assert early.moved
+    assert not late.moved
     late.look(late.placed(0, 1), (0, 1), 70)
     assert late.moved
 
@@ -196,6 +196,20 @@ def test_pages_go_back_as_far_as_the_threads_do_after_a_trial() -> None:
         assert list(program.nodes.values()).count(1) == on_node_1
         program.look(program.state, answer)
         assert program.told == ["left behind is 0% of its memory (3.9 MiB)"]
+
+
+def test_pages_go_to_a_trial_from_home_where_those_of_several_threads_are_on_one_node() -> None:
+    """Thread 1 leaves node 0, to which both threads' pages came along: only at home are its own
+    pages known.
+    """
+    program = looked_at_packed((500, 500))
+    tried = replace(program.placed(0, 2), phase="settling", again=True)
+    program.look(tried, (0, 1), 0.1, Outcome(2, 0))
+    assert [page for page, node in program.nodes.items() if node == 1] == list(range(501, 1001))
+    program.look(program.placed(0, 1), (0, 2), 0.1, Outcome(2, 0))
+    program.look(program.state, (0, 1), 60)
+    program.look(program.state, (0, 1), 60)
+    assert set(program.nodes.values()) == {0}
 
 
 def test_pages_go_back_when_a_trial_is_taken_back() -> None:

@@ -184,8 +184,9 @@ def test_a_clear_answer_comes_from_a_fifth_of_a_second() -> None:
     program = Program(steadily(MERGING))
     run(program)
     spread_s, packed_s = (at_s for at_s, _, _ in program.applied)
-    assert packed_s - spread_s == pytest.approx(SETTLE_S + 0.2)
-    assert LOOK_S == pytest.approx(0.2 / 4)
+    sampled_s = packed_s - spread_s - SETTLE_S
+    assert sampled_s == pytest.approx(0.2)
+    assert sampled_s == pytest.approx(4 * LOOK_S)
 
 
 def test_a_sample_is_repeated_while_its_margin_is_within_its_own_scatter() -> None:
