@@ -132,7 +132,8 @@ class _Course:
 def _between(marks: _Floats, sums: _Floats, at: float) -> _Floats:
     """Row of `sums` at a point between two marks, with even progress assumed between them."""
     after = int(np.clip(np.searchsorted(marks, at), 1, len(marks) - 1))
-    share = (at - marks[after - 1]) / (marks[after] - marks[after - 1])
+    length = marks[after] - marks[after - 1]
+    share = (at - marks[after - 1]) / length if length > 0 else 1.0  # a look without progress
     row: _Floats = sums[after - 1] + share * (sums[after] - sums[after - 1])
     return row
 
