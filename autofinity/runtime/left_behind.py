@@ -40,11 +40,6 @@ class LeftBehind:
         return left / self.total_bytes if self.total_bytes else 0.0
 
     @property
-    def mixed(self) -> bool:
-        """Whether some bytes cannot follow, since pages of other threads are among them."""
-        return self.one_node is not None or self.bytes_left.keys() != self.belongs.keys()
-
-    @property
     def bytes_to_move(self) -> int:
         """Bytes that are to follow the threads."""
         return sum(self.bytes_left[node] for node in self.belongs)

@@ -1,4 +1,11 @@
-"""Pages that move to other nodes in batches, and back again, as far as a mark."""
+"""Pages that move to other nodes in batches, and to yet other nodes or home again.
+
+    home ──► {node 1: (0,)} ──► {1: (2,), 3: (0,)} ──► home
+             a view: home node of pages → nodes where they are, in turns
+
+Pages keep their home, the node where they were first found, until moves are final. So pages of
+several homes on one node can be distinguished, and each page goes straight from view to view.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +14,22 @@ from collections.abc import Iterator, Mapping
 from autofinity.ports import MovePages, ShowsMemory
 
 _REMEMBERED = 1 << 16
-"""Largest number of pages that may go back: their list is the monitor's memory."""
+"""Largest number of pages whose home is remembered: their list is the monitor's memory."""
+
+type View = Mapping[int, tuple[int, ...]]
 
 
 class PageMoves:
-    """Moves of pages from nodes to nodes; moves are remembered until they are final."""
+    """Moves of pages from view to view; homes are remembered until moves are final."""
 
     def __init__(self, process: ShowsMemory) -> None:
         self._process = process
-        self._left: Iterator[tuple[tuple[int, ...], int]] | None = None
-        self._belongs: Mapping[int, tuple[int, ...]] = {}
-        self._came_from: list[tuple[tuple[int, ...], int]] = []
+        self._left: Iterator[tuple[tuple[int, ...], tuple[int, ...]]] | None = None
+        self._homes: list[tuple[tuple[int, ...], int]] = []
         self._remembered = 0
+        self.view: View = {}
+        """Where pages are, or move to now; those of other homes are at home."""
+        self._reached = True
         self.moved = 0
         """Number of pages moved since the last `begin`."""
         self.stayed = 0
@@ -28,15 +39,13 @@ class PageMoves:
         """Whether some pages are still to be moved."""
         return self._left is not None
 
-    @property
-    def mark(self) -> int:
-        """Number of moves so far that may still be undone, for `back`."""
-        return len(self._came_from)
-
-    def begin(self, belongs: Mapping[int, tuple[int, ...]]) -> None:
-        """Begin to move the pages of each of these nodes to other nodes, in turns."""
-        self._belongs = belongs
-        self._left = self._batches()
+    def begin(self, view: View) -> None:
+        """Begin to move pages into a view: in an order in which each node is emptied before pages
+        come to it, where its own pages leave it.
+        """
+        was: View | None = self.view if self._reached else None
+        self._left = self._batches(was, view)
+        self.view, self._reached = view, False
         self.moved = self.stayed = 0
 
     def go_on(self, batches: int) -> None:
@@ -45,19 +54,15 @@ class PageMoves:
         """
         before = self.moved
         for _ in range(batches):
-            pages, node = next(self._left or iter(()), ((), -1))
-            if node < 0:
-                self._left = None
+            pages, nodes = next(self._left or iter(()), ((), ()))
+            if not nodes:
+                self._left, self._reached = None, True
                 return
-            turns = self._belongs[node]
             outcome = self._process.apply(
-                (MovePages(pages, tuple(turns[page % len(turns)] for page in pages)),)
+                (MovePages(pages, tuple(nodes[page % len(nodes)] for page in pages)),)
             )
             self.moved += outcome.done
             self.stayed += len(pages) - outcome.done
-            if self._remembered <= _REMEMBERED:
-                self._came_from.append((pages, node))
-                self._remembered += len(pages)
         if self.moved == before and self.stayed:  # not permitted, or there is no room
             self._left = None
 
@@ -65,20 +70,36 @@ class PageMoves:
         """Stop; pages that were not moved yet stay."""
         self._left = None
 
-    def back(self, mark: int) -> None:
-        """Move the remembered pages back to where they were at the mark; the others stay."""
+    def back(self, view: View) -> None:
+        """Move the pages whose homes are known into an earlier view, all at once."""
+        for pages, home in self._homes:
+            nodes = view.get(home, (home,))
+            if not self._reached or nodes != self.view.get(home, (home,)):
+                at = tuple(nodes[page % len(nodes)] for page in pages)
+                self._process.apply((MovePages(pages, at),))
         self.stop()
-        while len(self._came_from) > mark:  # those that moved twice end where they were
-            pages, node = self._came_from.pop()
-            self._process.apply((MovePages(pages, (node,) * len(pages)),))
-            self._remembered -= len(pages)
+        self.view, self._reached = view, True
 
     def final(self) -> None:
-        """Make the moves final: moved pages stay where they are."""
-        self._came_from, self._remembered = [], 0
+        """Make the moves final: where pages are is their home now."""
+        self._homes, self._remembered = [], 0
+        self.view, self._reached = {}, True
 
-    def _batches(self) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Batches of pages to move, each with the node that they come from."""
-        for node in self._belongs:
-            for pages in self._process.pages_on(node):
-                yield tuple(pages), node
+    def _batches(
+        self, was: View | None, view: View
+    ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Batches of pages to move, each with the nodes that they go to in turns."""
+        for pages, home in tuple(self._homes):
+            nodes = view.get(home, (home,))
+            if was is None or nodes != was.get(home, (home,)):
+                yield pages, nodes
+        guests = {page for pages, _ in self._homes for page in pages}
+        for home, nodes in view.items():
+            for found in self._process.pages_on(home):
+                own = tuple(page for page in found if page not in guests)
+                if not own:
+                    continue
+                if self._remembered <= _REMEMBERED:
+                    self._homes.append((own, home))
+                    self._remembered += len(own)
+                yield own, nodes

@@ -26,14 +26,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from autofinity.model.memory import FAR_READS, MOVED_BYTES_PER_S, REMOTE_READ_NS
+from autofinity.model.memory import FAR_READS, MOVED_BYTES_PER_S, REMOTE_READ_NS, MemoryByNode
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval, Outcome, ShowsMemory
 from autofinity.runtime.follower import guarded
 from autofinity.runtime.left_behind import LeftBehind, left_behind
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import SHARE
-from autofinity.runtime.page_moves import PageMoves
+from autofinity.runtime.page_moves import PageMoves, View
 
 ASSUMED_LOSS = 0.1
 """Share of its time that a program with only remote pages loses, where misses are not known."""
@@ -63,8 +63,8 @@ class _Followed:
 
     seats: object
     homes_before: dict[int, int]
-    mark: int
-    """Mark of the moves before these."""
+    memory_before: MemoryByNode | None
+    view_before: View
 
 
 class PagesFollow:
@@ -157,7 +157,8 @@ class PagesFollow:
         if not found.belongs:
             placed.over = True
         elif self._pays(found, state, for_ns, now_ns):
-            self._follow(state, found)
+            view = _after(self._moves.view, found.belongs)
+            self._follow(state, view, self._process.memory())
             self._move_some(state, now)
 
     def _pays(self, found: LeftBehind, state: LiveState, for_ns: int, now_ns: int) -> bool:
@@ -180,16 +181,8 @@ class PagesFollow:
             self._stay()
         while self._trail and self._trail[-1].seats != seats:
             followed = self._trail.pop()
-            self._moves.back(followed.mark)
+            self._moves.back(followed.view_before)
             self._homes = dict(followed.homes_before)
-
-    def _go_home(self) -> None:
-        """Move pages back to where threads touched them: on a node that several threads came to,
-        their pages cannot be distinguished.
-        """
-        self._moves.back(self._trail[0].mark)
-        self._homes = dict(self._trail[0].homes_before)
-        self._trail.clear()
 
     def _stay(self) -> None:
         """Pages do not go back any more."""
@@ -202,22 +195,26 @@ class PagesFollow:
         now = [pus[cpu].node for cpu in state.seats]
         if len(now) != len(state.placed) or not self._homes.keys() >= set(state.placed):
             return
-        found = self._look(state, now)
-        if found is not None and self._trail and found.mixed:
-            self._go_home()
-            found = self._look(state, now)
-        if found is None or found.bytes_to_move > COME_ALONG_BYTES:
+        # At home the pages of threads are distinguished best.
+        at_home = self._trail[0] if self._trail else None
+        homes = at_home.homes_before if at_home else self._homes
+        memory = at_home.memory_before if at_home else self._process.memory()
+        if memory is None:
             return
-        self._follow(state, found)
+        found = left_behind(memory, [homes[number] for number in state.placed], now)
+        if found.bytes_to_move > COME_ALONG_BYTES:
+            return
+        self._follow(state, found.belongs, memory)
         while self._moves.under_way:
             self._moves.go_on(_BATCHES_A_LOOK)
+        self._homes = dict(homes)
         if found.belongs:
             self._homes.update(zip(state.placed, now, strict=True))
 
-    def _follow(self, state: LiveState, found: LeftBehind) -> None:
+    def _follow(self, state: LiveState, view: View, memory: MemoryByNode | None) -> None:
         seats = state.placed, state.seats
-        self._trail.append(_Followed(seats, dict(self._homes), self._moves.mark))
-        self._moves.begin(found.belongs)
+        self._trail.append(_Followed(seats, dict(self._homes), memory, self._moves.view))
+        self._moves.begin(view)
 
     def _move_some(self, state: LiveState, now: Sequence[int]) -> None:
         self._moves.go_on(_BATCHES_A_LOOK)
@@ -228,6 +225,14 @@ class PagesFollow:
         self._homes.update(zip(state.placed, now, strict=True))
         stayed = f"; {self._moves.stayed} could not be moved" if self._moves.stayed else ""
         self._tell(f"{self._moves.moved} pages were moved to their threads{stayed}")
+
+
+def _after(view: View, belongs: View) -> View:
+    """The view in which pages go on from where they are in a view."""
+    return {**belongs} | {
+        home: tuple(then for node in nodes for then in belongs.get(node, (node,)))
+        for home, nodes in view.items()
+    }
 
 
 def _lost_s(found: LeftBehind, state: LiveState, for_ns: float) -> float:

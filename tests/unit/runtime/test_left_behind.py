@@ -13,7 +13,6 @@ def test_all_memory_belongs_on_the_one_node_that_all_threads_are_on() -> None:
     assert found.bytes_left == {0: 10, 2: 30, 3: 40}
     assert found.belongs == {0: (1,), 2: (1,), 3: (1,)}
     assert found.share == 0.8
-    assert not found.mixed
     assert found.bytes_to_move == 80
 
 
@@ -21,7 +20,6 @@ def test_pages_follow_only_when_all_threads_of_their_node_have_left_it() -> None
     found = left_behind(MemoryByNode((40, 40, 40, 0)), [0, 0, 1, 1, 2], [1, 3, 1, 2, 2])
     assert found.bytes_left == {0: 40, 1: 20}
     assert found.belongs == {0: (1, 3)}
-    assert found.mixed
     assert found.bytes_to_move == 40
     assert found.share == 0.5
 

@@ -207,9 +207,10 @@ def test_pages_go_to_a_trial_from_home_where_those_of_several_threads_are_on_one
     program.look(tried, (0, 1), 0.1, Outcome(2, 0))
     assert [page for page, node in program.nodes.items() if node == 1] == list(range(501, 1001))
     program.look(program.placed(0, 1), (0, 2), 0.1, Outcome(2, 0))
-    program.look(program.state, (0, 1), 60)
-    program.look(program.state, (0, 1), 60)
     assert set(program.nodes.values()) == {0}
+    assert sum(len(action.pages) for action in program.moved) == 3 * 500
+    program.look(program.state, (0, 1), 60)
+    assert program.told == ["left behind is 0% of its memory (3.9 MiB)"]
 
 
 def test_pages_go_back_when_a_trial_is_taken_back() -> None:

@@ -1,0 +1,113 @@
+"""Pages that move from view to view, and keep their homes until moves are final."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from autofinity.model.memory import MemoryByNode
+from autofinity.ports import Action, Interval, MovePages, Outcome
+from autofinity.runtime.page_moves import PageMoves, View
+
+EACH = 10
+
+
+class Pages:
+    """Ten pages on each of four nodes: 0 to 9 on node 0, and so on."""
+
+    def __init__(self) -> None:
+        self.nodes = {page: page // EACH for page in range(4 * EACH)}
+        self.moved: list[int] = []
+        self.refuses = False
+
+    def advance(self, duration_ns: int) -> Interval:
+        raise AssertionError("the loop's to call")
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        (action,) = actions
+        assert isinstance(action, MovePages)
+        if self.refuses:
+            return Outcome(0, len(action.pages), ("EPERM",))
+        self.moved += action.pages
+        self.nodes.update(zip(action.pages, action.nodes, strict=True))
+        return Outcome(len(action.pages), 0)
+
+    def memory(self) -> MemoryByNode | None:
+        raise AssertionError("not looked at")
+
+    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        yield [page for page, on in self.nodes.items() if on == node]
+
+    def by_home(self) -> Mapping[int, set[int]]:
+        """Nodes where the pages of each first node are."""
+        return {
+            home: {self.nodes[page] for page in range(home * EACH, (home + 1) * EACH)}
+            for home in range(4)
+        }
+
+
+PACKED: View = {1: (0,), 2: (0,), 3: (0,)}
+PAIRS: View = {1: (0,), 3: (2,)}
+
+
+def all_moved(moves: PageMoves, view: View) -> None:
+    moves.begin(view)
+    while moves.under_way:
+        moves.go_on(1)
+
+
+def test_pages_of_several_homes_on_one_node_go_on_to_nodes_of_their_own() -> None:
+    pages = Pages()
+    moves = PageMoves(pages)
+    all_moved(moves, PACKED)
+    assert pages.by_home() == {home: {0} for home in range(4)}
+    pages.moved.clear()
+    all_moved(moves, PAIRS)
+    assert pages.by_home() == {0: {0}, 1: {0}, 2: {2}, 3: {2}}
+    assert sorted(pages.moved) == list(range(20, 40))  # each straight, and no others
+
+
+def test_pages_go_back_to_an_earlier_view_and_home() -> None:
+    pages = Pages()
+    moves = PageMoves(pages)
+    all_moved(moves, PACKED)
+    all_moved(moves, PAIRS)
+    moves.back(PACKED)
+    assert pages.by_home() == {home: {0} for home in range(4)}
+    moves.back({})
+    assert pages.by_home() == {home: {home} for home in range(4)}
+
+
+def test_pages_that_left_no_node_before_leave_it_without_its_guests() -> None:
+    pages = Pages()
+    moves = PageMoves(pages)
+    all_moved(moves, PACKED)
+    all_moved(moves, {0: (3,)})
+    assert pages.by_home() == {0: {3}, 1: {1}, 2: {2}, 3: {3}}
+
+
+def test_pages_of_a_move_that_was_stopped_all_go_back() -> None:
+    pages = Pages()
+    moves = PageMoves(pages)
+    moves.begin(PACKED)
+    moves.go_on(2)
+    moves.stop()
+    assert len(pages.moved) == 2 * EACH
+    moves.back({})
+    assert pages.by_home() == {home: {home} for home in range(4)}
+
+
+def test_final_moves_make_where_pages_are_their_home() -> None:
+    pages = Pages()
+    moves = PageMoves(pages)
+    all_moved(moves, PAIRS)
+    moves.final()
+    moves.back({})
+    assert pages.by_home() == {0: {0}, 1: {0}, 2: {2}, 3: {2}}
+
+
+def test_a_move_that_is_refused_ends_and_says_how_many_stayed() -> None:
+    pages = Pages()
+    pages.refuses = True
+    moves = PageMoves(pages)
+    all_moved(moves, PACKED)
+    assert (moves.moved, moves.stayed) == (0, EACH)
