@@ -21,8 +21,9 @@ def replace_file(
     file or the new one, also after a crash; without `durable` (no fsync) only as long as the
     machine runs. A file that is not regular (a pipe) cannot be replaced and is written to, and so
     is an open file (/dev/stdout, /dev/fd/3), behind what is in it. A symbolic link stays, and its
-    target is replaced. A `private` file is its user's alone, whatever the umask, and replaces
-    anything, a link itself. Raises `OSError`, which names `path`; the old file is then kept.
+    target is replaced. The mode of the old file is kept. A `private` file is its user's alone,
+    whatever the umask, and replaces anything, a link itself. Raises `OSError`, which names `path`;
+    the old file is then kept.
     """
     data = content.encode() if isinstance(content, str) else content
     if not private and _is_written_to(path):
@@ -38,7 +39,11 @@ def replace_file(
     temporary = target.with_name(name)
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
+        mode = None if private else _mode(target)
+        begins = 0o666 if mode is None and not private else 0o600
+        with os.fdopen(os.open(temporary, flags, begins), "wb") as stream:
+            if mode is not None:
+                os.fchmod(stream.fileno(), mode)
             if private:
                 os.fchmod(stream.fileno(), 0o600)  # a umask may have left less
             stream.write(data)
@@ -77,6 +82,14 @@ def check_replaceable(path: Path) -> None:
     except OSError as error:
         error.filename = str(path)
         raise
+
+
+def _mode(path: Path) -> int | None:
+    """Who may read and write an existing file; None where there is none."""
+    try:
+        return path.stat().st_mode & 0o777
+    except OSError:
+        return None
 
 
 def _target(path: Path) -> Path:

@@ -87,6 +87,8 @@ def tell(request: Request) -> None:
             "; threads that share are placed together once page faults show sharing"
             * sharing_shows(request, topology)
         )
+    elif hint is None and not policy.counters:
+        decides = f"{policy.default.shown}, the one answer of the policy, without a sample"
     elif hint is None:
         decides = f"sampled in {DISTRIBUTED.shown} first, then decided by the policy"
     else:

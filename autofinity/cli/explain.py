@@ -84,6 +84,10 @@ def command(
     from autofinity.policy.on_machine import on_machine
 
     if not samples and names_run(policy):
+        if second_samples or trial_samples:
+            raise UsageError(
+                "--second and --trial go with --sample of a policy; a run has its own samples"
+            )
         explain_run(policy, database_named(db), html, as_json=as_json)
         return
     read = named_policy(policy)
@@ -120,10 +124,10 @@ def command(
         say_json(document)
     else:
         _print(read, found, explained, lacking)
-        if second is None and probe:
-            say("--second is ignored: this answer is final", err=True)
-        if trial_samples and not probe:
-            say("--trial is ignored without --second", err=True)
+    if second is None and second_samples:
+        say("--second is ignored: this answer is final", err=True)
+    if trial_samples and not second_samples:
+        say("--trial is ignored without --second", err=True)
     if html is not None:
         _keep_page(html, policy, read, why, lacking, second, again.why if again else None)
 

@@ -7,7 +7,7 @@ Learning, CC 2013, figure 3.
 - `autofinity-restart`: as the paper evaluates it (section 3.1): sampled in one run in the
   distributed affinity, then run again in the chosen one.
 
-Deviations: the decider's looks (0.1 s) and samples (a fifth of a second to 2 s; the paper's are
+Deviations: the decider's looks (50 ms) and samples (a fifth of a second to 2 s; the paper's are
 10 s) are scaled as all periods. It is shown the run as if it had been that much longer: times and
 counts alike, so that counts per second are those measured. How long it waits for caches to fill
 after a move is not scaled.

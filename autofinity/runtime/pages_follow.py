@@ -63,8 +63,15 @@ class _Followed:
 
     seats: object
     homes_before: dict[int, int]
-    memory_before: MemoryByNode | None
     view_before: View
+
+
+@dataclass(frozen=True, slots=True)
+class _AtHome:
+    """Before pages first followed: at home the pages of threads are distinguished best."""
+
+    homes: dict[int, int]
+    memory: MemoryByNode
 
 
 class PagesFollow:
@@ -89,6 +96,8 @@ class PagesFollow:
         self._moves = PageMoves(process)
         self._trail: list[_Followed] = []
         """Where pages have followed threads, while they may go back."""
+        self._at_home: _AtHome | None = None
+        """None where pages have followed an answer since: then they come along to no trial."""
 
     def saw(
         self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None
@@ -157,8 +166,8 @@ class PagesFollow:
         if not found.belongs:
             placed.over = True
         elif self._pays(found, state, for_ns, now_ns):
-            view = _after(self._moves.view, found.belongs)
-            self._follow(state, view, self._process.memory())
+            self._follow(state, _after(self._moves.view, found.belongs))
+            self._at_home = None
             self._move_some(state, now)
 
     def _pays(self, found: LeftBehind, state: LiveState, for_ns: int, now_ns: int) -> bool:
@@ -195,25 +204,25 @@ class PagesFollow:
         now = [pus[cpu].node for cpu in state.seats]
         if len(now) != len(state.placed) or not self._homes.keys() >= set(state.placed):
             return
-        # At home the pages of threads are distinguished best.
-        at_home = self._trail[0] if self._trail else None
-        homes = at_home.homes_before if at_home else self._homes
-        memory = at_home.memory_before if at_home else self._process.memory()
-        if memory is None:
+        if not self._trail:
+            memory = self._process.memory()
+            self._at_home = None if memory is None else _AtHome(dict(self._homes), memory)
+        home = self._at_home
+        if home is None or not home.homes.keys() >= set(state.placed):
             return
-        found = left_behind(memory, [homes[number] for number in state.placed], now)
+        found = left_behind(home.memory, [home.homes[number] for number in state.placed], now)
         if found.bytes_to_move > COME_ALONG_BYTES:
             return
-        self._follow(state, found.belongs, memory)
+        self._follow(state, found.belongs)
         while self._moves.under_way:
             self._moves.go_on(_BATCHES_A_LOOK)
-        self._homes = dict(homes)
+        self._homes = dict(home.homes)
         if found.belongs:
             self._homes.update(zip(state.placed, now, strict=True))
 
-    def _follow(self, state: LiveState, view: View, memory: MemoryByNode | None) -> None:
+    def _follow(self, state: LiveState, view: View) -> None:
         seats = state.placed, state.seats
-        self._trail.append(_Followed(seats, dict(self._homes), memory, self._moves.view))
+        self._trail.append(_Followed(seats, dict(self._homes), self._moves.view))
         self._moves.begin(view)
 
     def _move_some(self, state: LiveState, now: Sequence[int]) -> None:

@@ -5,7 +5,7 @@ second look, in that hint's placement.
         ▲                 ├─ threads were not all at work: the look does not count
         │                 ├─ a second look: packed, until both saw the same phase ──┐
         ├─────────────────┴─ the other place again, where they did not ◄────────────┤
-        └─ a trial of one more hint, where both were about as fast ◄────────────────┤
+        └─ a trial of one more hint, after both looks ◄─────────────────────────────┤
                                                                          placed ◄───┘
 
 Repetition is bounded: by the time that a sample may take, by the number of moves for it, and by the

@@ -84,6 +84,16 @@ def test_continuous_mode_is_asked_for_in_seconds(run: Runner, policy: Path) -> N
         assert b"wrong value for --every" in done.stderr
 
 
+def test_a_dry_run_of_a_policy_without_counters_says_that_no_sample_is_taken(
+    run: Runner, tmp_path: Path
+) -> None:
+    answer = tmp_path / "answer.json"
+    save(RulePolicy((), {}, (), PACKED), answer)
+    done = run("--dry-run", "--policy", answer, "--", "true")
+    said = f"decision  {PACKED.shown}, the one answer of the policy, without a sample"
+    assert said in done.stdout.decode()
+
+
 def test_a_dry_run_of_nothing_says_so(run: Runner) -> None:
     done = run("--dry-run", "--", "/nowhere/at/all")
     assert done.returncode == 1

@@ -24,6 +24,17 @@ def test_the_new_content_replaces_the_old_one(tmp_path: Path, durable: bool) -> 
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_a_replaced_file_keeps_its_mode_also_behind_a_link(tmp_path: Path, mode: int) -> None:
+    path, link = tmp_path / "file", tmp_path / "link"
+    path.write_text("old")
+    path.chmod(mode)
+    link.symlink_to(path)
+    for written in (path, link):
+        replace_file(written, "new")
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
 def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

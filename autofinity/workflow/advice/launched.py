@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.linux.handed_signals import signals_are_for
+from autofinity.linux.handed_signals import handed_signals
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.reporter import SILENT, Reporter
 from autofinity.runtime.policies import Choice
@@ -53,19 +53,27 @@ def seen_launched(
         raise UsageError("no program to run; expected its name and arguments")
     sys.stdout.flush()
     sys.stderr.flush()
-    try:
-        pid = os.posix_spawnp(
-            argv[0],
-            list(argv),
-            os.environ,
-            file_actions=[(os.POSIX_SPAWN_DUP2, 2, 1)] if to_stderr else [],
-            setsigdef=_OURS,
-        )
-    except OSError as error:
-        code = 127 if isinstance(error, FileNotFoundError) else 126
-        return Launched(code, None, f"cannot run {argv[0]}: {error.strerror}")
+    with handed_signals() as hand_to:
+        try:
+            pid = os.posix_spawnp(
+                argv[0],
+                list(argv),
+                os.environ,
+                file_actions=[(os.POSIX_SPAWN_DUP2, 2, 1)] if to_stderr else [],
+                setsigdef=_OURS,
+            )
+        except OSError as error:
+            code = 127 if isinstance(error, FileNotFoundError) else 126
+            return Launched(code, None, f"cannot run {argv[0]}: {error.strerror}")
+        hand_to(pid)
+        return _watched_to_its_end(pid, Path(argv[0]).name, choice, threads, reporter)
+
+
+def _watched_to_its_end(
+    pid: int, name: str, choice: Choice | None, threads: int, reporter: Reporter
+) -> Launched:
     seen, trouble = None, ""
-    with signals_are_for(pid), _told_meanwhile(Path(argv[0]).name, reporter) as watched:
+    with _told_meanwhile(name, reporter) as watched:
         try:
             seen = seen_here(pid, choice, threads)
         except AutofinityError as error:

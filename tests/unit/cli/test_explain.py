@@ -116,3 +116,18 @@ def test_json_has_the_speed_of_a_trial() -> None:
     trial = explained(*SECOND, *TRIAL)["trial"]
     assert trial.pop("speed_gain") == pytest.approx(1.2 / 1.1)
     assert trial == {"hint": "sLP", "faster": 1.01, "stays": True}
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_sample_that_is_not_used_is_named_on_stderr(form: tuple[str, ...]) -> None:
+    words = ["explain", "any-machine", "--sample", SAMPLE, "--trial", "instructions=1e9", *form]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0
+    assert done.stderr == "--trial is ignored without --second\n"
+
+
+@pytest.mark.parametrize("option", ["--second", "--trial"])
+def test_a_run_takes_no_samples_by_hand(option: str) -> None:
+    words = ["explain", "last", option, "instructions=3"]
+    with pytest.raises(UsageError, match="a run has its own samples"):
+        CliRunner().invoke(cli, words, catch_exceptions=False)
