@@ -197,5 +197,6 @@ def test_a_launched_program_keeps_its_exit_code_where_no_page_can_be_written(
     page = tmp_path / "page.html"
     command = ("--html", str(page), "--", "sh", "-c", "exit 37")
     done = autofinity("advise", *command, code=37)
-    assert "no advice: the program ended before anything was seen of it" in done.stderr
+    why = "the program ended before anything was seen of it"
+    assert f"no advice, so no page is written: {why}" in done.stderr
     assert not page.exists()
