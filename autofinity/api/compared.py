@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 class Compared:
     """Every run, and each mechanism compared with the operating system. Notebooks show the
     comparison.
+
+    Programs that are repeated have runs as long as those that they stand for, a minute by default;
+    with `repeats=1` runs are as they were simulated.
 
     * `inside`: internal type, which may change.
 
@@ -59,6 +62,11 @@ class Compared:
         return pd.DataFrame.from_dict(self._document()["summary"], orient="index")
 
     @property
+    def as_simulated(self) -> Compared:
+        """The same of the simulated runs, which are some milliseconds long."""
+        return Compared([replace(case, minute=None) for case in self.inside])
+
+    @property
     def failed(self) -> pd.DataFrame:
         """Table with one row for each run without a result: `program`, `mechanism`, `seed`,
         `reason`.
@@ -69,10 +77,11 @@ class Compared:
         return pd.DataFrame(self._document()["failed"], columns=columns)
 
     def _document(self) -> dict[str, Any]:
-        from autofinity.evaluation.comparison_summary import summarise
         from autofinity.report.comparison_table import as_json
 
-        return as_json(self.inside, summarise(self.inside))
+        document = as_json(self.inside)
+        minute: dict[str, Any] = document["minute"]
+        return {**document, **minute} if minute["cases"] else document
 
     def __repr__(self) -> str:
         names = dict.fromkeys(case.mechanism for case in self.inside)

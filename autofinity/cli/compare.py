@@ -119,6 +119,7 @@ def command(
     thread migrations and the mapping. All figures are ratios to the operating system's scheduler
     with first-touch pages, as geometric means over programs with 95 % intervals.
     """
+    from autofinity.evaluation.comparison import minutes
     from autofinity.evaluation.comparison_summary import summarise
     from autofinity.mechanisms.registry import pick
     from autofinity.report import comparison_table
@@ -142,7 +143,8 @@ def command(
     asked = Asked(wanted, seeds, repeats, paper_seconds, faults_per_page, policy)
     keeps_results()
     cases = compared(asked, entries, Terminal(quiet=as_json))
-    summary = summarise(cases)
+    shown = minutes(cases) or cases
+    summary = summarise(shown)
     if not summary:
         raise SimulationError(
             f"no mechanism completed on {machine}: "
@@ -150,9 +152,11 @@ def command(
         )
     programs_run = len({case.program for case in cases})
     title = f"{machine}, {threads} threads, {programs_run} programs: ratios to os"
+    if shown is not cases:
+        title += f", in runs of {paper_seconds:g} s"
     if as_json:
         mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
-        say_json({**comparison_table.as_json(cases, summary), "mapped_by": mapped_by})
+        say_json({**comparison_table.as_json(cases), "mapped_by": mapped_by})
     else:
         _print(cases, summary, title)
     if output is not None:
@@ -164,7 +168,7 @@ def command(
         from autofinity.report.comparison_page import comparison_sections
 
         lead = f"{threads} threads, {programs_run} programs; seeds: {seeds}, repeats: {repeats}."
-        sections = comparison_sections(cases, summary)
+        sections = comparison_sections(shown, summary)
         keep_page(html, f"Mechanisms on {machine}", lead, sections)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from autofinity.evaluation.under_mechanism import SharedByMechanisms, UnderMechanism
@@ -17,7 +17,7 @@ from autofinity.mechanisms.recipe import NS_PER_S, WholeTrace
 from autofinity.mechanisms.registry import BASELINE, Entry
 from autofinity.model.errors import AutofinityError, ClusterError
 from autofinity.model.facts import FactsOf, no_facts
-from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.mechanism_run import MechanismRun, Ran
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.on_machine import on_machine
 from autofinity.ports import Done, Machine, Pool
@@ -61,6 +61,13 @@ class MechanismCase:
     seed: int
     run: MechanismRun | None
     reason: str = ""
+    minute: MechanismRun | None = None
+    """The run that `run` stands for; None where unknown."""
+
+
+def minutes(cases: Iterable[MechanismCase]) -> list[MechanismCase]:
+    """The cases of which the run that they stand for is known, with it as their run."""
+    return [replace(case, run=case.minute) for case in cases if case.minute is not None]
 
 
 def compare(
@@ -82,7 +89,7 @@ def compare(
     others = [entry for entry in entries if entry.name != BASELINE]
     for program in programs:
         compared = _ComparedProgram(comparison, program, kept, runs, pool)
-        first = list(compared.cases(baseline, NS_PER_S, report))
+        first = list(compared.cases(baseline, None, report))
         cases += first
         times_s = [case.run.time_s for case in first if case.run is not None]
         if times_s:
@@ -101,7 +108,7 @@ class _ComparedProgram:
         self,
         comparison: Comparison,
         program: ReadyProgram,
-        kept: Mapping[RunName, MechanismRun],
+        kept: Mapping[RunName, Ran],
         runs: MechanismRuns,
         pool: Pool,
     ) -> None:
@@ -117,14 +124,15 @@ class _ComparedProgram:
             comparison.policy_for(program),
             comparison.whole_trace,
             comparison.repeats,
+            comparison.paper_s,
             comparison.fault_share_per_s,
         )
 
     def cases(
-        self, entries: Sequence[Entry], paper_second_ns: int, report: Callable[[str], None]
+        self, entries: Sequence[Entry], paper_second_ns: int | None, report: Callable[[str], None]
     ) -> Iterator[MechanismCase]:
         """One case for each entry and seed, in the order in which they finish."""
-        running: dict[Future[Done[MechanismRun]], RunName] = {}
+        running: dict[Future[Done[Ran]], RunName] = {}
         for entry in entries:
             made_of = " ".join(filter(None, (self._made_of, entry.mapped_by)))
             for seed in self._seeds:
@@ -146,18 +154,19 @@ class _ComparedProgram:
             raise
 
     def _finish(
-        self, name: RunName, future: Future[Done[MechanismRun]], report: Callable[[str], None]
+        self, name: RunName, future: Future[Done[Ran]], report: Callable[[str], None]
     ) -> MechanismCase:
         report(f"{name.program} {name.mechanism}")
         try:
-            run = future.result().result
+            ran = future.result().result
         except ClusterError:
             raise
         except AutofinityError as error:
             return _case(name, None, str(error))
-        self._runs.write(name, run)
-        return _case(name, run)
+        self._runs.write(name, ran)
+        return _case(name, ran)
 
 
-def _case(name: RunName, run: MechanismRun | None, reason: str = "") -> MechanismCase:
-    return MechanismCase(name.program, name.mechanism, name.seed, run, reason)
+def _case(name: RunName, ran: Ran | None, reason: str = "") -> MechanismCase:
+    run, minute = (ran.run, ran.minute) if ran else (None, None)
+    return MechanismCase(name.program, name.mechanism, name.seed, run, reason, minute)

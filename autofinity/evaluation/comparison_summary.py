@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ import numpy.typing as npt
 from autofinity.evaluation.bootstrap import DRAWS, LEVEL
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.mechanisms.registry import BASELINE, ORACLE
-from autofinity.model.mechanism_run import STEPS, MechanismRun
+from autofinity.model.mechanism_run import MechanismRun
 
 type _Figures = npt.NDArray[np.float64]
 type _Pair = tuple[_Figures, _Figures]
@@ -62,10 +61,6 @@ class MechanismSummary:
     of_oracle: Ratio
     """Time of `oracle` divided by the mechanism's time: 1 is as fast as the best static placement
     known."""
-    of_oracle_settled: Ratio
-    """The same ratio for the work that was left when the mechanism had moved threads for the last
-    time, over the programs with such work."""
-    settled_programs: int
     overhead: Mapping[str, float]
     """Mean share of the threads' time, by kind."""
     transactions_added: float
@@ -85,13 +80,10 @@ def summarise(cases: Sequence[MechanismCase], seed: int = 1) -> dict[str, Mechan
     found = {}
     for mechanism, own in runs.items():
         everything = [run for of_program in own.values() for run in of_program]
-        settled = _settled_pairs(oracle, own)
         found[mechanism] = MechanismSummary(
             programs=len(own.keys() & os.keys()),
             vs_os={name: _ratio(_pairs(own, os, figure), seed) for name, figure in FIGURES.items()},
             of_oracle=_ratio(_pairs(oracle, own, FIGURES["time"]), seed),
-            of_oracle_settled=_ratio(settled, seed),
-            settled_programs=len(settled),
             overhead=_by_kind(everything),
             transactions_added=float(np.mean([run.transactions_added for run in everything])),
             mappings_changed=float(np.mean([run.mappings_changed for run in everything])),
@@ -109,20 +101,6 @@ def _by_kind(runs: Sequence[MechanismRun]) -> dict[str, float]:
 def _pairs(above: _Runs, below: _Runs, figure: Callable[[MechanismRun], float]) -> list[_Pair]:
     """Values of a figure over the runs of each program that both sides have."""
     return [(_of(above[name], figure), _of(below[name], figure)) for name in above if name in below]
-
-
-def _settled_pairs(oracle: _Runs, own: _Runs) -> list[_Pair]:
-    """Times of the work that was left after the last move of threads, with any seed.
-
-    The oracle's times are of the same work.
-    """
-    pairs = []
-    for name in own:
-        step = max(run.settled_step for run in own[name])
-        if name in oracle and step < STEPS and all(run.reached_s for run in oracle[name]):
-            rest = partial(MechanismRun.rest_s, step=step)
-            pairs.append((_of(oracle[name], rest), _of(own[name], rest)))
-    return pairs
 
 
 def _of(runs: Sequence[MechanismRun], figure: Callable[[MechanismRun], float]) -> _Figures:

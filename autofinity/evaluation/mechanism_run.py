@@ -23,8 +23,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from autofinity.mechanisms.recipe import Recipe
-from autofinity.model.mechanism_run import STEPS, MechanismRun
-from autofinity.model.topology import OsIndex
+from autofinity.model.mechanism_run import MechanismRun
 from autofinity.ports import (
     Action,
     Interval,
@@ -63,7 +62,7 @@ def run_mechanism[State](
     """
     wanted = recipe.sensors
     counters = tuple(dict.fromkeys((*wanted.counters, *SCORED)))
-    process = _Counted(
+    process = Counted(
         machine.start(
             replace(request, pages=recipe.start.pages),
             recipe.start.placement,
@@ -78,7 +77,7 @@ def run_mechanism[State](
 
 
 @dataclass
-class _Counted:
+class Counted:
     """A process that counts the events of its intervals and the results of its actions."""
 
     process: Process
@@ -94,22 +93,12 @@ class _Counted:
     """Time of one operation, by kind, for each action and interval with some."""
     begin_ns: int | None = None
     end_ns: int = 0
-    done: list[int] = field(default_factory=lambda: [0])
-    """Instructions: at the beginning, and after each interval. `Interval.progress` is a share of
-    all that was captured, also of what comes after the region, which never runs."""
-    done_ns: list[int] = field(default_factory=lambda: [0])
-    """Times of these, since the beginning."""
-    cpus: Sequence[OsIndex] = ()
-    settled: int = 0
-    """Instructions done when threads last changed PUs."""
 
     def advance(self, duration_ns: int) -> Interval:
+        """As the process."""
         interval = self.process.advance(duration_ns)
         if self.begin_ns is None:
             self.begin_ns = interval.start_ns
-        elif interval.cpus != self.cpus:
-            self.settled = self.done[-1]
-        self.cpus = interval.cpus
         self.end_ns = interval.end_ns
         self.energy_j += interval.energy_j
         self.dram_energy_j += interval.dram_energy_j
@@ -119,14 +108,13 @@ class _Counted:
         for sample in interval.samples:
             for name, count in sample.counts.items():
                 self.counts[name] += count
-        self.done.append(self.counts["instructions"])
-        self.done_ns.append(interval.end_ns - self.begin_ns)
         migrations = self.counts["migrations"] - before
         if migrations:
             self._took(_MIGRATION, interval.overhead_ns.get(_MIGRATION, 0), migrations)
         return interval
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
+        """As the process, one action after the other."""
         outcomes = [self.process.apply((action,)) for action in actions]
         for action, outcome in zip(actions, outcomes, strict=True):
             if isinstance(action, MovePages):
@@ -145,6 +133,7 @@ class _Counted:
         )
 
     def result(self, threads: int) -> MechanismRun:
+        """All that was counted so far."""
         counts = self.counts
         return MechanismRun(
             time_s=(self.end_ns - (self.begin_ns or 0)) / 1e9,
@@ -169,19 +158,8 @@ class _Counted:
             detection_accesses=self.detection_accesses,
             thread_migrations=counts["migrations"],
             page_migrations=self.pages,
-            settled=self.settled / max(1, self.done[-1]),
-            reached_s=self._reached_s(),
             overhead_ns=dict(self.overhead_ns),
         )
 
     def _took(self, kind: str, ns: int, operations: int) -> None:
         self.operation_ns.setdefault(kind, []).append(ns / operations)
-
-    def _reached_s(self) -> list[float]:
-        """Time after which each part of the work was done, with even progress assumed between two
-        looks; empty where no instruction was counted.
-        """
-        if not self.done[-1]:
-            return []
-        wanted = [self.done[-1] * (step + 1) / STEPS for step in range(STEPS)]
-        return [float(ns) / 1e9 for ns in np.interp(wanted, self.done, self.done_ns)]

@@ -5,19 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from autofinity.affinity.hints import get_affinity
+from autofinity.evaluation.course import Followed
+from autofinity.evaluation.in_minute import in_minute, kinds_with_work
 from autofinity.evaluation.mechanism_run import run_mechanism
-from autofinity.mechanisms.recipe import Setting, WholeTrace
+from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting, WholeTrace
 from autofinity.mechanisms.registry import Entry
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import ClusterError
-from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.mechanism_run import Ran, fastest
 from autofinity.model.policy import RulePolicy
-from autofinity.ports import Machine, Sensors
+from autofinity.ports import Machine, RunRequest, Sensors
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.profiling.placements import bound, shared
 from autofinity.profiling.sampling import behaviour_of
+from autofinity.sim.machine import SimMachine
 
 _WHOLE_RUN_NS = 10**13
 
@@ -32,14 +36,16 @@ class SharedByMechanisms:
         policy: RulePolicy | None,
         whole_trace: Callable[[ReadyProgram], WholeTrace],
         repeats: int,
+        paper_s: float,
         fault_share_per_s: float,
     ) -> None:
         """For the arguments see `Comparison`; `policy` is for the program's thread count."""
-        self._asked = machine, clock_hz, policy, whole_trace, repeats, fault_share_per_s
+        self._asked = machine, clock_hz, policy, whole_trace, repeats, paper_s, fault_share_per_s
         self.machine = machine
         self.clock_hz = clock_hz
         self.policy = policy
         self.repeats = repeats
+        self.paper_s = paper_s
         self.fault_share_per_s = fault_share_per_s
         self._trace_of = whole_trace
         self._lock = threading.Lock()
@@ -83,7 +89,8 @@ class UnderMechanism:
     mapped_by: str
     """`Entry.mapped_by` where the run is asked for: its result counts as made by this mapper."""
     seed: int
-    paper_second_ns: int
+    paper_second_ns: int | None
+    """As in `Setting`; None for the baseline, by which it is found."""
 
     @property
     def label(self) -> str:
@@ -100,8 +107,8 @@ class UnderMechanism:
         """False: the run is made as a whole."""
         return False
 
-    def work(self, common: SharedByMechanisms, folders: Mapping[str, str]) -> MechanismRun:
-        """The fastest of the entry's recipes. Raises the errors of `run_mechanism`, and
+    def work(self, common: SharedByMechanisms, folders: Mapping[str, str]) -> Ran:
+        """Runs of the fastest of the entry's recipes. Raises the errors of `run_mechanism`, and
         `ClusterError` where another mapper is installed.
         """
         if self.entry.mapped_by != self.mapped_by:
@@ -116,17 +123,32 @@ class UnderMechanism:
             room=program.room,
             clock_hz=common.clock_hz,
             seed=self.seed,
-            paper_second_ns=self.paper_second_ns,
+            paper_second_ns=self.paper_second_ns or NS_PER_S,
             fault_share_per_s=common.fault_share_per_s,
             policy=common.policy,
             sample=lambda hint: common.sample(program, hint),
             whole_trace=lambda: common.whole_trace(program),
         )
         request = replace(program.request, threads=program.running, repeats=common.repeats)
-        return min(
-            (
-                run_mechanism(common.machine, request, recipe, self.seed)
-                for recipe in self.entry.make(setting)
-            ),
-            key=lambda run: run.time_s,
+        return fastest([self._ran(common, request, recipe) for recipe in self.entry.make(setting)])
+
+    def _ran(self, common: SharedByMechanisms, request: RunRequest, recipe: Recipe[Any]) -> Ran:
+        machine = common.machine
+        if request.repeats == 1 or not isinstance(machine, SimMachine):
+            return Ran(run_mechanism(machine, request, recipe, self.seed))
+        followed = Followed(machine)
+        run = run_mechanism(followed, request, recipe, self.seed)
+        second_s = run.time_s / common.paper_s
+        if self.paper_second_ns is not None:
+            second_s = self.paper_second_ns / NS_PER_S
+        minute = in_minute(
+            run,
+            followed.course,
+            machine,
+            replace(request, pages=recipe.start.pages),
+            common.repeats / second_s,
+            self.entry.takes_ns(request.threads),
+            kinds_with_work(recipe.sensors.detectors),
+            self.seed,
         )
+        return Ran(run, minute)

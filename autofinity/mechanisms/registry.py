@@ -56,10 +56,16 @@ class Entry:
         made: Recipe[Any] = self._made(self.live_recipe or self.recipe, setting)
         return made
 
+    def takes_ns(self, threads: int) -> int:
+        """Time of a mapping; 0 where none is charged."""
+        if not self.mapping_ns:
+            return 0
+        ns: int = _found(f"mapping_time:{self.mapping_ns}")(threads)
+        return ns
+
     def _made(self, recipe: str, setting: Setting) -> Any:
         if self.mapping_ns:
-            cost_model = _found(f"mapping_time:{self.mapping_ns}")
-            setting = replace(setting, mapping_ns=cost_model)
+            setting = replace(setting, mapping_ns=self.takes_ns)
         return _found(recipe)(setting, **self.arguments)
 
 

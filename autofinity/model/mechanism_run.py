@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-STEPS = 20
-"""Number of equal parts of a run's work; runs are compared from the end of a part on."""
+COUNTS = (
+    *("instructions", "l2_misses", "llc_misses", "tlb_accesses", "page_walks", "traffic_bytes"),
+    *("cache_to_cache_transfers", "invalidations", "accesses"),
+)
+"""Counts of a `MechanismRun` that grow with the work of the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,6 @@ class MechanismRun:
     """Energy of the whole machine; NaN where unknown."""
     thread_migrations: int
     page_migrations: int
-    settled: float
-    """Share of the work that was done when threads last changed PUs; 0 where they never moved."""
-    reached_s: Sequence[float]
-    """Seconds after which each of `STEPS` parts of the work was done; empty where unknown."""
     dram_energy_j: float
     """Joules of these for lines that the memory read and wrote."""
     accesses: int
@@ -51,15 +49,6 @@ class MechanismRun:
     """Accesses to memory that hardware beside the cores made to detect."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)
     """Time that the mechanism took from the program's threads, summed over them, by kind."""
-
-    @property
-    def settled_step(self) -> int:
-        """Parts of the work after which threads no longer moved; `STEPS` where unknown."""
-        return math.ceil(self.settled * STEPS) if self.reached_s else STEPS
-
-    def rest_s(self, step: int) -> float:
-        """Seconds that the work after the first `step` parts took."""
-        return self.time_s - (self.reached_s[step - 1] if step else 0.0)
 
     @property
     def mpki(self) -> float:
@@ -99,6 +88,24 @@ class MechanismRun:
     def overhead_of(self, kind: str) -> float:
         """Share of the threads' time that went to one kind of overhead; 0 for an absent kind."""
         return self.overhead_ns.get(kind, 0) / (1e9 * self.threads * self.time_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run as it was simulated, and as long as the one that it stands for."""
+
+    run: MechanismRun
+    minute: MechanismRun | None = None
+    """None where the region runs once, as programs side by side do."""
+
+
+def fastest(runs: Sequence[Ran]) -> Ran:
+    """The fastest of either length; both need not be of one recipe."""
+    minutes = [each.minute for each in runs if each.minute is not None]
+    return Ran(
+        min((each.run for each in runs), key=lambda run: run.time_s),
+        min(minutes, key=lambda run: run.time_s, default=None),
+    )
 
 
 def _share(part: float, whole: float) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from autofinity.evaluation.comparison import MechanismCase
-from autofinity.evaluation.comparison_summary import MechanismSummary, Ratio
+from autofinity.evaluation.comparison import MechanismCase, minutes
+from autofinity.evaluation.comparison_summary import MechanismSummary, Ratio, summarise
 from autofinity.report.chart import Chart
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
     made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     made.add_column("mechanism", no_wrap=True)
     for heading in (
-        *("time", "95 %", "of oracle", "settled", "MPKI", "traffic", "c2c", "inval.", "energy"),
+        *("time", "95 %", "of oracle", "MPKI", "traffic", "c2c", "inval.", "energy"),
         *("overhead", "moved", "pages"),
     ):
         made.add_column(heading, justify="right", no_wrap=True)
@@ -33,7 +33,6 @@ def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
             _number(time.value),
             f"{_number(time.low)}-{_number(time.high)}",
             _number(of.of_oracle.value),
-            _number(of.of_oracle_settled.value),
             *(
                 _number(of.vs_os[figure].value)
                 for figure in ("mpki", "traffic", "cache_to_cache", "invalidations", "energy")
@@ -74,13 +73,30 @@ def overhead_table(summary: Mapping[str, MechanismSummary]) -> Table:
     return made
 
 
-def as_json(
-    cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary]
-) -> dict[str, object]:
-    """JSON of the cases with their measured values (time in seconds, traffic in bytes, energy in
-    joules, overhead as a share of the threads' time, settled: share of the work that was done when
-    threads last moved), and of the summary; null where a value is unknown.
+def as_json(cases: Sequence[MechanismCase]) -> dict[str, Any]:
+    """JSON of the cases and of their summary, as they were simulated and, as `minute`, of the runs
+    that they stand for.
+
+    Measured values have these units: time in seconds, traffic in bytes, energy in joules, overhead
+    as a share of the threads' time; null where a value is unknown.
     """
+    return {
+        **_as_json(cases),
+        "minute": _as_json(minutes(cases)),
+        "failed": [
+            {
+                "program": case.program,
+                "mechanism": case.mechanism,
+                "seed": case.seed,
+                "reason": case.reason,
+            }
+            for case in cases
+            if case.run is None
+        ],
+    }
+
+
+def _as_json(cases: Sequence[MechanismCase]) -> dict[str, Any]:
     return {
         "cases": [
             {
@@ -104,7 +120,6 @@ def as_json(
                 "thread_migrations": run.thread_migrations,
                 "mappings_changed": run.mappings_changed,
                 "page_migrations": run.page_migrations,
-                "settled": _known(run.settled),
             }
             for case in cases
             if (run := case.run) is not None
@@ -115,27 +130,14 @@ def as_json(
                 "time_vs_os_interval": _interval(of.vs_os["time"]),
                 "of_oracle": _known(of.of_oracle.value),
                 "of_oracle_interval": _interval(of.of_oracle),
-                "of_oracle_settled": _known(of.of_oracle_settled.value),
-                "of_oracle_settled_interval": _interval(of.of_oracle_settled),
-                "settled_programs": of.settled_programs,
                 "overhead": sum(of.overhead.values()),
                 "overhead_by_kind": dict(of.overhead),
                 "transactions_added": _known(of.transactions_added),
                 "mappings_changed": of.mappings_changed,
                 "programs": of.programs,
             }
-            for name, of in summary.items()
+            for name, of in summarise(cases).items()
         },
-        "failed": [
-            {
-                "program": case.program,
-                "mechanism": case.mechanism,
-                "seed": case.seed,
-                "reason": case.reason,
-            }
-            for case in cases
-            if case.run is None
-        ],
     }
 
 

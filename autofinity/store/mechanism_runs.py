@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autofinity.model.errors import StoreError
-from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.mechanism_run import MechanismRun, Ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class MechanismRuns:
                 f"cannot make the folder {path.parent}: {error.strerror}; name another with --work"
             ) from error
 
-    def read(self) -> Mapping[RunName, MechanismRun]:
+    def read(self) -> Mapping[RunName, Ran]:
         """All runs; of several with one name the last. Raises `StoreError`."""
         try:
             lines = self._path.read_text(encoding="utf-8").splitlines()
@@ -56,14 +56,17 @@ class MechanismRuns:
         for line in lines:
             try:
                 row = json.loads(line)
-                found[RunName(**row["name"])] = MechanismRun(**row["run"])
+                found[RunName(**row["name"])] = Ran(
+                    MechanismRun(**row["run"]),
+                    MechanismRun(**row["minute"]) if row["minute"] else None,
+                )
             except (ValueError, KeyError, TypeError):
                 continue  # cut short
         return found
 
-    def write(self, name: RunName, run: MechanismRun) -> None:
+    def write(self, name: RunName, ran: Ran) -> None:
         """Append a run durably, before returning. Raises `StoreError`."""
-        line = json.dumps({"name": asdict(name), "run": asdict(run)}) + "\n"
+        line = json.dumps({"name": asdict(name), **asdict(ran)}) + "\n"
         try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(line)

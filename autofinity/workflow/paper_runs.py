@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from autofinity.evaluation.comparison import minutes
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
 from autofinity.reporter import SILENT, Reporter
 from autofinity.workflow.backends import simulated
@@ -59,7 +60,9 @@ class PaperRuns:
         repeats: int | None = None,
         faults_per_page: float | None = None,
     ) -> list[MechanismCase]:
-        """Cases of a comparison; a notice gives the reason for each failed run."""
+        """Cases of a comparison, as long as the runs that they stand for where regions are
+        repeated; a notice gives the reason for each failed run.
+        """
         asked, wanted = self.asked, self.asked.wanted
         here = replace(
             asked,
@@ -77,7 +80,7 @@ class PaperRuns:
         for case in cases:
             if case.run is None:
                 self.reporter.notice(f"left out: {case.program}, {case.mechanism}: {case.reason}")
-        return cases
+        return minutes(cases) or cases
 
 
 def with_own_input(figure: MechanismFigure[object], wanted: Wanted) -> Wanted:

@@ -34,8 +34,6 @@ RUN = MechanismRun(
     detection_accesses=4_000,
     thread_migrations=4,
     page_migrations=8,
-    settled=0.0,
-    reached_s=[0.1 * step for step in range(1, 21)],
     overhead_ns={"fault": 60_000_000, "page copy": 20_000_000, "thread migration": 8_000_000},
 )
 

@@ -82,10 +82,6 @@ def test_every_mechanism_runs_to_the_end_on_the_simulated_machine(
         assert run.time_s > 0
         assert run.instructions > 0
         assert 0 <= run.overhead < 1
-        assert list(run.reached_s) == sorted(run.reached_s)
-        assert run.reached_s[-1] == pytest.approx(run.time_s)
-        assert 0 <= run.settled < 1
-        assert run.thread_migrations > 0 or run.settled == 0
         detects = bool(recipe.sensors.detectors)
         assert detects or run.page_migrations == 0
 

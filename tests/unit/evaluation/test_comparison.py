@@ -16,6 +16,7 @@ from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import pick
 from autofinity.mechanisms.sharing_aware import nothing
 from autofinity.model.errors import StoreError
+from autofinity.model.mechanism_run import Ran, fastest
 from autofinity.pool.local import LocalPool
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
@@ -108,11 +109,12 @@ def test_an_interruption_keeps_what_was_finished(tmp_path: Path) -> None:
 def test_runs_are_kept_line_by_line_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
     runs = MechanismRuns(tmp_path / "runs.jsonl")
     name = RunName("a", "tiny", 4, "os", 1, "x")
-    runs.write(name, RUN)
-    runs.write(replace(name, seed=2), RUN)
+    alone, longer = Ran(RUN), Ran(RUN, replace(RUN, time_s=60.0))
+    runs.write(name, alone)
+    runs.write(replace(name, seed=2), longer)
     with (tmp_path / "runs.jsonl").open("a") as file:
         file.write('{"name": {"program": "a"')
-    assert runs.read() == {name: RUN, replace(name, seed=2): RUN}
+    assert runs.read() == {name: alone, replace(name, seed=2): longer}
     with pytest.raises(StoreError, match="expected lines of JSON"):
         (tmp_path / "runs.jsonl").write_bytes(b"\xff\xfe\x00")
         runs.read()
@@ -135,37 +137,37 @@ def test_ratios_are_geometric_means_over_programs_of_means_over_seeds() -> None:
     assert found["packed"].programs == 2
 
 
-def test_once_settled_only_the_work_that_was_left_is_compared() -> None:
-    slow_first = [0.3 * step for step in range(1, 11)] + [3 + 0.1 * step for step in range(1, 11)]
-    learned = replace(RUN, time_s=4.0, settled=0.48, reached_s=slow_first)
-    restless = replace(RUN, settled=0.97)
+def test_runs_that_are_stood_for_are_summed_up_beside_those_that_were_simulated() -> None:
     cases = [
-        *(case(program, name, 2.0) for program in "ab" for name in ("os", "oracle")),
-        MechanismCase("a", "kmaf16", 1, learned),
-        MechanismCase("b", "kmaf16", 1, restless),
-        MechanismCase("b", "spcd", 1, restless),
+        replace(case("a", name, short_s), minute=replace(RUN, time_s=long_s))
+        for name, short_s, long_s in (("os", 2.0, 60.0), ("kmaf16", 3.0, 54.0))
     ]
-    found = summarise(cases)
-    assert found["kmaf16"].of_oracle.value == pytest.approx(math.sqrt(0.5))
-    assert found["kmaf16"].of_oracle_settled.value == pytest.approx(1.0)
-    assert found["kmaf16"].settled_programs == 1
-    assert found["os"].of_oracle_settled.value == found["os"].of_oracle.value
-    assert math.isnan(found["spcd"].of_oracle_settled.value)
+    said = as_json([*cases, case("a", "spcd", 1.0)])
+    assert said["summary"]["kmaf16"]["time_vs_os"] == pytest.approx(1.5)
+    assert said["minute"]["summary"]["kmaf16"]["time_vs_os"] == pytest.approx(0.9)
+    assert "spcd" not in said["minute"]["summary"]
+
+
+def test_of_several_recipes_the_fastest_counts_at_either_length() -> None:
+    short, long = (replace(RUN, time_s=time_s) for time_s in (1.0, 50.0))
+    slower = Ran(replace(short, time_s=2.0), long)
+    assert fastest([Ran(short, replace(long, time_s=70.0)), slower]) == Ran(short, long)
+    assert fastest([Ran(short), Ran(slower.run)]) == Ran(short)
 
 
 def test_a_count_of_nothing_has_no_ratio() -> None:
     cases = [MechanismCase("a", name, 1, replace(RUN, invalidations=0)) for name in ("os", "tlb")]
     summary = summarise(cases)
     assert math.isnan(summary["tlb"].vs_os["invalidations"].value)
-    said = as_json(cases, summary)
-    assert said["summary"]["tlb"]["invalidations_vs_os"] is None  # type: ignore[index]
+    said = as_json(cases)
+    assert said["summary"]["tlb"]["invalidations_vs_os"] is None
 
 
 def test_table_json_and_chart_say_the_same() -> None:
     cases = [case("a", "os", 2.0), case("a", "kmaf16", 1.5), case("a", "oracle", 1.0)]
     summary = summarise(cases)
-    said = as_json([*cases, MechanismCase("b", "os", 1, None, "deadlock")], summary)
-    assert said["summary"]["kmaf16"]["time_vs_os"] == pytest.approx(0.75)  # type: ignore[index]
+    said = as_json([*cases, MechanismCase("b", "os", 1, None, "deadlock")])
+    assert said["summary"]["kmaf16"]["time_vs_os"] == pytest.approx(0.75)
     assert said["failed"] == [{"program": "b", "mechanism": "os", "seed": 1, "reason": "deadlock"}]
     assert chart(summary, "t").series["geometric mean"] == (1.0, 0.75, 0.5)
     assert table(summary, "t").row_count == 3

@@ -1,0 +1,127 @@
+"""A run under a mechanism as long as the one that it stands for: a minute, if no other is named.
+
+    short run, everything in it ─► places, sampled ─► each repeated until warm ─► counts of a repeat
+              └──────────────────► operations, as many as in the minute ────────► time once
+
+A compared run is a thousand times shorter than what it stands for, and makes as many mappings,
+faults and moves (`mechanism_run`). So in its own time each copy of a page and each cold cache
+weighs a thousand times too much. In the run that it stands for, they come once: here that run is
+put together from what does not depend on the length. A region that is not repeated stands for
+itself: its phases are part of what a mechanism does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from operator import attrgetter
+from typing import Any
+
+from autofinity.evaluation.course import Course, Place
+from autofinity.evaluation.lasting import LastingProcess
+from autofinity.evaluation.mechanism_run import SCORED, Counted
+from autofinity.model.detection import Detector, TlbAccessCounters
+from autofinity.model.mechanism_run import COUNTS, MechanismRun
+from autofinity.ports import MovePages, RunRequest, Sensors
+from autofinity.sim.machine import SimMachine
+from autofinity.sim.process import SimProcess
+
+_POINTS = 8
+"""Points of the run at which places are looked at."""
+_MOST = 12
+"""Repeats of the region: more than are replayed."""
+_LOOK_NS = 20_000
+_MAPPING = "mapping"
+
+
+def kinds_with_work(detectors: Sequence[Detector]) -> frozenset[str]:
+    """Kinds of overhead that come as often as the work asks for: samples of every so many accesses,
+    and tables that hardware updates. All others come as often as in the run that is stood for.
+    """
+    hardware = any(isinstance(each, TlbAccessCounters) for each in detectors)
+    return frozenset({"sample", "update"} if hardware else {"sample"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Stay:
+    """A place, kept for long."""
+
+    share: float
+    """Share of the work that is done in it."""
+    repeat: MechanismRun
+    """One repeat with warm caches."""
+    cold_s: float
+    """Time that the first repeat takes longer, with cold caches and TLBs."""
+
+
+def in_minute(
+    run: MechanismRun,
+    course: Course,
+    machine: SimMachine,
+    request: RunRequest,
+    repeats: float,
+    mapping_ns: int,
+    with_work: frozenset[str],
+    seed: int,
+) -> MechanismRun:
+    """The run that `run` stands for: `repeats` of the region, in the places of `course`.
+
+    `mapping_ns` is the full price of a mapping; `with_work` are `kinds_with_work`. Raises the
+    errors of the machine.
+    """
+    region = run.instructions / request.repeats
+    stays = [
+        _stay(machine, request, place, share, region, seed)
+        for place, share in course.shares(_POINTS).items()
+    ]
+
+    def in_repeats(value: Callable[[MechanismRun], float]) -> float:
+        return repeats * sum(stay.share * value(stay.repeat) for stay in stays)
+
+    placed_s = in_repeats(lambda one: one.time_s)
+    work_s = placed_s / (1 - sum(map(run.overhead_of, with_work)))
+    prices = {**run.overhead_ns, _MAPPING: run.mappings * mapping_ns}
+    overhead_ns = {kind: ns for kind, ns in prices.items() if ns and kind not in with_work}
+    cold_s = course.threads_moved * sum(stay.share * stay.cold_s for stay in stays)
+    time_s = work_s + (sum(overhead_ns.values()) / 1e9 + cold_s) / run.threads
+    for kind in with_work & run.overhead_ns.keys():
+        overhead_ns[kind] = round(run.overhead_of(kind) * run.threads * work_s * 1e9)
+    counts: dict[str, Any] = {name: round(in_repeats(attrgetter(name))) for name in COUNTS}
+    return replace(
+        run,
+        **counts,
+        time_s=time_s,
+        energy_j=in_repeats(attrgetter("energy_j")) * time_s / placed_s,
+        dram_energy_j=in_repeats(attrgetter("dram_energy_j")),
+        detection_accesses=round(run.detection_accesses * repeats / request.repeats),
+        overhead_ns=overhead_ns,
+    )
+
+
+def _stay(
+    machine: SimMachine,
+    request: RunRequest,
+    place: Place,
+    share: float,
+    region: float,
+    seed: int,
+) -> _Stay:
+    """A repeat in a place, with nothing that detects."""
+    started = machine.start(replace(request, repeats=_MOST), place.placement, Sensors(SCORED), seed)
+    assert isinstance(started, SimProcess)  # a sampled trace is not repeated
+    process = LastingProcess(started, region)
+    while process.done < 1:  # so that each page has been touched
+        process.advance(_LOOK_NS)
+    first, first_s = process.done, process.now_ns / 1e9
+    if place.pages:
+        process.apply([_moved(place.pages)])
+    repeat_s = process.lasting().repeat_s
+    warm = Counted(started)
+    warm.advance(round(1e9 * repeat_s))
+    return _Stay(share, warm.result(request.threads), max(0.0, first_s - first * repeat_s))
+
+
+def _moved(pages: tuple[tuple[int, ...], ...]) -> MovePages:
+    nodes = tuple(node for node, own in enumerate(pages) for _ in own)
+    return MovePages(tuple(chain.from_iterable(pages)), nodes)

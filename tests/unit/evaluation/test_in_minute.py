@@ -1,0 +1,153 @@
+"""A mechanism in the run that it stands for: places at their pace, operations at their price."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import paper_runs
+import pytest
+from sim_programs import kept, streaming
+
+from autofinity.evaluation.course import Course, Followed
+from autofinity.evaluation.in_minute import in_minute, kinds_with_work
+from autofinity.evaluation.lasting import LastingProcess
+from autofinity.model.counters import CounterSample
+from autofinity.model.detection import AccessSampling, FaultSampling, TlbAccessCounters
+from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.placement import Placement
+from autofinity.model.topology import OsIndex
+from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, RunRequest, Sensors
+from autofinity.profiling.placements import bound
+from autofinity.sim.machine import SimMachine
+
+THREADS, REPEATS = 4, 20
+LONG = 10_000
+"""Repeats of the run that is stood for."""
+MACHINE = SimMachine.preset("kmaf16-simulated")
+LOCAL = bound(tuple(OsIndex(pu) for pu in range(THREADS)))
+HERE, THERE = (bound((OsIndex(a), OsIndex(b))) for a, b in ((0, 1), (2, 3)))
+
+
+@pytest.fixture(scope="module")
+def request_of(tmp_path_factory: pytest.TempPathFactory) -> RunRequest:
+    """More memory than the caches hold, each thread's own."""
+    trace = kept(streaming(THREADS, 300, 2), tmp_path_factory.mktemp("trace") / "streaming")
+    return RunRequest(trace, threads=THREADS, repeats=REPEATS)
+
+
+def followed(
+    request: RunRequest, moves: Placement | None = None, node: int | None = None
+) -> tuple[MechanismRun, Course]:
+    """A run in `LOCAL`; threads and pages are moved after about a tenth of it."""
+    machine = Followed(MACHINE)
+    course = machine.start(request, LOCAL, Sensors(("instructions",)), seed=1)
+    instructions, time_ns = 0, 0
+    for look in range(10**6):
+        interval = course.advance(20_000)
+        instructions += sum(each.counts["instructions"] for each in interval.samples)
+        time_ns = interval.end_ns
+        if interval.ended:
+            break
+        if look == 10 and moves is not None:
+            course.apply([BindThreads(moves)])
+        if look == 10 and node is not None:
+            pages = [page for n in range(2) for some in course.process.pages_on(n) for page in some]
+            course.apply([MovePages(tuple(pages), (node,) * len(pages))])
+    run = replace(
+        paper_runs.RUN,
+        time_s=time_ns / 1e9,
+        threads=THREADS,
+        instructions=instructions,
+        mappings=0,
+        overhead_ns={},
+    )
+    return run, course
+
+
+def minute(
+    run: MechanismRun, course: Course, request: RunRequest, mapping_ns: int = 0
+) -> MechanismRun:
+    return in_minute(run, course, MACHINE, request, LONG, mapping_ns, frozenset({"sample"}), seed=1)
+
+
+def test_in_one_place_it_is_as_long_as_a_lasting_run(request_of: RunRequest) -> None:
+    run, course = followed(request_of)
+    found = minute(run, course, request_of)
+    process = MACHINE.start(request_of, LOCAL, Sensors(("instructions",)), seed=1)
+    lasting = LastingProcess(process, run.instructions / REPEATS).lasting()  # type: ignore[arg-type]
+    assert found.time_s == pytest.approx(LONG * lasting.repeat_s, rel=0.01)
+    assert found.instructions == pytest.approx(LONG * run.instructions / REPEATS, rel=0.01)
+    assert found.overhead == 0
+
+
+def test_operations_count_once_and_mappings_at_their_full_price(request_of: RunRequest) -> None:
+    run, course = followed(request_of)
+    charged = replace(run, mappings=600, overhead_ns={"fault": 8_000_000, "mapping": 1_000})
+    plain = minute(run, course, request_of)
+    found = minute(charged, course, request_of, mapping_ns=40_000)
+    spent_s = (8_000_000 + 600 * 40_000) / THREADS / 1e9
+    assert found.time_s - plain.time_s == pytest.approx(spent_s)
+    assert found.overhead == pytest.approx(spent_s / found.time_s)
+
+
+def test_samples_take_their_share_of_any_run(request_of: RunRequest) -> None:
+    run, course = followed(request_of)
+    slower = replace(run, overhead_ns={"sample": round(0.1 * THREADS * run.time_s * 1e9)})
+    plain, sampled = (minute(each, course, request_of) for each in (run, slower))
+    assert sampled.time_s == pytest.approx(plain.time_s / 0.9)
+    assert sampled.overhead == pytest.approx(0.1)
+
+
+def test_pages_far_away_are_far_away_for_all_the_rest(request_of: RunRequest) -> None:
+    plain, far = (minute(*followed(request_of, node=node), request_of) for node in (None, 1))
+    assert far.time_s > 1.1 * plain.time_s
+    assert far.traffic_bytes > 2 * plain.traffic_bytes
+
+
+def test_threads_that_are_moved_have_cold_caches_once(request_of: RunRequest) -> None:
+    swapped = Placement((*LOCAL.masks[2:], *LOCAL.masks[:2]))
+    run, course = followed(request_of, moves=swapped)
+    assert course.threads_moved == THREADS
+    longer = {
+        repeats: in_minute(run, course, MACHINE, request_of, repeats, 0, frozenset(), seed=1).time_s
+        for repeats in (100, 200)
+    }
+    assert 0 < 2 * longer[100] - longer[200] < 0.05 * longer[100]
+
+
+def test_hardware_updates_its_tables_as_often_as_the_work_asks_for() -> None:
+    assert kinds_with_work([FaultSampling()]) == {"sample"}
+    assert kinds_with_work([TlbAccessCounters()]) == {"sample", "update"}
+    assert kinds_with_work([AccessSampling()]) == {"sample"}
+
+
+@dataclass
+class Even:
+    """A program that does as much work in each look."""
+
+    looks: int = 0
+
+    def advance(self, duration_ns: int) -> Interval:
+        begin_ns, self.looks = self.looks * duration_ns, self.looks + 1
+        end_ns = begin_ns + duration_ns
+        sample = CounterSample(0, begin_ns, end_ns, {"instructions": 7}, duration_ns, duration_ns)
+        return Interval(begin_ns, end_ns, (sample,), cpus=(OsIndex(0), OsIndex(1)))
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        return Outcome(len(actions), 0)
+
+
+@pytest.mark.parametrize("looks", [1, 10, 31, 32, 33, 1000, 4099])
+@pytest.mark.parametrize("moved_at", [0.0, 0.3, 0.5, 0.96])
+def test_a_place_stands_for_the_work_that_was_done_in_it(looks: int, moved_at: float) -> None:
+    course = Course(Even(), 2, HERE)  # type: ignore[arg-type]
+    for look in range(looks):
+        if look == math.ceil(moved_at * looks):
+            course.apply([BindThreads(THERE)])
+        course.advance(1000)
+    shares = {place.placement: share for place, share in course.shares(100).items()}
+    before = math.ceil(moved_at * looks) / looks
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares.get(HERE, 0.0) == pytest.approx(before, abs=0.01 + 1 / 16)
