@@ -18,11 +18,12 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from autofinity.evaluation.course import Course, Place
+from autofinity.evaluation.course import Course, Followed, Place
 from autofinity.evaluation.lasting import LastingProcess
-from autofinity.evaluation.mechanism_run import SCORED, Counted
+from autofinity.evaluation.mechanism_run import SCORED, Counted, run_mechanism
+from autofinity.mechanisms.recipe import NS_PER_S, Recipe
 from autofinity.model.detection import Detector, TlbAccessCounters
-from autofinity.model.mechanism_run import COUNTS, MechanismRun
+from autofinity.model.mechanism_run import COUNTS, MechanismRun, Ran
 from autofinity.ports import MovePages, RunRequest, Sensors
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
@@ -53,6 +54,47 @@ class _Stay:
     """One repeat with warm caches."""
     cold_s: float
     """Time that the first repeat takes longer, with cold caches and TLBs."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperClock:
+    """How long the run is that a simulated run stands for."""
+
+    paper_s: float
+    """Its time under the operating system."""
+    second_ns: int | None
+    """Nanoseconds of a simulated run that stand for a second of it; None where the simulated run is
+    the operating system's own."""
+
+    def stretch(self, run: MechanismRun) -> float:
+        """Times that it does the work of `run`."""
+        return self.paper_s / run.time_s if self.second_ns is None else NS_PER_S / self.second_ns
+
+
+def ran_for_long[State](
+    machine: SimMachine,
+    request: RunRequest,
+    recipe: Recipe[State],
+    mapping_ns: int,
+    clock: PaperClock,
+    seed: int,
+) -> Ran:
+    """A run under a mechanism, and the run that it stands for. `mapping_ns` is the full price of a
+    mapping. Raises the errors of the machine.
+    """
+    followed = Followed(machine)
+    run = run_mechanism(followed, request, recipe, seed)
+    minute = in_minute(
+        run,
+        followed.course,
+        machine,
+        replace(request, pages=recipe.start.pages),
+        request.repeats * clock.stretch(run),
+        mapping_ns,
+        kinds_with_work(recipe.sensors.detectors),
+        seed,
+    )
+    return Ran(run, minute)
 
 
 def in_minute(

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.evaluation.course import Followed
-from autofinity.evaluation.in_minute import in_minute, kinds_with_work
+from autofinity.evaluation.in_minute import PaperClock, ran_for_long
 from autofinity.evaluation.mechanism_run import run_mechanism
 from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting, WholeTrace
 from autofinity.mechanisms.registry import Entry
@@ -136,19 +135,6 @@ class UnderMechanism:
         machine = common.machine
         if request.repeats == 1 or not isinstance(machine, SimMachine):
             return Ran(run_mechanism(machine, request, recipe, self.seed))
-        followed = Followed(machine)
-        run = run_mechanism(followed, request, recipe, self.seed)
-        second_s = run.time_s / common.paper_s
-        if self.paper_second_ns is not None:
-            second_s = self.paper_second_ns / NS_PER_S
-        minute = in_minute(
-            run,
-            followed.course,
-            machine,
-            replace(request, pages=recipe.start.pages),
-            common.repeats / second_s,
-            self.entry.takes_ns(request.threads),
-            kinds_with_work(recipe.sensors.detectors),
-            self.seed,
-        )
-        return Ran(run, minute)
+        mapping_ns = self.entry.takes_ns(request.threads)
+        clock = PaperClock(common.paper_s, self.paper_second_ns)
+        return ran_for_long(machine, request, recipe, mapping_ns, clock, self.seed)

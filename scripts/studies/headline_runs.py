@@ -10,13 +10,12 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 from headline_figures import ALTIX, E5, OPTERON, X7550
-from minute_mechanisms import MINUTE_S, Filled, Ground, Minutes
+from minute_mechanisms import Filled, Ground, Minutes
 
 from autofinity.evaluation.bootstrap import DRAWS, LEVEL
 from autofinity.evaluation.comparison_summary import FIGURES
 from autofinity.evaluation.times import geometric_mean
 from autofinity.mechanisms.registry import BASELINE
-from autofinity.model.mechanism_run import MechanismRun
 from autofinity.papers.values import AS_THEY_ARE
 
 BIG = {"adi": "96 1", "ssor": "80 1", "amr": "24 11"}
@@ -68,22 +67,10 @@ class Study:
 def quantity_of(runs: Minutes, name: str, mechanism: str, quantity: str) -> float:
     """A quantity of a run, by the operating system's where it is one of `FIGURES`."""
     run = runs.run(name, mechanism)
-    if quantity in ("overhead", "cpu_time"):
-        share = 100 * overhead_of_minute(run, runs.run(name, BASELINE).time_s)
-        return share * run.threads if quantity == "cpu_time" else share
     if quantity in AS_THEY_ARE:
         return AS_THEY_ARE[quantity](run)
     figure = FIGURES[quantity]
     return figure(run) / figure(runs.run(name, BASELINE))
-
-
-def overhead_of_minute(run: MechanismRun, base_s: float) -> float:
-    """Share of the threads' time in a minute of which the run is a picture.
-
-    Copies of pages took their full time in the short run; the minute has as many.
-    """
-    copies = run.overhead_of("page copy")
-    return run.overhead - copies + copies * base_s / MINUTE_S
 
 
 def met(ours: float, best: float, paper: float) -> str:

@@ -1,14 +1,9 @@
 """Mechanisms on real data in runs that stand for a minute: what `paper_headlines.py` compares.
 
-A region of a solver, a step or two over data that exceed caches and TLBs, is repeated. The whole
-run stands for a minute, so it is shorter than a minute by a factor, and each operation of a
-mechanism is made as often as in the minute: 20 faults a page, 600 mappings. In a minute an
-operation takes its time once; here it would take its time once in a run that is so much shorter. So
-faults, their bookkeeping, interrupts, shootdowns and the switches of threads take as much less as
-the run is shorter than the minute: they have the share of the run that they have of the minute at
-their full cost. (`charged="in full"` charges them against the short run, as `autofinity compare`
-does: an experiment.) Page copies, cold caches after a move and samples of accesses are not
-shortened, so that overheads stay upper bounds.
+A region of a solver, a step or two over data that exceed caches and TLBs, is repeated. The run
+stands for a minute, and each operation of a mechanism is made as often as in the minute: 20 faults
+a page, 600 mappings. Quantities are of the minute (`evaluation/in_minute.py`): the places that the
+mechanism chose at their pace, and its operations at their full price.
 
 Runs are kept in a file, and used again while the code that they depend on is the same.
 """
@@ -16,18 +11,17 @@ Runs are kept in a file, and used again while the code that they depend on is th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
 from minute_runs import Kept
 
-from autofinity.evaluation.mechanism_run import run_mechanism
+from autofinity.evaluation.in_minute import PaperClock, ran_for_long
 from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting, Start, WholeTrace
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
-from autofinity.model.detection import Detector, FaultSampling
-from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.mechanism_run import MechanismRun, Ran, fastest
 from autofinity.model.placement import FIRST_TOUCH, PagePlacement
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.own_code import digest_of_code
@@ -38,7 +32,6 @@ from autofinity.profiling.campaign import ReadyProgram
 from autofinity.reporter import SILENT
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.preset import load_preset
-from autofinity.sim.spec import MachineSpec
 from autofinity.sim.speeds import facts_of_machine
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
 from autofinity.trace.manifest import Suite, load_suite
@@ -58,7 +51,6 @@ type Filled = Literal["in parallel", "by the main thread", "in turn"]
 """Who touched the data first: their threads, as in all programs of this project. The others are
 experiments: one thread, on whose node all pages are when the region begins, or the pages are on all
 nodes in turn."""
-type Charged = Literal["in the minute", "in full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +62,6 @@ class Ground:
     """Arguments of each program."""
     threads: int = 0
     """0: one for each PU."""
-    charged: Charged = "in the minute"
-    changed: Mapping[str, float] = field(default_factory=dict)
-    """Times of the machine's operating system that an experiment changes (`SystemSpec`)."""
     filled: Filled = "in parallel"
     faults_per_page: float = FAULTS_PER_PAGE
     repeats: int = REPEATS
@@ -88,13 +77,12 @@ class Minutes:
 
     def __init__(self, ground: Ground, work: Path) -> None:
         self.ground = ground
-        spec = load_preset(ground.machine)
-        self._spec = replace(spec, system=replace(spec.system, **ground.changed))
+        self._spec = load_preset(ground.machine)
         self._work = work
         self._file = MechanismRuns(work / f"{ground.machine}.jsonl")
         self._kept = dict(self._file.read())
         self._policy = policy_for(ground.machine)
-        made = f"{self._spec!r} {self._policy!r} {ground.charged} {ground.repeats}"
+        made = f"{self._spec!r} {self._policy!r} {ground.repeats}"
         made += f" {ground.filled} {ground.faults_per_page} {MINUTE_S}"
         self._made_by = sha256(digest_of_code(*DECIDES) + made.encode()).hexdigest()[:16]
         self._machine = SimMachine(self._spec)
@@ -137,7 +125,16 @@ class Minutes:
         return self._key(name, mechanism, seed) in self._kept
 
     def run(self, name: str, mechanism: str, seed: int = 1) -> MechanismRun:
-        """A program under a mechanism; of several recipes the fastest."""
+        """A minute of a program under a mechanism; of several recipes the fastest."""
+        minute = self._ran(name, mechanism, seed).minute
+        assert minute is not None
+        return minute
+
+    def simulated_s(self, name: str) -> float:
+        """Time of the run under the operating system that stands for the minute."""
+        return self._ran(name, BASELINE, 1).run.time_s
+
+    def _ran(self, name: str, mechanism: str, seed: int) -> Ran:
         key = self._key(name, mechanism, seed)
         if key not in self._kept:
             self._kept[key] = self._made(self.program(name), name, mechanism, seed)
@@ -149,13 +146,12 @@ class Minutes:
         arguments, made_of = self.ground.inputs[name], f"{program.origin} {self._made_by}"
         return RunName(name, arguments, program.running, mechanism, seed, made_of)
 
-    def _made(self, program: ReadyProgram, name: str, mechanism: str, seed: int) -> MechanismRun:
-        shorter, second_ns = 1.0, NS_PER_S
+    def _made(self, program: ReadyProgram, name: str, mechanism: str, seed: int) -> Ran:
+        second_ns = None
         if mechanism != BASELINE:
-            second_ns = round(self.run(name, BASELINE, seed).time_s * NS_PER_S / MINUTE_S)
-            if self.ground.charged == "in the minute":
-                shorter = min(1.0, second_ns / NS_PER_S)
-        machine = self._machine_of(shortened(self._spec, shorter))
+            base_s = self._ran(name, BASELINE, seed).run.time_s
+            second_ns = round(base_s * NS_PER_S / MINUTE_S)
+        machine = self._machine
         facts = facts_of_machine(self._spec)(program.placed)
         setting = Setting(
             topology=machine.topology,
@@ -163,30 +159,24 @@ class Minutes:
             room=program.room,
             clock_hz=machine.clock_hz,
             seed=seed,
-            paper_second_ns=second_ns,
+            paper_second_ns=second_ns or NS_PER_S,
             fault_share_per_s=self.ground.faults_per_page / MINUTE_S,
             policy=self._policy and on_machine(self._policy, facts),
             whole_trace=lambda: self._known(program),
         )
         request = replace(program.request, threads=program.running, repeats=self.ground.repeats)
-        recipes = MECHANISMS[mechanism].make(setting)
+        entry = MECHANISMS[mechanism]
         pages = PagePlacement("interleave") if self.ground.filled == "in turn" else FIRST_TOUCH
         if self.ground.filled == "by the main thread":
             trace = self._known(program)
             pages = trace.placed(dict.fromkeys(trace.accesses, 0))
-        return min(
-            (
-                run_mechanism(machine, request, _Begun(recipe, shorter, pages), seed)
-                for recipe in recipes
-            ),
-            key=lambda run: run.time_s,
+        mapping_ns, clock = entry.takes_ns(program.running), PaperClock(MINUTE_S, second_ns)
+        return fastest(
+            [
+                ran_for_long(machine, request, _Begun(recipe, pages), mapping_ns, clock, seed)
+                for recipe in entry.make(setting)
+            ]
         )
-
-    def _machine_of(self, spec: MachineSpec) -> SimMachine:
-        """The last one again, with the trace that it holds, where it is the same."""
-        if self._machine.spec != spec:
-            self._machine = SimMachine(spec)
-        return self._machine
 
     def _known(self, program: ReadyProgram) -> WholeTrace:
         """The whole trace of a program; that of the last one is kept."""
@@ -197,10 +187,9 @@ class Minutes:
 
 @dataclass(frozen=True, slots=True)
 class _Begun[State]:
-    """A recipe whose faults take a share of their time, and which finds pages where they are."""
+    """A recipe that finds pages where they are."""
 
     recipe: Recipe[State]
-    share: float
     pages: PagePlacement
 
     @property
@@ -214,8 +203,7 @@ class _Begun[State]:
 
     @property
     def sensors(self) -> Sensors:
-        wanted = self.recipe.sensors
-        return replace(wanted, detectors=tuple(map(self._cheaper, wanted.detectors)))
+        return self.recipe.sensors
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> State:
         return self.recipe.begin(topology, available, threads)
@@ -225,29 +213,6 @@ class _Begun[State]:
 
     def step(self, state: State, interval: Interval) -> tuple[State, Sequence[Action]]:
         return self.recipe.step(state, interval)
-
-    def _cheaper(self, detector: Detector) -> Detector:
-        if not isinstance(detector, FaultSampling):
-            return detector
-        return replace(
-            detector,
-            fault_ns=detector.fault_ns * self.share,
-            update_ns=detector.update_ns * self.share,
-        )
-
-
-def shortened(spec: MachineSpec, share: float) -> MachineSpec:
-    """The machine, with operations of a mechanism that take a share of their time."""
-    system = spec.system
-    return replace(
-        spec,
-        system=replace(
-            system,
-            migration_us=system.migration_us * share,
-            shootdown_us=system.shootdown_us * share,
-            interrupt_us=system.interrupt_us * share,
-        ),
-    )
 
 
 def _suite_of(name: str, arguments: str) -> Suite:
