@@ -239,7 +239,8 @@ def unified(study: Study) -> Iterator[str]:
 
 def programs(study: Study) -> Iterator[str]:
     """A row for each program of each machine."""
-    yield "| machine, threads | program | as NAS's | arguments | memory, MiB | OS's time, simulated, ms |"
+    heads = ("machine, threads", "program", "as NAS's", "arguments", "memory, MiB")
+    yield row(*heads, "OS's time, simulated, ms")
     yield f"|{'---|' * 6}"
     for machine in INPUTS:
         runs = study.on(machine)
