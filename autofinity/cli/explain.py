@@ -82,6 +82,7 @@ def command(
     from autofinity.policy.explain import explanation_data
     from autofinity.policy.explain_steps import explain_steps, trial_data
     from autofinity.policy.on_machine import on_machine
+    from autofinity.policy.possible import open_step
 
     if not samples and names_run(policy):
         if second_samples or trial_samples:
@@ -108,7 +109,8 @@ def command(
     found, explained = explain_steps(given)
     why, again = explained[0].why, explained[1] if len(explained) > 1 else None
     second = read.second_after(why.decision.hint)
-    final = None if found.awaits else found.steps[-1].decision.hint
+    is_open = found.awaits is not None or open_step(found) is not None
+    final = None if is_open else found.steps[-1].decision.hint
     if as_json:
         tries = read.trial if again and (found.awaits or len(explained) > 2) else None
         document = explanation_data(read, why)
@@ -155,10 +157,8 @@ def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:
             f"facts of the machine that are not known: {', '.join(lacking)}; no rule with these "
             "facts holds"
         )
-    if why.missing:  # of a run there is nothing more to give
-        lines.append(
-            f"give {', '.join(map(one_line, why.missing))} with --sample for a sound decision"
-        )
+    if not why.possible.decided:  # of a run there is nothing more to give
+        lines.append(f"give {why.possible.lacking_text} with --sample for a decision")
     return lines
 
 
