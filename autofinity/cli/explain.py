@@ -14,9 +14,11 @@ from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import say, say_json, say_wrapped
+from autofinity.cli.program_given import refuse_program
 from autofinity.foreign_text import one_line
 from autofinity.model.counters import check_count
 from autofinity.model.errors import UsageError
+from autofinity.policy.shipped import policy_names
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.run_records import database_named
 
@@ -91,6 +93,15 @@ def command(
             )
         explain_run(policy, database_named(db), html, as_json=as_json)
         return
+    if names_run(policy):
+        raise UsageError(
+            "a run has its own samples; expected `explain RUN` without --sample, or --sample with "
+            "the name or the file of a policy (`autofinity explain RUN` names that of a run)"
+        )
+    if policy not in policy_names():
+        refuse_program(
+            Path(policy), "a policy or a run", "autofinity run -- {}` and `autofinity explain last"
+        )
     read = named_policy(policy)
     if not samples:
         raise UsageError(

@@ -86,7 +86,9 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
 
 
 def _of_the_threads(seen: Seen) -> tuple[str, ...]:
-    where = f"{len(seen.cpus)} threads were seen, on CPUs {format_cpu_list(seen.cpus)}"
+    threads = f"{len(seen.cpus)} threads compute" if len(seen.cpus) > 1 else "1 thread computes"
+    cpus = "CPUs" if len(set(seen.cpus)) > 1 else "CPU"
+    where = f"{threads}, last seen on {cpus} {format_cpu_list(seen.cpus)}"
     seen_on = (where,) if seen.cpus else ()
     return (*seen_on, *_watched(seen), *(seen.given.lines if seen.given is not None else ()))
 

@@ -1,4 +1,4 @@
-"""What a policy may answer without some counters is what it answers with all their values."""
+"""Possible answers without some counters are the answers with all values of these counters."""
 
 from __future__ import annotations
 
