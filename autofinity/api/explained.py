@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from autofinity.policy.answers import Given, Steps
     from autofinity.policy.explain_steps import ExplainedStep
+    from autofinity.policy.possible import OpenStep
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -23,7 +24,8 @@ class Explanation:
     A policy may ask for up to three samples: `steps` are the questions that the given samples
     answer. Other properties are those of the last of them, which decided.
 
-    * `hint`: the hint that was decided, in its meaning for the number of threads (`Policy.on`).
+    * `hint`: the policy's answer, in its meaning for the number of threads (`Policy.on`); where
+      `decided` is false, nothing but the absence of counters leads to it.
     * `awaits`: the placement of the sample that the policy asks for next; None: the hint is final.
     * `given`, `found`, `explained`: internal types, which may change.
 
@@ -35,6 +37,9 @@ class Explanation:
     (['first look', 'second look'], 0.5)
     >>> why.runner_up.name, why.missing
     ('packed', ())
+    >>> unsure = af.load_policy("any-machine").explain({"instructions": 2e9})
+    >>> unsure.decided, unsure.depends_on
+    (False, ('cache_to_cache_transfers_other_llc', 'llc_requests'))
     """
 
     hint: Hint
@@ -47,6 +52,23 @@ class Explanation:
     def final(self) -> bool:
         """Whether no sample is left that the policy would ask for."""
         return self.awaits is None
+
+    @property
+    def decided(self) -> bool:
+        """Whether the hint is the same whatever the counters are that the samples lack."""
+        return self._undecided is None
+
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """Counters that the samples lack and that choose among hints; empty where it is decided."""
+        return () if self._undecided is None else self._undecided.possible.lacking
+
+    @property
+    def _undecided(self) -> OpenStep | None:
+        """The step that what was not measured leaves open, if there is one."""
+        from autofinity.policy.possible import open_step
+
+        return open_step(self.found)
 
     @property
     def steps(self) -> pd.DataFrame:
@@ -119,7 +141,7 @@ class Explanation:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Counters of the rules that the sample lacks."""
+        """Counters of the policy that the sample lacks, or has no value of."""
         return self._last.why.missing
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -105,11 +105,22 @@ def map_threads(
     return MappedThreads(on, algorithm, tuple(map(int, done.chosen.cpus)), cost, done)
 
 
+def _lengths(rows: Sequence[object]) -> set[int]:
+    """Numbers of values in rows of unequal length; empty where they have the same."""
+    lengths = {len(row) for row in rows if isinstance(row, Sequence)}
+    return lengths if len(lengths) > 1 else set()
+
+
 def _matrix(sharing: npt.ArrayLike) -> SharingMatrix:
     import numpy as np
 
     from autofinity.model.sharing import SharingMatrix
 
+    if isinstance(sharing, Sequence) and (lengths := _lengths(sharing)):
+        raise UsageError(
+            f"the sharing matrix has rows of {min(lengths)} to {max(lengths)} values; expected "
+            f"{len(sharing)} in each, one per thread"
+        )
     try:
         if np.iscomplexobj(sharing):
             raise TypeError("complex numbers")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from autofinity.api.samples import Sample
-    from autofinity.policy.answers import Given
+    from autofinity.policy.answers import Given, Steps
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -131,9 +131,12 @@ class Policy:
     ) -> Hint | pd.Series[Any]:
         """The hint for the samples of a run, or for each row of tables of samples.
 
-        A sample has counts per thread and second by counter. A counter that was not measured is
-        NaN, None or left out; no condition on it holds. Other names are ignored; those of
-        `observations` (`counter:NAME`) are read, too.
+        A sample has counts per thread and second by counter (`counters`). A counter that was not
+        measured is NaN or None: no condition on it holds, as in an exported policy (`explain` says
+        whether the hint depends on it: `decided`). A counter that is left out is refused where the
+        answer depends on it; in tables, where rules ask for it. Other counters are ignored, and so
+        are other columns of tables and of their rows; those of `observations` (`counter:NAME`) are
+        read, too.
 
         `first`, `second` and `trial` are samples of the same run, taken in the placements of
         `looks`, in this order. Samples that the policy does not ask for change nothing. Where it
@@ -142,7 +145,8 @@ class Policy:
 
         Tables have a row for each of n runs, with equal indices, and give a series of n hints with
         this index, each as for the row alone. Raises `AutofinityError` for values that are no
-        numbers, for tables without any counter of the policy, and for indices that differ.
+        numbers and for indices that differ, and a `ValueError` besides for counters that are left
+        out, and for a mapping with a name that no policy knows.
         """
         from autofinity.api.samples import is_table
 
@@ -151,13 +155,16 @@ class Policy:
         from autofinity.policy.answers import steps
 
         given = self._given(first, second, trial)
-        return self._meant(steps(self.inside, given, self._meant).steps[-1].decision.hint)
+        found = steps(self.inside, given, self._meant)
+        self._refuse_open(found, {"first": first, "second": second, "trial": trial})
+        return self._meant(found.steps[-1].decision.hint)
 
     def explain(
         self, first: Sample, *, second: Sample | None = None, trial: Sample | None = None
     ) -> Explanation:
         """The hint for the samples of a run (as for `decide`), the reason at each step, and the
-        distance to another hint. Raises `AutofinityError` for values that are no numbers.
+        distance to another hint. A counter that is left out counts as not measured. Raises as
+        `decide` for values that are no numbers, and for names.
         """
         from autofinity.policy.explain_steps import explain_steps
 
@@ -182,6 +189,26 @@ class Policy:
         match = BestMatches(there.topology)
         placed = min(count, len(there.cpus))
         return Policy(here, self.notes, there, count, {hint: match(placed, hint) for hint in HINTS})
+
+    def _refuse_open(self, found: Steps, samples: Mapping[str, Sample | None]) -> None:
+        """Raise `SampleError` where the answer depends on counters that a sample leaves out."""
+        from autofinity.api.samples import OF_OBSERVATIONS, refuse_left_out
+        from autofinity.model.ratios import START
+        from autofinity.policy.possible import open_step
+
+        unsure = open_step(found)
+        if unsure is None:
+            return
+        own = {"first look": "first", "second look": "second", "trial": "trial"}[unsure.step.name]
+        lacking: dict[str, list[str]] = {}
+        for counter in unsure.possible.lacking:
+            name = "first" if counter.startswith(START) else own
+            lacking.setdefault(name, []).append(counter.removeprefix(START))
+        for name, counters in lacking.items():
+            sample = samples[name]
+            named = set() if sample is None else set(sample.keys())
+            left_out = [one for one in counters if not {one, OF_OBSERVATIONS + one} & named]
+            refuse_left_out(name, named, left_out)
 
     def _given(self, first: Sample, second: Sample | None, trial: Sample | None) -> Given:
         from autofinity.api.samples import sample_of
@@ -212,7 +239,8 @@ class Policy:
         import numpy as np
         import pandas as pd
 
-        from autofinity.api.samples import columns_of
+        from autofinity.api.samples import columns_of, refuse_left_out
+        from autofinity.policy.evidence import needed_by
         from autofinity.policy.many import Samples, last_answers
 
         columns = []
@@ -225,6 +253,12 @@ class Policy:
                     "with the same index (table.reindex)"
                 )
             columns.append(None if table is None else columns_of(table, name, self.counters))
+        needed = needed_by(self.inside, again=second is not None)
+        for name, table, there, asked in zip(
+            ("first", "second"), (first, second), columns, needed, strict=False
+        ):
+            lacking = [counter for counter in asked if counter not in (there or {})]
+            refuse_left_out(f"the table {name}", () if table is None else table.columns, lacking)
         samples = Samples(len(first), columns[0] or {}, *columns[1:])
         codes = last_answers(self.inside, samples, self._meant, self._place)
         meant = np.empty(len(HINTS), object)

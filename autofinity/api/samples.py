@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import difflib
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from autofinity.model.counters import check_count
-from autofinity.model.errors import UsageError
+from autofinity.model.errors import SampleError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +33,11 @@ def is_table(given: object) -> bool:
 def sample_of(given: Sample, name: str, counters: Collection[str]) -> dict[str, float]:
     """Values of `counters`, as far as they are there, by name. Other names stay, with NaN: nobody
     needs their values; those of a row of `observations` do not. `name` is that of the argument.
-    Raises `UsageError`.
+    Raises `UsageError`, also for a mapping with a name that is no counter's.
     """
     named = _items(given, name)
+    if isinstance(given, Mapping):
+        _check_known(named, name, counters)
     if named and not any(key.removeprefix(OF_OBSERVATIONS) in counters for key in named):
         _refuse_without(name, counters)
     own = {counter: OF_OBSERVATIONS + counter for counter in counters}
@@ -68,6 +71,39 @@ def columns_of(
     if not columns:
         _refuse_without(f"the table {name}", counters)
     return columns
+
+
+def refuse_left_out(name: str, given: Iterable[object], lacking: Collection[str]) -> None:
+    """Raise `SampleError` where counters are left out (`lacking`) that are needed to decide."""
+    if not lacking:
+        return
+    names = [key.removeprefix(OF_OBSERVATIONS) for key in given if isinstance(key, str)]
+    near = [_near(counter, set(names) - set(lacking)) for counter in lacking]
+    raise SampleError(
+        f"cannot decide: {name} lacks {', '.join(lacking)}, which the policy's rules ask for"
+        f"{next(filter(None, near), '')}; expected counts per thread and second, or NaN where "
+        "a counter was not measured: no condition on it holds"
+    )
+
+
+def _check_known(names: Collection[str], name: str, counters: Collection[str]) -> None:
+    """Raise `SampleError` for a name that no policy knows; a row of `observations` has others."""
+    from autofinity.sim.events import EVENTS
+
+    if any(key.startswith(OF_OBSERVATIONS) for key in names):
+        return
+    known = {*counters, *EVENTS}
+    for key in names:
+        if key not in known:
+            raise SampleError(
+                f"{name}: no counter {key!r} is known{_near(key, known)}; expected counts of "
+                f"{', '.join(counters) or 'nothing: the policy looks at no counter'}"
+            )
+
+
+def _near(name: str, others: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(others), 3)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def _refuse_without(name: str, counters: Collection[str]) -> None:

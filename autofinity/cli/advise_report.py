@@ -80,6 +80,7 @@ def _given_facts(given: Given) -> dict[str, object]:
         "made_of": {name: list(events) for name, events in given.used.items()},
         "unused": list(given.unused),
         "lacking": list(given.lacking),
+        "uncountable": list(given.uncountable),
         "measure": given.measure or None,
         "shows": list(given.shows),
     }

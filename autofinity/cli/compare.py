@@ -13,10 +13,10 @@ from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.comparing import comparing_options
+from autofinity.cli.options.figure import picture_output
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
-from autofinity.cli.options.output import output_option
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.suite import size_option, suite_option
@@ -86,9 +86,7 @@ if TYPE_CHECKING:
     "of the machine]",
 )
 @click.option("--list", "only_list", is_flag=True, help="List the mechanisms and exit.")
-@output_option(
-    "Save a chart of times relative to the OS's (.svg, .png or .pdf; needs autofinity[plots])."
-)
+@picture_output("a chart of times relative to the OS's")
 @html_option
 @json_option
 def command(

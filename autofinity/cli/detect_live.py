@@ -13,6 +13,7 @@ from autofinity.cli.html_page import keep_page
 from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.matrix_out import save_matrix
 from autofinity.cli.printer import say, say_json
+from autofinity.cli.program_given import refuse_program
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing_metrics import (
@@ -28,7 +29,9 @@ _KEY = "autofinity.program"
 
 
 class TraceOrProgram(Command):
-    """A command whose words after `--` are a program with its arguments, byte for byte."""
+    """A command whose words after `--` are a program with its arguments, byte for byte. The words
+    before may name a `trace`, and no program.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep what follows `--` from click."""
@@ -36,7 +39,11 @@ class TraceOrProgram(Command):
             at = args.index("--")
             ctx.meta[_KEY] = tuple(args[at + 1 :])
             args = args[:at]
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        trace = ctx.params.get("trace")
+        if isinstance(trace, Path):
+            refuse_program(trace, "a trace", f"{ctx.command_path} -- {{}}")
+        return rest
 
 
 def live_program(ctx: click.Context) -> tuple[str, ...] | None:

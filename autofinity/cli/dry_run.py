@@ -107,7 +107,8 @@ def tell(request: Request) -> None:
         ("machine", _shape(topology)),
         (
             "CPUs",
-            f"{format_cpu_list(available)} allowed; placed on {format_cpu_list(plan.available)}",
+            f"{format_cpu_list(available)} allowed"
+            + (f"; placed on {format_cpu_list(plan.available)}" if plan.hints else ""),
         ),
         ("threads", f"{threads} ({promise})"),
         ("measured", f"{request.tier} ({request.ladder})"),

@@ -14,9 +14,11 @@ from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import say, say_json, say_wrapped
+from autofinity.cli.program_given import refuse_program
 from autofinity.foreign_text import one_line
 from autofinity.model.counters import check_count
 from autofinity.model.errors import UsageError
+from autofinity.policy.shipped import policy_names
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.run_records import database_named
 
@@ -82,6 +84,7 @@ def command(
     from autofinity.policy.explain import explanation_data
     from autofinity.policy.explain_steps import explain_steps, trial_data
     from autofinity.policy.on_machine import on_machine
+    from autofinity.policy.possible import open_step
 
     if not samples and names_run(policy):
         if second_samples or trial_samples:
@@ -90,6 +93,15 @@ def command(
             )
         explain_run(policy, database_named(db), html, as_json=as_json)
         return
+    if names_run(policy):
+        raise UsageError(
+            "a run has its own samples; expected `explain RUN` without --sample, or --sample with "
+            "the name or the file of a policy (`autofinity explain RUN` names that of a run)"
+        )
+    if policy not in policy_names():
+        refuse_program(
+            Path(policy), "a policy or a run", "autofinity run -- {}` and `autofinity explain last"
+        )
     read = named_policy(policy)
     if not samples:
         raise UsageError(
@@ -108,7 +120,8 @@ def command(
     found, explained = explain_steps(given)
     why, again = explained[0].why, explained[1] if len(explained) > 1 else None
     second = read.second_after(why.decision.hint)
-    final = None if found.awaits else found.steps[-1].decision.hint
+    is_open = found.awaits is not None or open_step(found) is not None
+    final = None if is_open else found.steps[-1].decision.hint
     if as_json:
         tries = read.trial if again and (found.awaits or len(explained) > 2) else None
         document = explanation_data(read, why)
@@ -155,10 +168,8 @@ def _wishes(lacking: Sequence[str], why: Explanation) -> list[str]:
             f"facts of the machine that are not known: {', '.join(lacking)}; no rule with these "
             "facts holds"
         )
-    if why.missing:  # of a run there is nothing more to give
-        lines.append(
-            f"give {', '.join(map(one_line, why.missing))} with --sample for a sound decision"
-        )
+    if not why.possible.decided:  # of a run there is nothing more to give
+        lines.append(f"give {why.possible.lacking_text} with --sample for a decision")
     return lines
 
 

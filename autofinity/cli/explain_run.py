@@ -12,7 +12,7 @@ from autofinity.foreign_text import one_line
 from autofinity.model.affinity import Hint
 from autofinity.model.policy import RulePolicy
 from autofinity.runtime.policies import CHOSEN
-from autofinity.runtime.undecided import UNDECIDED, reason_on_record
+from autofinity.runtime.undecided import LEFT, UNDECIDED, reason_on_record
 from autofinity.store.behaviour_rows import RunRecord
 from autofinity.workflow.run_records import LAST, RunNow, policy_of, run_now
 
@@ -68,6 +68,8 @@ def _undecided_lines(found: RunNow, policy: RulePolicy | None, trouble: str) -> 
     """Why no rule is shown; empty where one is."""
     run = found.run
     why = reason_on_record(run, alive=found.alive)
+    if why.startswith(LEFT):
+        return [one_line(f"nothing was placed: {why.removeprefix(LEFT)}")]
     if why:
         return [one_line(f"nothing was decided{' yet' if found.alive else ''}: {why}")]
     if run.hint is None:
@@ -151,7 +153,8 @@ def _surroundings(found: RunNow) -> list[str]:
     """Notes of the monitor, claims, and others that pin."""
     run = found.run
     why = reason_on_record(run, alive=found.alive)
-    notes = [line for line in _notes(run) if line != UNDECIDED + why and not _is_origin(line)]
+    said = (why, UNDECIDED + why)
+    notes = [line for line in _notes(run) if line not in said and not _is_origin(line)]
     lines = [f"note: {line}" for line in notes]
     if run.cpus:
         lines.append(one_line(f"claims CPUs {run.cpus}; began with {run.allowed}"))

@@ -19,6 +19,7 @@ from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.period import microseconds
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.printer import complain
+from autofinity.cli.program_given import refuse_program
 from autofinity.cli.progress import Terminal
 from autofinity.cli.simulate_one import show, show_placed
 from autofinity.cli.simulate_several import durations_ns, show_each
@@ -135,6 +136,7 @@ def command(
     spec = simulated_spec(machine, latencies, page_size, reporter=Terminal())
     trace = traces[0]
     for one in traces:
+        refuse_program(one, "a trace", "autofinity capture -o FOLDER -- {}")
         cost = replay_cost(one)
         if cost is not None and cost.is_large:
             Terminal().notice(f"a replay of {one} takes about {cost}")

@@ -39,6 +39,10 @@ class UnknownHintError(UsageError, ValueError):
     """No hint has this name or these letters."""
 
 
+class SampleError(UsageError, ValueError):
+    """A sample names a counter that is none, or lacks one without which nothing can be decided."""
+
+
 class PlacementError(UsageError):
     """Threads cannot be placed: none asked for, no PU left, or more threads than PUs."""
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from autofinity.foreign_text import one_line
 from autofinity.model.policy import Condition, Decision, RulePolicy
+from autofinity.policy.evidence import asked_by
 from autofinity.policy.nearest import Change, NearestChange, nearest_change, single_changes
+from autofinity.policy.possible import Possible, possible
 from autofinity.policy.readable import condition_text, hint_text, number, percent
 from autofinity.policy.selector import decide, values_of
 from autofinity.policy.sentences import sentence
@@ -32,7 +34,9 @@ class Explanation:
     values: Mapping[str, float]
     """Value of each input of the policy; NaN where nothing was measured."""
     missing: tuple[str, ...]
-    """Counters of the policy that the sample lacks."""
+    """Counters of the policy that the sample lacks, or has no value of."""
+    possible: Possible
+    """The answers that the missing counters leave open."""
     unknown: tuple[str, ...]
     """Counters of the sample that the policy does not use."""
     rules: tuple[RuleAnswer, ...]
@@ -54,7 +58,8 @@ def explain(policy: RulePolicy, sample: Mapping[str, float]) -> Explanation:
     return Explanation(
         decision=decision,
         values=values,
-        missing=tuple(counter for counter in policy.counters if counter not in sample),
+        missing=tuple(counter for counter in policy.counters if math.isnan(values[counter])),
+        possible=possible(policy, values),
         unknown=tuple(counter for counter in sample if counter not in policy.counters),
         rules=tuple(rules),
         margins=tuple(sorted(margins, key=lambda change: change.relative)),
@@ -68,6 +73,9 @@ def explanation_text(policy: RulePolicy, why: Explanation, *, margins: bool = Tr
     """
     decision = why.decision
     lines = [f"{decision.hint.shown}: {hint_text(decision.hint)}"]
+    if not why.possible.decided:
+        lines.insert(0, f"cannot decide: {undecided_text(why.possible, 'the sample')}")
+        lines[1] = f"no condition on what is lacking holds, which leads to {lines[1]}"
     if decision.rule is None:
         lines.append(f"by the default: none of {len(policy.rules)} rules holds")
     else:
@@ -81,17 +89,32 @@ def explanation_text(policy: RulePolicy, why: Explanation, *, margins: bool = Tr
         lines += _margin_lines(policy, why)
     if why.nearest is not None:
         lines.append(_runner_up(why.nearest, why.margins if margins else ()))
-    used = _used(policy)
-    if missing := [counter for counter in why.missing if counter in used]:
-        lines.append(
-            f"not measured: {', '.join(map(one_line, missing))}; no condition on them can hold"
-        )
+    lines += _missing_lines(policy, why)
     if why.unknown:
         known = ", ".join(map(one_line, policy.counters)) or "no counter"
         lines.append(
             f"ignored: {', '.join(map(one_line, why.unknown))}; the policy looks at {known}"
         )
     return "\n".join(lines) + "\n"
+
+
+def undecided_text(possible: Possible, where: str) -> str:
+    """Says which counters `where` lacks, and which hints they choose among."""
+    return (
+        f"{where} lacks {possible.lacking_text}, which the rules ask for; "
+        f"the answer may be {possible.hints_text}"
+    )
+
+
+def _missing_lines(policy: RulePolicy, why: Explanation) -> list[str]:
+    """Counters that rules ask for and that were not measured; none where the first line of the
+    explanation names them.
+    """
+    used = asked_by(policy)
+    missing = ", ".join(one_line(counter) for counter in why.missing if counter in used)
+    if not missing or not why.possible.decided:
+        return []
+    return [f"not measured: {missing}; the hint does not depend on that"]
 
 
 def _margin_lines(policy: RulePolicy, why: Explanation) -> list[str]:
@@ -112,25 +135,19 @@ def _runner_up(nearest: NearestChange, said: tuple[Change, ...]) -> str:
     return f"{line} ({' and '.join(map(_change_text, nearest.changes))})"
 
 
-def _used(policy: RulePolicy) -> set[str]:
-    """Counters that a condition of the rules asks for, itself or in a ratio."""
-    asked = {condition.counter for rule in policy.rules for condition in rule.conditions}
-    for ratio in policy.ratios:
-        if ratio.name in asked:
-            asked |= {*ratio.numerator, *ratio.denominator}
-    return asked
-
-
 def explanation_data(policy: RulePolicy, why: Explanation) -> dict[str, object]:
-    """The explanation as plain values for JSON; null for NaN and ∞."""
+    """The explanation as plain values for JSON; null for NaN, ∞ and a hint that is not decided."""
     decision = why.decision
     return {
-        "hint": str(decision.hint),
+        "hint": str(decision.hint) if why.possible.decided else None,
         "rule": decision.rule,
         "margin": _finite(decision.margin),
         "runner_up": None if decision.runner_up is None else str(decision.runner_up),
         "values": {counter: _finite(value) for counter, value in why.values.items()},
         "missing": list(why.missing),
+        "decided": why.possible.decided,
+        "may_be": [str(hint) for hint in why.possible.hints],
+        "depends_on": list(why.possible.lacking),
         "unknown": list(why.unknown),
         "rules": [
             {

@@ -12,6 +12,7 @@ from autofinity.model.ratios import SPEED_GAIN
 from autofinity.policy.answers import Given, Step, Steps, steps
 from autofinity.policy.explain import Explanation, explain, explanation_text
 from autofinity.policy.nearest import relative
+from autofinity.policy.possible import open_step
 from autofinity.policy.readable import number, percent, second_text, trial_text
 from autofinity.policy.selector import values_of
 
@@ -39,7 +40,11 @@ def answer_first(found: Steps, hint: Hint) -> list[str]:
     """The final answer `hint`, for a person; none where the first answer, which follows, is it."""
     if found.awaits is not None:
         return [f"not final yet: the policy asks for a sample in {found.awaits.shown}"]
-    return [] if len(found.steps) == 1 else [f"final answer: {hint.shown}"]
+    if len(found.steps) == 1:
+        return []
+    if (unsure := open_step(found)) is not None:
+        return [f"no final answer: the {unsure.step.name} is undecided"]
+    return [f"final answer: {hint.shown}"]
 
 
 def first_lines(policy: RulePolicy, why: Explanation, *, alone: bool) -> list[str]:

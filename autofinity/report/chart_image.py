@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIXES = (".svg", ".png", ".pdf")
+_MISSING = (
+    "matplotlib, which draws pictures, is not installed; install autofinity[plots], or "
+    "omit -o for a picture in the terminal"
+)
 _MARKERS = "+x*os"
 _MOST_LABELS = 60
 
@@ -50,6 +55,16 @@ def save_figure(figure: Figure, title: str, path: Path) -> None:
     replace_file(path, content.getvalue(), durable=False)
 
 
+def check_picture(path: Path) -> None:
+    """Whether a picture can be saved under this name, before it is made; imports nothing.
+
+    Raises `UsageError` for another suffix, `CapabilityError` without matplotlib.
+    """
+    _check_suffix(path)
+    if find_spec("matplotlib") is None:
+        raise CapabilityError(_MISSING)
+
+
 def _check_suffix(path: Path) -> None:
     if path.suffix not in SUFFIXES:
         raise UsageError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
@@ -60,10 +75,7 @@ def empty_figure(width_inches: float, height_inches: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise CapabilityError(
-            "matplotlib, which draws pictures, is not installed; install autofinity[plots], or "
-            "omit -o for a picture in the terminal"
-        ) from error
+        raise CapabilityError(_MISSING) from error
     return Figure(figsize=(width_inches, height_inches))
 
 

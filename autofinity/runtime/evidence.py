@@ -52,5 +52,5 @@ def without_policy(fallback: Hint | None) -> str:
 
 
 def _then(why: str, fallback: Hint | None, otherwise: str) -> str:
-    then = otherwise if fallback is None else f"placed by the fallback, {fallback.shown}"
+    then = otherwise if fallback is None else f"to be placed by the fallback, {fallback.shown}"
     return f"{why}: {then}"

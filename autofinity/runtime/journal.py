@@ -46,6 +46,7 @@ class Journal:
         self._notes: list[str] = []
         self._claims = False  # whether it may ever have claimed cores
         self._refused = False
+        self._kept_on: frozenset[OsIndex] = frozenset()
         self._series = LookSeries()
         self._rows.write(self._begin)
 
@@ -84,6 +85,8 @@ class Journal:
             before.phase != "placed" or after.refuted != before.refuted
         ):
             self._rows.write(lambda database: self._decided(database, after))
+        bound = after.phase == "placed" and self._header.bind != "none" and not self._refused
+        self._kept_on = after.cpus if bound else frozenset()
         self._rows.flush()
 
     def note(self, line: str) -> None:
@@ -142,6 +145,8 @@ class Journal:
     def end(self, totals: Mapping[str, int]) -> None:
         """Record the end of the program, with these counts; unwritten rows go to the log."""
         self._keep_looks()
+        if self._kept_on:  # its claim ends with it
+            self.note(f"its threads were bound to CPUs {format_cpu_list(self._kept_on)}")
         self._rows.write(lambda database: self._ended(database, totals))
         self._rows.close()
 

@@ -20,6 +20,7 @@ from autofinity.runtime.live_state import LiveState, Phase, Settings, Turn
 from autofinity.runtime.looking import LookCosts, refill_ns
 from autofinity.runtime.masks import binding, union, widened
 from autofinity.runtime.seats import dealt
+from autofinity.runtime.undecided import LEFT
 
 BY_SHARING = "threads that share pages are placed together, by page faults"
 """Note of a run whose threads have seats by sharing."""
@@ -137,7 +138,7 @@ class Placer:
         self, state: State, error: PlacementError
     ) -> tuple[State, Sequence[Action]]:
         """Leave all threads alone, for the reason given; bound threads may run anywhere."""
-        return self.let_all_go(state.noting(f"left as it is: {error}"))
+        return self.let_all_go(state.noting(f"{LEFT}{error}"))
 
     def let_all_go[State: LiveState](self, state: State) -> tuple[State, Sequence[Action]]:
         """Leave all threads alone until other threads compute or other CPUs are allowed.

@@ -12,6 +12,7 @@ from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.claims import free_cpus
 from autofinity.runtime.masks import Binding, thread_masks
+from autofinity.runtime.undecided import LEFT
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,5 +53,5 @@ def plan_hints(
             cores = get_affinity(topology, threads, hint, free, near)
             found.append(HintPlan(hint, cores, thread_masks(topology, cores, free, bind)))
     except PlacementError as error:
-        note = f"left as it is: {error}"
+        note = f"{LEFT}{error}"
     return Plan(free, tuple(found), note)

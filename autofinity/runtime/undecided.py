@@ -7,6 +7,8 @@ from autofinity.store.behaviour_rows import RunRecord
 
 UNDECIDED = "nothing was decided: "
 """Beginning of the note that gives the reason."""
+LEFT = "left as it is: "
+"""Beginning of the note on threads for which no placement was found."""
 _YET = {
     "": "its monitor is starting",
     "watching": "it is watched until its threads compute and stay the same",
@@ -41,6 +43,9 @@ def why_undecided(state: LiveState, promised: int, length: str = "") -> str:
 
 def reason_on_record(run: RunRecord, *, alive: bool) -> str:
     """Reason why a run has no decision; empty where it has one."""
+    left = [line for line in run.notes.splitlines() if line.startswith(LEFT)]
+    if left and run.hint is None:
+        return left[-1]
     noted = [line for line in run.notes.splitlines() if line.startswith(UNDECIDED)]
     if noted:
         return noted[-1].removeprefix(UNDECIDED)

@@ -157,3 +157,34 @@ def test_a_hint_beside_what_would_decide_is_refused(run: Runner, other: tuple[st
     done = run("--hint", "sLP", *other, "--", "true")
     assert done.returncode == 2
     assert b"--hint decides the placement" in done.stderr
+
+
+@two_cpus
+def test_threads_that_no_placement_has_cpus_for_are_said_to_be_unplaced(
+    run: Runner, spinner: Path, tmp_path: Path
+) -> None:
+    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    with run.lasting(
+        "--hint", "slp", "--", spinner, "4", "300", env=env, preexec_fn=run.on_two_cpus
+    ):
+        assert run.eventually(lambda: "left as it is" in last_run(run)["notes"])
+    asked = [run.launcher, "explain", "last"]
+    said = subprocess.run(asked, env=run.env, capture_output=True, text=True).stdout
+    assert "nothing was placed: cannot place 4 threads on 2 available CPUs" in said
+    assert said.count("cannot place 4 threads") == 1
+    assert "left as it is" not in said and "nothing was decided" not in said
+    assert "bound to CPUs" not in said
+
+
+@two_cpus
+def test_a_run_that_has_ended_says_which_cpus_its_threads_had(
+    run: Runner, spinner: Path, tmp_path: Path
+) -> None:
+    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    with run.lasting("--hint", "SLP", "--", spinner, "2", "300", env=env) as process:
+        assert run.eventually(lambda: in_caches_of_their_own(process.pid))
+        assert run.eventually(run.placed)
+    assert run.eventually(lambda: (found := run.last()) and found.ended)
+    first, second = sorted(allowed())[:2]
+    cpus = f"{first}-{second}" if second == first + 1 else f"{first},{second}"
+    assert f"its threads were bound to CPUs {cpus}" in last_run(run)["notes"].splitlines()

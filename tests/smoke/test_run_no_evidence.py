@@ -130,6 +130,19 @@ def test_the_fallback_places_and_is_no_answer_of_the_policy(
 
 
 @needs_two_cpus
+def test_a_fallback_that_has_too_few_cpus_is_said_to_have_placed_nothing(
+    run: Runner, spinner: Path, blind: Path, env: dict[str, str]
+) -> None:
+    words = ("--policy", blind, "--fallback", "slp", "--", spinner, "4", "300")
+    with run.lasting(*words, env=env, preexec_fn=run.on_two_cpus):
+        assert run.eventually(lambda: "nothing was placed: " in explained(run, env)[0])
+        text, _ = explained(run, env)
+    assert "nothing was placed: cannot place 4 threads on 2 available CPUs" in text
+    assert "left as it is" not in text
+    assert text.count("placed by the fallback") == text.count("to be placed by the fallback") == 1
+
+
+@needs_two_cpus
 def test_a_running_program_is_placed_by_the_fallback_too(
     run: Runner, spinner: Path, blind: Path, env: dict[str, str]
 ) -> None:

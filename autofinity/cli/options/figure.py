@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,21 @@ if TYPE_CHECKING:
     from autofinity.report.chart import Chart
     from autofinity.report.matrix_figure import Matrices
 
-picture_option = output_option(
-    "Save the figure to this file (.svg, .png or .pdf; needs autofinity[plots])."
-)
+
+def picture_output[**P, R](what: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """`-o` of a command that saves `what`. The file is checked before any work."""
+
+    def check(path: Path) -> None:
+        from autofinity.report.chart_image import check_picture
+
+        check_picture(path)
+
+    return output_option(
+        f"Save {what} to this file (.svg, .png or .pdf; needs autofinity[plots]).", check=check
+    )
+
+
+picture_option = picture_output("the figure")
 
 
 def show(drawn: Chart | Matrices, output: Path | None) -> None:

@@ -58,16 +58,29 @@ class OutputFile(click.Path):
 
 
 def output_option[**P, R](
-    what: str, *, required: bool = False, folder: bool = False, stdout: bool = False
+    what: str,
+    *,
+    required: bool = False,
+    folder: bool = False,
+    stdout: bool = False,
+    check: Callable[[Path], None] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """With the line of help that says what is written. `folder`: it may be a folder; `stdout`:
-    without the option, and with `-`, it is written to standard output.
+    without the option, and with `-`, it is written to standard output. `check` raises for a file
+    that cannot be made, before any work is done for it.
     """
+
+    def checked(_ctx: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+        if path is not None and check is not None:
+            check(path)
+        return path
+
     return click.option(
         "--output",
         "-o",
         type=OutputFile(folder=folder, stdout=stdout),
         default=None,
         required=required,
+        callback=checked,
         help=what,
     )

@@ -84,7 +84,7 @@ static bool find_policy(const Options* options, Plan* plan) {
 
 // Placement of threads when nothing is decided, and the hint of the fallback.
 #define UNDECIDED(fallback) \
-    (fallback) ? "placed by the fallback, " : STAYS, (fallback) ? hint_shown(fallback) : ""
+    (fallback) ? "to be placed by the fallback, " : STAYS, (fallback) ? hint_shown(fallback) : ""
 static const char STAYS[] = "threads stay where the system puts them";
 
 static const char TRAIN[] =
@@ -115,7 +115,8 @@ static void tell_tier(const Plan* plan) {
                            ? "; one last-level cache is allowed, so there is nothing to choose"
                            : "";
     if (options->hint) {
-        say("hint %s, by --hint: placed as soon as its threads compute", hint_shown(options->hint));
+        say("hint %s, by --hint: placed as soon as its threads compute, if there is a CPU for each",
+            hint_shown(options->hint));
     } else if (!policy_decides(options)) {
         say("%s: page faults show sharing between threads%s%s", options->mechanism,
             options->arm ? "" : " (where kernel.numa_balancing is on; --arm switches it on)", only);

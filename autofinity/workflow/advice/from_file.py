@@ -28,6 +28,7 @@ from autofinity.runtime.machine_facts import facts_here, kind_here, speeds_here
 from autofinity.runtime.policies import NO_POLICY
 from autofinity.sim.events import EVENTS
 from autofinity.workflow.advice.given import Given, given_by, rates_asked_by
+from autofinity.workflow.advice.open_answer import open_answer
 from autofinity.workflow.advice.sampled_pages import pages_by_node, told_by_node
 from autofinity.workflow.advice.seen import Seen
 from autofinity.workflow.backends import described_machine, machine_topology
@@ -101,7 +102,9 @@ def seen_in_file(
         policy = on_machine(policy, place.facts(computing))
     given = given_by(name, measured, EventNames(place.cpu), policy, EVENTS)
     sample = Behaviour(given.values)
-    undecided = _why_undecided(policy, given)
+    undecided = _why_undecided(policy, given) or open_answer(policy, sample, name)
+    if undecided and given.measure:
+        undecided += f"; measure with `{given.measure}`"
     decided = policy is not None and not undecided
     cpus = _cpus(measured, place.topology, computing)
     return Seen(
@@ -125,7 +128,7 @@ def seen_in_file(
         node_gbs=place.speeds.node_gbs,
         smt_slowdown=place.smt_slowdown,
         given=given,
-        not_measured=given.missing,
+        not_measured=given.missing(measure=not undecided),
     )
 
 

@@ -41,7 +41,10 @@ def gain(seen: Seen, chosen: Chosen | None) -> Section:
     """Expected gain over the system's own placement, with its interval."""
     if chosen is None or seen.policy is None:
         return _unknown("nothing was decided", (), {})
-    decision = chosen.why.decision
+    decision, possible = chosen.why.decision, chosen.why.possible
+    if len(possible.rules) > 1:
+        why = f"{possible.lacking_text} was not measured, so which rule decides is not known"
+        return _unknown(why, (), {})
     rule = None if decision.rule is None else seen.policy.rules[decision.rule]
     weights, facts = _weights(seen.policy, decision.rule)
     general = seen.learned or seen.policy

@@ -13,6 +13,7 @@ from autofinity.foreign_text import one_line
 from autofinity.linux.event_names import Code, Event, EventNames
 from autofinity.measured.counts import Count, Measured
 from autofinity.model.policy import RulePolicy
+from autofinity.policy.evidence import asked_by
 
 _OF_MEMORY = ("llc_misses", "dram_reads_remote")
 """Counted too, by a command that we name: what the other questions ask."""
@@ -35,6 +36,8 @@ class Given:
     """Events that stand for no counter on this CPU, or were not counted, with why."""
     lacking: tuple[str, ...]
     """Counters that rules ask for and the file lacks."""
+    uncountable: tuple[str, ...]
+    """Those of them that this CPU has no events for."""
     measure: str
     """The command that measures all that the rules ask for; empty: this CPU has no events for what
     is lacking, or nothing is.
@@ -50,16 +53,17 @@ class Given:
         )
         return (f"read as {self.format}: {made or 'no counter'}", *self.shows)
 
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Lines for people: what the file does not show."""
+    def missing(self, *, measure: bool) -> tuple[str, ...]:
+        """Lines for people: what the file does not show; and how to measure it, if `measure`."""
         lines = []
         if self.lacking:
             line = f"rules ask for {', '.join(self.lacking)}; the file has no event for it"
-            if self.measure:
-                line += f"; measure with `{self.measure}`"
-            else:
+            if self.uncountable == self.lacking:
                 line += ", nor has this CPU"
+            elif self.uncountable:
+                line += f"; this CPU has none for {', '.join(self.uncountable)}"
+            if measure and self.measure:
+                line += f"; measure with `{self.measure}`"
             lines.append(line)
         if self.unused:
             named = ", ".join(map(one_line, self.unused[:_MOST_NAMED]))
@@ -93,7 +97,7 @@ def given_by(
     }
     for name, count in own.items():
         values[name], used[name] = _amount(count, timed=timed), (name,)
-    asked = asked_by(policy)
+    asked = () if policy is None else asked_by(policy)
     lacking = tuple(name for name in asked if name not in values)
     taken = {event for some in used.values() for event in some}
     unused = (
@@ -108,25 +112,10 @@ def given_by(
         used,
         unused,
         lacking,
+        tuple(name for name in lacking if not names.spelling(name)),
         _command(names, asked, lacking),
         measured.shows,
     )
-
-
-def asked_by(policy: RulePolicy | None) -> tuple[str, ...]:
-    """Counters that the rules of the first look ask for, in the policy's order: a file is one
-    look.
-    """
-    if policy is None:
-        return ()
-    ratios = {ratio.name: ratio.counters for ratio in policy.ratios}
-    named = {
-        name
-        for rule in policy.rules
-        for condition in rule.conditions
-        for name in ratios.get(condition.counter, (condition.counter,))
-    }
-    return tuple(name for name in policy.counters if name in named)
 
 
 def rates_asked_by(policy: RulePolicy) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from autofinity.runtime.sensors import address_sensor, counters_of
 from autofinity.runtime.surroundings import Surroundings
 from autofinity.runtime.undecided import why_undecided
 from autofinity.workflow.advice.look import look_at
+from autofinity.workflow.advice.open_answer import open_answer
 from autofinity.workflow.advice.seen import Seen
 
 _OF_MEMORY = ("llc_misses", "dram_reads_remote")
@@ -75,7 +76,8 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         policy=policy,
         asked=f"{choice.path}, {choice.origin}" if choice else f"{NO_POLICY}; {NO_POLICY_REMEDY}",
         state=state,
-        undecided=_undecided(state, request.threads),
+        undecided=_undecided(state, request.threads)
+        or open_answer(policy, state.sample, "the sample"),
         threads=threads,
         room=room,
         learned=learned,

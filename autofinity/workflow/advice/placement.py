@@ -16,6 +16,7 @@ from autofinity.model.topology import OsIndex
 from autofinity.policy.explain import Explanation, explain, explanation_data, explanation_text
 from autofinity.policy.readable import hint_text
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose
+from autofinity.workflow.advice.open_answer import asked_values
 from autofinity.workflow.advice.ranks import of_ranks
 from autofinity.workflow.advice.seen import Section, Seen, simulated_time
 
@@ -34,13 +35,9 @@ class Chosen:
 
 def chosen_of(seen: Seen) -> Chosen | None:
     """None where the policy was not asked, or the threads find no room."""
-    if seen.policy is None or seen.state.decision is None:
+    if seen.policy is None or seen.state.decision is None or seen.undecided:
         return None
-    # A policy that asks for no counter has answered without a sample.
-    sample = seen.state.sample.values if seen.state.sample is not None else {}
-    why = explain(
-        seen.policy, {name: sample[name] for name in seen.policy.counters if name in sample}
-    )
+    why = explain(seen.policy, asked_values(seen.policy, seen.state.sample))
     try:
         cores_here = all_cores(seen.topology, seen.available)
         hint = seen.policy.at(why.decision.hint, seen.placed, cores_here)
@@ -89,7 +86,9 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
 
 
 def _of_the_threads(seen: Seen) -> tuple[str, ...]:
-    where = f"{len(seen.cpus)} threads were seen, on CPUs {format_cpu_list(seen.cpus)}"
+    threads = f"{len(seen.cpus)} threads compute" if len(seen.cpus) > 1 else "1 thread computes"
+    cpus = "CPUs" if len(set(seen.cpus)) > 1 else "CPU"
+    where = f"{threads}, last seen on {cpus} {format_cpu_list(seen.cpus)}"
     seen_on = (where,) if seen.cpus else ()
     return (*seen_on, *_watched(seen), *(seen.given.lines if seen.given is not None else ()))
 

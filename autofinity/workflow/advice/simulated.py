@@ -15,6 +15,7 @@ from autofinity.runtime.policies import NO_POLICY
 from autofinity.runtime.undecided import why_undecided
 from autofinity.sim.speeds import facts_of_machine, speeds_of
 from autofinity.workflow.advice.look import look_at
+from autofinity.workflow.advice.open_answer import open_answer
 from autofinity.workflow.advice.seen import Seen, simulated_time, watched_s
 from autofinity.workflow.simulate import DEFAULT_PERIOD_US, placed_crew
 
@@ -69,7 +70,8 @@ def seen_simulated(
         policy=policy,
         asked=asked if policy is not None else NO_POLICY,
         state=looked.state,
-        undecided=why_undecided(looked.state, crew.room, watched),
+        undecided=why_undecided(looked.state, crew.room, watched)
+        or open_answer(policy, looked.state.sample, "the sample"),
         threads=crew.computing,
         room=crew.room,
         learned=learned,

@@ -148,6 +148,7 @@ def test_a_policy_is_kept_and_given_back(tmp_path: Path) -> None:
         lambda: af.observations(OPTERON, threads=5),
         lambda: af.map_threads([[0, 1]], OPTERON),
         lambda: af.map_threads([], OPTERON),
+        lambda: af.map_threads([[0, 1], [1]], OPTERON),
         lambda: af.map_threads([[0, np.nan], [np.nan, 0]], OPTERON),
         lambda: af.map_threads([[0, 1], [2, 0]], OPTERON),
         lambda: af.map_threads([[0, -1], [-1, 0]], OPTERON),

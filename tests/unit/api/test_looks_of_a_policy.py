@@ -72,7 +72,9 @@ def test_the_answer_is_the_last_that_the_samples_allow(
     assert POLICY.decide(at(1.0), **given) == hint
     assert POLICY.decide(pd.Series(at(1.0)), **given) == hint
     said = str(why).splitlines()[0]
-    assert said == f"final answer: {hint.shown}" if awaits is None else "not final yet" in said
+    final = f"final answer: {hint.shown}" if why.decided else "no final answer: the second look is"
+    assert said.startswith(final if awaits is None else "not final yet")
+    assert why.decided != (second is not None and math.isnan(second))
     assert list(why.steps["name"])[-1] == hint.name
 
 
@@ -165,7 +167,7 @@ def test_a_row_of_a_table_is_decided_as_alone_and_keeps_its_name(seen: pd.DataFr
     gaps = some.assign(**{"counter:instructions": np.nan}).astype(
         {"counter:llc_requests": "Float64"}
     )
-    assert set(policy.decide(gaps)) == {policy.decide({})}
+    assert set(policy.decide(gaps)) == {policy.decide(dict.fromkeys(policy.counters, math.nan))}
 
 
 def test_answers_are_for_the_number_of_threads_that_the_policy_is_put_on() -> None:
@@ -226,14 +228,47 @@ def test_a_missing_value_is_not_measured_in_a_row_as_in_a_table(missing: Any) ->
     policy = af.load_policy("any-machine")
     row = dict.fromkeys(policy.counters, 1e8) | {policy.counters[0]: missing}
     table = pd.DataFrame([row], dtype=object)
-    left_out = {name: value for name, value in row.items() if name != policy.counters[0]}
-    assert policy.decide(row) == policy.decide(table)[0] == policy.decide(left_out)
-    assert policy.decide(table.iloc[0]) == policy.explain(row).hint == policy.decide(left_out)
+    assert policy.decide(row) == policy.decide(table)[0] == policy.decide(table.iloc[0])
+    why = policy.explain(row)
+    assert why.hint == policy.decide(row) and not why.decided
+    assert why.depends_on == policy.counters[:1]
+
+
+def test_a_counter_that_is_left_out_is_refused_where_the_answer_depends_on_it() -> None:
+    policy, few = af.load_policy("any-machine"), {"instructions": 2e9}
+    asked = "cannot decide: first lacks cache_to_cache_transfers_other_llc, llc_requests, which"
+    for given in (few, pd.Series(few)):
+        with pytest.raises(ValueError, match=asked):
+            policy.decide(given)
+    with pytest.raises(ValueError, match="cannot decide: the table first lacks"):
+        policy.decide(pd.DataFrame([few]))
+    assert not policy.explain(few).decided
+    second = {"instructions": 1e9}
+    assert policy.decide(few, second=second) == DISTRIBUTED, "the second look has the last word"
+    tables = (pd.DataFrame([sample]) for sample in (few, second))
+    assert list(policy.decide(next(tables), second=next(tables))) == [DISTRIBUTED]
+    with pytest.raises(ValueError, match="first lacks instructions"):
+        policy.decide({"llc_requests": 1e8}, second=second)
+    without = {"instructions": 1e9, "llc_requests": 2e8}
+    assert af.load_policy(OPTERON).decide(without) == PACKED, "llc_misses would change nothing"
+    table = pd.DataFrame([FIRST]).rename(columns={"instructions": "instruction"})
+    with pytest.raises(ValueError, match=r"lacks instructions.* did you mean 'instruction'"):
+        policy.decide(table)
+
+
+def test_a_name_that_is_no_counters_is_refused_with_near_names() -> None:
+    policy = af.load_policy("any-machine")
+    for ask in (policy.decide, policy.explain):
+        with pytest.raises(ValueError, match="no counter 'llc_request' is known; did you mean 'll"):
+            ask(FIRST | {"llc_request": 1.0})
+        with pytest.raises(ValueError, match="second: no counter 'ipc' is known; expected counts"):
+            ask(FIRST, second=FIRST | {"ipc": 1.0})
+    assert policy.decide(FIRST | {"page_walks": 1.0}) == policy.decide(FIRST), "a counter, unused"
 
 
 def test_a_sample_with_none_of_the_counters_is_refused_as_a_table_is() -> None:
     with pytest.raises(af.AutofinityError, match="none of the counters"):
-        af.load_policy("any-machine").decide({"instruction": 1e9})
+        af.load_policy("any-machine").decide({"page_walks": 1e9})
 
 
 def test_explain_of_a_table_says_how_to_take_one_row(seen: pd.DataFrame) -> None:

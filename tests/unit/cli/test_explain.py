@@ -14,9 +14,17 @@ from autofinity.model.errors import UsageError
 SAMPLE = "instructions=1e9,llc_requests=5e7,cache_to_cache_transfers_other_llc=1e4"
 
 
+OPTERON = "opteron-6164he"
+
+
 def explained(*words: str) -> dict[str, Any]:
     """The JSON document."""
-    done = CliRunner().invoke(cli, ["explain", "any-machine", "--sample", SAMPLE, "--json", *words])
+    return explained_of(SAMPLE, "any-machine", *words)
+
+
+def explained_of(sample: str, policy: str = "any-machine", *words: str) -> dict[str, Any]:
+    """The JSON document of a sample."""
+    done = CliRunner().invoke(cli, ["explain", policy, "--sample", sample, "--json", *words])
     assert done.exit_code == 0, done.output
     document: dict[str, Any] = json.loads(done.stdout)
     return document
@@ -105,10 +113,29 @@ def test_a_change_that_leads_to_the_runner_up_is_said_once() -> None:
 def test_only_counters_that_a_look_uses_are_missing_from_it() -> None:
     few = ["explain", "any-machine", "--sample", "instructions=1e9", *SECOND]
     said = CliRunner().invoke(cli, few).stdout
-    assert said.count("not measured: ") == 1
-    assert "  not measured: cache_to_cache_transfers_other_llc, llc_requests; no" in said
+    assert said.count("cannot decide: ") == 1
+    lacking = "the sample lacks cache_to_cache_transfers_other_llc, llc_requests, which"
+    assert f"  cannot decide: {lacking} the rules ask for" in said
     nothing = CliRunner().invoke(cli, ["explain", "any-machine", "-s", SAMPLE[17:], *SECOND]).stdout
-    assert "not measured: start.instructions" in nothing
+    assert "cannot decide: the sample lacks start.instructions" in nothing
+    assert nothing.splitlines()[0] == "no final answer: the second look is undecided"
+
+
+def test_an_answer_that_a_missing_counter_decides_is_no_answer() -> None:
+    few = explained_of("instructions=1e9,llc_requests=1e7")
+    assert few["hint"] is None and few["final"] is None and not few["decided"]
+    assert few["may_be"] == ["SLP", "slp"]
+    assert few["depends_on"] == ["cache_to_cache_transfers_other_llc"]
+    said = CliRunner().invoke(cli, ["explain", "any-machine", "-s", "instructions=1e9"]).stdout
+    assert "give cache_to_cache_transfers_other_llc, llc_requests with --sample" in said
+
+
+def test_a_missing_counter_that_changes_nothing_leaves_the_answer() -> None:
+    words = ["explain", OPTERON, "--sample", "instructions=1e9,llc_requests=2e8"]
+    said = CliRunner().invoke(cli, words).stdout
+    assert "  not measured: llc_misses; the hint does not depend on that" in said
+    one = explained_of("instructions=1e9,llc_requests=2e8", OPTERON)
+    assert one["hint"] == "slp" and one["decided"] and one["missing"] == ["llc_misses"]
 
 
 def test_json_has_the_speed_of_a_trial() -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from autofinity.cli.main import COMMANDS, cli
 from autofinity.model.errors import AutofinityError, CapabilityError
-from autofinity.report import plotly_script
+from autofinity.report import chart_image, plotly_script
 
 WITH = {"evaluate", "compare", "explain", "advise", "detect"}
 SAMPLE = ("explain", "opteron-6164he", "--sample", "instructions=1,llc_requests=1,llc_misses=1")
@@ -78,3 +78,18 @@ def test_a_page_that_cannot_be_written_is_named_after_the_result_is_printed(
     assert isinstance(done.exception, OSError)
     assert done.exception.filename == FULL
     assert result in done.output
+
+
+@pytest.mark.parametrize("command", ["figure", "map", "coverage", "compare"])
+def test_a_picture_that_cannot_be_made_is_refused_before_any_work(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+) -> None:
+    # Work would begin with a matrix, a machine or a figure that is not there.
+    nothing = {"figure": ("none",), "map": ("--matrix", str(tmp_path / "none"))}
+    words = (command, *nothing.get(command, ("-m", "none")))
+    if command == "map":
+        (tmp_path / "none").write_text("no matrix")
+    assert "ends in .svg, .png, .pdf" in str(refused(*words, "-o", str(tmp_path / "x.gif")))
+    monkeypatch.setattr(chart_image, "find_spec", lambda name: None)
+    error = refused(*words, "-o", str(tmp_path / "x.png"))
+    assert isinstance(error, CapabilityError) and "autofinity[plots]" in str(error)

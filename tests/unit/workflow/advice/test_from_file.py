@@ -137,7 +137,7 @@ def test_what_rules_ask_for_and_the_file_lacks_is_said_with_the_command_for_it(
         "perf stat -j -o FILE -e r4d3:u,r8d3:u,cache-references:u,cache-misses:u,"
         "node-load-misses:u -- PROGRAM"
     )
-    assert found.given.measure in found.not_measured[0]
+    assert found.undecided.endswith(f"measure with `{found.given.measure}`")
     assert found.not_measured[1] == "not used: faults"
 
 
@@ -152,18 +152,37 @@ def test_what_the_cpu_cannot_count_is_said_to_be_so(tmp_path: Path) -> None:
     assert found.not_measured[0].endswith("the file has no event for it, nor has this CPU")
 
 
-def test_part_of_what_rules_ask_for_decides_as_it_does_live(tmp_path: Path, place: Place) -> None:
+def test_what_a_missing_counter_decides_is_not_decided(place: Place) -> None:
     share = Ratio("llc_miss_share", ("llc_misses",), ("llc_requests",))
     walks = Rule((Condition("page_walks", 1.0, float("inf")),), PACKED)
     misses = Rule((Condition("llc_miss_share", 0.5, float("inf")),), DISTRIBUTED)
     names = ("page_walks", "llc_misses", "llc_requests")
     asked = RulePolicy(names, {}, (walks, misses), PACKED, ratios=(share,))
     found = seen("own.json", place, asked)
-    known = {name: PER_SECOND[name] for name in names[1:]}
-    assert found.state.decision == decide(asked, known)
-    assert found.given is not None
-    assert found.given.lacking == ("page_walks",)
-    assert any("not measured: page_walks" in line for line in section(found, "placement").evidence)
+    assert found.state.decision is None
+    assert found.undecided.startswith(
+        "own.json lacks page_walks, which the rules ask for; the answer may be packed (slp) or "
+        "spread (SLP)"
+    )
+    placed, gain = section(found, "placement"), section(found, "expected gain")
+    assert placed.facts["hint"] is None and "hint_name" not in placed.facts
+    assert gain.advice == "not known" and gain.facts["gain"] is None
+
+
+def test_a_missing_counter_decides_nothing_where_the_others_do(place: Place) -> None:
+    misses = Rule((Condition("llc_misses", 1.0, float("inf")),), DISTRIBUTED)
+    walks = Rule((Condition("page_walks", 1.0, float("inf")),), PACKED)
+    for rules, said in (((misses, walks), ""), ((replace(walks, hint=DISTRIBUTED), misses), "why")):
+        asked = RulePolicy(("page_walks", "llc_misses"), {}, rules, PACKED)
+        found = seen("own.json", place, asked)
+        known = {"llc_misses": PER_SECOND["llc_misses"]}
+        assert found.state.decision == decide(asked, known)
+        assert found.given is not None
+        assert found.given.lacking == ("page_walks",)
+        line = "not measured: page_walks; the hint does not depend on that"
+        assert line in section(found, "placement").evidence
+        rule = "page_walks was not measured, so which rule decides is not known"
+        assert (section(found, "expected gain").evidence[0] == rule) == bool(said)
 
 
 def test_a_policy_that_asks_nothing_has_its_answer_and_no_policy_none(place: Place) -> None:

@@ -48,7 +48,7 @@ def test_a_decided_program_is_told_its_cores_and_how_to_start_there() -> None:
     assert found.facts["cpus"] == [0, 1, 2, 3]
     assert found.facts["lines"]["taskset"] == "taskset -c 0,1,2,3"  # type: ignore[index]
     assert "taskset -c 0,1,2,3 PROGRAM" in found.evidence
-    assert "4 threads were seen, on CPUs 0-1,4-5" in found.evidence
+    assert "4 threads compute, last seen on CPUs 0-1,4-5" in found.evidence
     assert found.facts["final"] is True
 
 
