@@ -108,7 +108,7 @@ def command(
     found, explained = explain_steps(given)
     why, again = explained[0].why, explained[1] if len(explained) > 1 else None
     second = read.second_after(why.decision.hint)
-    final = None if found.awaits else found.steps[-1].decision.hint
+    final = found.steps[-1].decision.hint if found.final else None
     if as_json:
         tries = read.trial if again and (found.awaits or len(explained) > 2) else None
         document = explanation_data(read, why)

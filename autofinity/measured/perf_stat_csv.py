@@ -70,8 +70,8 @@ def _rows(text: str, sep: str) -> Iterator[Row]:
             most = max(most, len(_fields(line, sep)))
     if is_cut(text) and _tells(line) and len(_fields(line, sep)) < most:
         raise MeasuredError(
-            f"line {rows}: got '{line[-40:]}' without its end, expected a whole row of {FORMAT}: the "
-            "file is cut off"
+            f"line {rows}: got '{line[-40:]}' without its end, expected a whole row of {FORMAT}: "
+            "the file is cut off"
         )
 
 
