@@ -1,8 +1,8 @@
 """Rows that are written in order, into a database that may be locked or gone for a while.
 
-A row that cannot be written now is tried again with the next one. A row that the database can never
-hold is set aside. Rows that remain at the end, and those set aside, are counted in a short log beside
-the database, so that `autofinity status` can report what was lost.
+A row that cannot be written now is tried again with the next one. A row that the database can
+never hold is set aside. Rows that remain at the end, and those set aside, are counted in a short
+log beside the database, so that `autofinity status` can report what was lost.
 Nothing in this module raises an error of the database or waits for long.
 """
 

@@ -131,8 +131,9 @@ def _check_enough(programs: Sequence[str]) -> None:
     """Raise `LearningError` for too few programs to leave one out."""
     if len(programs) < 2:
         raise LearningError(
-            f"got {programs[0] if programs else 'no program'}, expected at least two programs: each "
-            "is judged by a policy that is learned from the others. --policy judges a given policy"
+            f"got {programs[0] if programs else 'no program'}, expected at least two programs: "
+            "each is judged by a policy that is learned from the others. --policy judges a given "
+            "policy"
         )
 
 
