@@ -68,8 +68,9 @@ def read_own_json(text: str, known: Collection[str]) -> Measured:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise MeasuredError(
-            f"got JSON that cannot be read ({error}), expected an object with counters, or a list "
+            f"got JSON that cannot be read ({why}), expected an object with counters, or a list "
             "of such"
         ) from None
     rows = document if isinstance(document, list) else [document]

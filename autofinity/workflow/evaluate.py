@@ -128,10 +128,10 @@ def _that_run(wanted: Wanted) -> list[str]:
 
 
 def _check_enough(programs: Sequence[str]) -> None:
-    """Raise `LearningError` for too few programs to leave one out."""
-    if len(programs) < 2:
+    """Raise `LearningError` for one program alone; for none, later steps say why."""
+    if len(programs) == 1:
         raise LearningError(
-            f"got {programs[0] if programs else 'no program'}, expected at least two programs: "
+            f"got {programs[0]}, expected at least two programs: "
             "each is judged by a policy that is learned from the others. --policy judges a given "
             "policy"
         )
