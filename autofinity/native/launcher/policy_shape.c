@@ -1,6 +1,6 @@
-// Checks that a policy file is whole: JSON with the fields of a policy, each of its kind. What the
-// values mean (names of counters, order of numbers) is the monitor's to check, and it is stricter
-// in everything: what is refused here it refuses, too.
+// Checks that a policy file is whole: JSON with the fields of a policy, each of its kind. The
+// monitor checks the meaning of values, too (names of counters, order of numbers): it refuses all
+// that is refused here.
 #include <stdio.h>
 #include <string.h>
 
