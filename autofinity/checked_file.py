@@ -75,7 +75,8 @@ def read_toml(path: Path, kind: type[AutofinityError]) -> dict[str, Any]:
         raise kind(f"{path}: cannot be read: {error.strerror}; expected a TOML file") from error
     # Not UTF-8, not TOML, or too long a number; the parser recurses for each nested bracket.
     except (ValueError, RecursionError) as error:
-        raise kind(f"{path}: not a TOML file: {error}") from error
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise kind(f"{path}: not a TOML file: {why}") from error
     for value in _values(document):
         if isinstance(value, str) and _CONTROL.search(value):
             raise kind(f"{path}: got {shown(value)}, expected texts without control characters")

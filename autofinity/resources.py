@@ -6,6 +6,7 @@ and these have precedence, so that an edit takes effect at once.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from autofinity.model.errors import AutofinityError
@@ -20,7 +21,9 @@ def shipped(*parts: str) -> Path:
     """
     for root in (_PACKAGE.parent, _PACKAGE / "share"):
         path = root.joinpath(*parts)
-        if path.exists() and (root != _PACKAGE.parent or (root / "pyproject.toml").exists()):
+        if os.access(path, os.F_OK) and (
+            root != _PACKAGE.parent or (root / "pyproject.toml").exists()
+        ):
             return path
     raise AutofinityError(
         f"the shipped file {'/'.join(parts)} is missing; expected it in {_PACKAGE / 'share'}. "

@@ -26,7 +26,7 @@ class Explanation:
 
     * `hint`: the policy's answer, in its meaning for the number of threads (`Policy.on`); where
       `decided` is false, nothing but the absence of counters leads to it.
-    * `awaits`: the placement of the sample that the policy asks for next; None: the hint is final.
+    * `awaits`: the placement of the sample that the policy asks for next; None: of no other.
     * `given`, `found`, `explained`: internal types, which may change.
 
     >>> start = dict(instructions=2e9, llc_requests=1e8, cache_to_cache_transfers_other_llc=1e5)
@@ -50,8 +50,10 @@ class Explanation:
 
     @property
     def final(self) -> bool:
-        """Whether no sample is left that the policy would ask for."""
-        return self.awaits is None
+        """Whether the policy would ask for no other sample, and no sample lacks the speed that the
+        policy compares.
+        """
+        return self.found.final
 
     @property
     def decided(self) -> bool:

@@ -126,7 +126,9 @@ def _matrix(sharing: npt.ArrayLike) -> SharingMatrix:
             raise TypeError("complex numbers")
         cells = np.array(sharing, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise UsageError(f"the sharing matrix holds other values than numbers: {error}") from None
+        raise UsageError(
+            f"the sharing matrix holds other values than numbers: {error!s:.120}"
+        ) from None
     if cells.ndim != 2 or cells.shape[0] != cells.shape[1] or not cells.size:
         raise UsageError(
             f"the sharing matrix has the shape {cells.shape}; expected one row and one column per "

@@ -139,17 +139,18 @@ class Policy:
         read, too.
 
         `first`, `second` and `trial` are samples of the same run, taken in the placements of
-        `looks`, in this order. Samples that the policy does not ask for change nothing. Where it
-        asks for one that is not given, the answer is the last one so far, which is not final
-        (`explain` has `awaits`).
+        `looks`, in this order; `trial` goes with `second` only. Samples that the policy does not
+        ask for change nothing. Where it asks for one that is not given, the answer is the last one
+        so far, which is not final (`explain` has `awaits`).
 
         Tables have a row for each of n runs, with equal indices, and give a series of n hints with
         this index, each as for the row alone. Raises `AutofinityError` for values that are no
-        numbers and for indices that differ, and a `ValueError` besides for counters that are left
-        out, and for a mapping with a name that no policy knows.
+        numbers, for indices that differ and for `trial` without `second`, and a `ValueError`
+        besides for counters that are left out, and for a mapping with a name that no policy knows.
         """
         from autofinity.api.samples import is_table
 
+        _check_order(second, trial)
         if is_table(first):
             return self._decide_all(first, second, trial)
         from autofinity.policy.answers import steps
@@ -168,6 +169,7 @@ class Policy:
         """
         from autofinity.policy.explain_steps import explain_steps
 
+        _check_order(second, trial)
         given = self._given(first, second, trial)
         found, explained = explain_steps(given)
         hint = self._meant(found.steps[-1].decision.hint)
@@ -327,6 +329,12 @@ class Policy:
         if policy.trial is not None:
             said += lines_html([trial_text(policy.trial)])
         return said + (lines_html(self.notes) if self.notes else "")
+
+
+def _check_order(second: object, trial: object) -> None:
+    """Raise `UsageError` for a sample of the trial without the one before it."""
+    if trial is not None and second is None:
+        raise UsageError("trial is given without second; expected the samples of both looks")
 
 
 def policies() -> tuple[str, ...]:

@@ -57,6 +57,8 @@ def columns_of(
     frame: pd.DataFrame, name: str, counters: Collection[str]
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Columns of `counters`, as far as they are there. Raises `UsageError`, also where none is."""
+    import numpy as np
+
     from autofinity.foreign_frame import check_names, numbers
 
     check_names(frame, UsageError, f"the table {name}")
@@ -65,7 +67,8 @@ def columns_of(
         for column in (OF_OBSERVATIONS + counter, counter):
             if column in frame.columns:
                 values = numbers(frame[column], column, UsageError)
-                check_count(f"the table {name}", counter, min(values[values < 0], default=0.0))
+                wrong = values[(values < 0) | np.isinf(values)]
+                check_count(f"the table {name}", counter, min(wrong, default=0.0))
                 columns[counter] = values
                 break
     if not columns:

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from autofinity.capture import ways
 from autofinity.capture.blocks import write_block_tables
@@ -21,6 +22,7 @@ from autofinity.capture.compilers import Compilers, skip_reason, version
 from autofinity.capture.own_folder import is_at, make_own, take
 from autofinity.capture.sources import changed_since, digest_of_sources, states
 from autofinity.capture.vectors import vector_flags
+from autofinity.child_program import ChildProgram
 from autofinity.model.errors import SuiteError
 from autofinity.trace.manifest import ProgramSpec, Suite
 from autofinity.whole_file import replace_file
@@ -219,23 +221,39 @@ def _run_lines_in(
     }
     for line in spec.build:
         command = expand(line, values)
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=folder,
-            # Compilers' temporary files go with the build, also where compilers are killed.
-            env={**os.environ, "LC_ALL": "C", "TMPDIR": str(helpers / _TEMPORARY)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if done.returncode != 0:
-            last = "\n".join(done.stdout.strip().splitlines()[-_SHOWN_LINES:])
-            return f"$ {command}\n{last}\n(exit code {done.returncode})"
+        code, said = _run_line(command, folder, helpers / _TEMPORARY)
+        if code != 0:
+            last = "\n".join(said.strip().splitlines()[-_SHOWN_LINES:])
+            return f"$ {command}\n{last}\n(exit code {code})"
     return ""
+
+
+def _run_line(command: str, folder: Path, temporary: Path) -> tuple[int, str]:
+    """Exit code and output of a shell's line. An interruption ends all programs of the line, and
+    they have ended when this raises it.
+    """
+    line = ChildProgram(
+        ["/bin/sh", "-c", command],
+        own_session=True,
+        cwd=folder,
+        # Compilers' temporary files go with the build, also where compilers are killed.
+        env={**os.environ, "LC_ALL": "C", "TMPDIR": str(temporary)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    pipe: IO[bytes] | None = None
+    try:
+        with line as process:
+            pipe = process.stdout
+            assert pipe is not None
+            said = pipe.read()
+            code = process.wait()
+    finally:
+        if pipe is not None:
+            pipe.read()  # its end comes when all programs that hold it have ended
+            pipe.close()
+    return code, said.decode(errors="replace")
 
 
 def _flags_of(way: ways.Way, helpers: Path) -> tuple[str, str]:

@@ -49,7 +49,7 @@ def check_curve_of(
     others: Sequence[object],
 ) -> None:
     """Raise `UsageError` unless exactly one program is given, and nothing of `others`."""
-    if sum(map(bool, (trace, program, programs))) != 1 or any(others) or len(programs) > 1:
+    if sum(map(bool, (trace, program, programs))) != 1 or any(others) or len(set(programs)) > 1:
         raise UsageError(
             "--curve: expected one of: the folder of a trace, --program NAME, "
             "`-- PROGRAM [ARGS]...`"

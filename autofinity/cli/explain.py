@@ -120,8 +120,8 @@ def command(
     found, explained = explain_steps(given)
     why, again = explained[0].why, explained[1] if len(explained) > 1 else None
     second = read.second_after(why.decision.hint)
-    is_open = found.awaits is not None or open_step(found) is not None
-    final = None if is_open else found.steps[-1].decision.hint
+    is_final = found.final and open_step(found) is None
+    final = found.steps[-1].decision.hint if is_final else None
     if as_json:
         tries = read.trial if again and (found.awaits or len(explained) > 2) else None
         document = explanation_data(read, why)

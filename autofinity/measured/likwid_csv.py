@@ -17,8 +17,8 @@ import csv
 import re
 
 from autofinity.measured.counts import MOST_THREADS, Measured, MeasuredError
-from autofinity.measured.likwid_tables import RUNTIME, Table, measured_of
-from autofinity.measured.lines import lines_of
+from autofinity.measured.likwid_tables import RUNTIME, Table, checked_cell, measured_of
+from autofinity.measured.lines import is_cut, lines_of
 
 FORMAT = "likwid-perfctr, CSV"
 
@@ -40,8 +40,8 @@ def read_likwid_csv(text: str) -> Measured:
     tables: dict[tuple[str, str], Table] = {}
     here: Table | None = None
     cpus: list[int] = []
-    raw, told = False, ""
-    for line in lines_of(text):
+    raw, told, at, line = False, "", 0, ""
+    for at, line in enumerate(lines_of(text), 1):
         if line.startswith("TABLE,"):
             title = _TITLE.fullmatch(line)
             here, cpus = None, []
@@ -63,10 +63,30 @@ def read_likwid_csv(text: str) -> Measured:
         if head in ("Event", "Metric", "Region Info"):
             cpus = _heading(cells[2:] if head == "Event" else cells[1:])
         elif head == "RDTSC Runtime [s]" or (not raw and head.lower().startswith(RUNTIME)):
-            here.timed(dict(zip(cpus, cells[1:], strict=False)))
+            here.timed(_row(cells, 1, cpus, at))
         elif raw and cpus and len(cells) > 2 and head and head != "call count":
-            here.add(head, cells[1], dict(zip(cpus, cells[2:], strict=False)))
+            here.add(head, cells[1], _row(cells, 2, cpus, at))
+    if here is not None and raw and is_cut(text):
+        raise MeasuredError(
+            f"line {at}: got '{line[-40:]}' without its end, expected a whole table: the file is "
+            "cut off"
+        )
     return measured_of(FORMAT, tables, (told,) if told else ())
+
+
+def _row(cells: list[str], first: int, cpus: list[int], at: int) -> dict[int, str]:
+    """Cells of the hardware threads, which begin at index `first`; `at` is the number of the line.
+
+    Raises `MeasuredError` for too few of them, and for what is no number.
+    """
+    if len(cells) < first + len(cpus):
+        raise MeasuredError(
+            f"line {at}: got {len(cells)} cells, expected {first + len(cpus)} as in the heading"
+        )
+    return {
+        cpu: checked_cell(cells[index], cells[0], f"line {at}, column {index + 1}")
+        for index, cpu in enumerate(cpus, first)
+    }
 
 
 def _cells(line: str) -> list[str]:

@@ -21,6 +21,8 @@ from autofinity.measured.counts import (
     total,
 )
 
+_ABSENT = ("", "-", "nan", "-nan")
+"""Cells of likwid where nothing was counted."""
 RUNTIME = "runtime (rdtsc)"
 """Begins the metric, or the row, that says how long a group was counted; in small letters."""
 _OF_CORE = ("FIXC", "PMC", "UPMC", "GPC")
@@ -28,6 +30,15 @@ _OF_CORE = ("FIXC", "PMC", "UPMC", "GPC")
 
 type Cells = Mapping[int, str]
 """Hardware thread → what its cell says."""
+
+
+def checked_cell(text: str, event: str, where: str) -> str:
+    """A cell: a number, or that there is none. Raises `MeasuredError`, which says `where` it is."""
+    if text.lower() not in _ABSENT and math.isnan(number(text)):
+        raise MeasuredError(
+            f"{where}: got '{text[:40]}' for {event[:60]}, expected a number of 0 or more, or '-'"
+        )
+    return text
 
 
 @dataclass(slots=True)

@@ -50,11 +50,11 @@ def read_own_csv(text: str, known: Collection[str]) -> Measured:
     if len(set(names)) < len(names):
         raise MeasuredError("got a column twice in the heading, expected each once")
     found: list[Mapping[str, str]] = []
-    for line in rows:
+    for row, line in enumerate(rows, 1):
         cells = _split(line, separator)
         if len(cells) != len(names):
             raise MeasuredError(
-                f"got a row of {len(cells)} cells, expected {len(names)} as in the heading"
+                f"row {row}: got {len(cells)} cells, expected {len(names)} as in the heading"
             )
         found.append(dict(zip(names, cells, strict=True)))
         _check_many(found)
@@ -68,8 +68,9 @@ def read_own_json(text: str, known: Collection[str]) -> Measured:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise MeasuredError(
-            f"got JSON that cannot be read ({error}), expected an object with counters, or a list "
+            f"got JSON that cannot be read ({why}), expected an object with counters, or a list "
             "of such"
         ) from None
     rows = document if isinstance(document, list) else [document]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from autofinity.measured.counts import Count, Measured, MeasuredError
-from autofinity.measured.lines import lines_of
+from autofinity.measured.lines import is_cut, lines_of
 
 FORMAT = "perf c2c report"
 TITLE = "Trace Event Information"
@@ -66,7 +66,7 @@ def read_perf_c2c(text: str) -> Measured:
 
 def _statistics(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
-    begun = False
+    begun, line = False, ""
     for line in lines_of(text):
         if TITLE in line:
             begun = True
@@ -74,4 +74,10 @@ def _statistics(text: str) -> dict[str, int]:
             break
         elif begun and (match := _LINE.fullmatch(line.rstrip()[:200])):
             found.setdefault(match[1], int(match[2]))
+    else:
+        if is_cut(text) and _LINE.fullmatch(line):
+            raise MeasuredError(
+                f"got {FORMAT} that ends in '{line.strip()}' without an end of the line, expected "
+                f"its table {TITLE!r} whole: the file is cut off"
+            )
     return found

@@ -23,7 +23,7 @@ from autofinity.measured.counts import (
     at_work,
 )
 from autofinity.measured.data_source import Source, counts_of, source_of
-from autofinity.measured.lines import lines_of
+from autofinity.measured.lines import is_cut, lines_of
 
 FORMAT = "perf script"
 COMMAND = "perf script -F comm,tid,cpu,time,event,addr,data_src"
@@ -45,6 +45,7 @@ def read_perf_script(text: str) -> Measured:
     """Raises `MeasuredError`."""
     samples, last_cpu = Samples(), {}
     work: Counter[int] = Counter()
+    found, line = None, ""
     for line in lines_of(text):
         found = _sample(line)
         if found is None:
@@ -58,6 +59,11 @@ def read_perf_script(text: str) -> Measured:
         last_cpu[tid] = cpu
         if len(work) > MOST_THREADS:
             raise MeasuredError(f"got more than {MOST_THREADS} threads, expected those of a run")
+    if is_cut(text) and found is None and line.strip():
+        raise MeasuredError(
+            f"got a last line '{line[:60]}' without its end, expected whole lines of {FORMAT}: the "
+            "file is cut off"
+        )
     counts = counts_of(Counter(map(Source, samples.sources)))
     if not counts["llc_requests"]:
         raise MeasuredError(

@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-from autofinity.measured.counts import Measured, number
-from autofinity.measured.lines import lines_of
+from autofinity.measured.counts import Measured, MeasuredError, number
+from autofinity.measured.lines import is_cut, lines_of
 from autofinity.measured.perf_rows import Row, measured_of
 
 FORMAT = "perf stat -x"
@@ -61,10 +61,18 @@ def read_perf_stat_csv(text: str) -> Measured:
 
 
 def _rows(text: str, sep: str) -> Iterator[Row]:
+    line, rows, most = "", 0, 0
     for line in lines_of(text):
+        rows += 1
         row = _row(line, sep) if _tells(line) else None
         if row is not None:
             yield row
+            most = max(most, len(_fields(line, sep)))
+    if is_cut(text) and _tells(line) and len(_fields(line, sep)) < most:
+        raise MeasuredError(
+            f"line {rows}: got '{line[-40:]}' without its end, expected a whole row of {FORMAT}: "
+            "the file is cut off"
+        )
 
 
 def _tells(line: str) -> bool:

@@ -114,6 +114,8 @@ class Hint:
 
         Raises `UnknownHintError`, a `ValueError`, which names all eight hints.
         """
+        if not isinstance(text, str):
+            raise UnknownHintError(f"not a hint: a {type(text).__name__}; expected text, a name")
         # Only ASCII, as in the launcher: the sign for kelvin is a `k` in lower case.
         name = text.lower() if text.isascii() else ""
         hint = _BY_NAME.get(name) or _BY_LETTERS.get(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -46,6 +47,10 @@ class Behaviour:
 
 
 def check_count(where: str, counter: str, value: float) -> None:
-    """Raise `UsageError`, which names both, for a count below 0; NaN was not measured."""
-    if value < 0:
-        raise UsageError(f"{where} has {value:g} for {counter}; expected 0 or more, or NaN")
+    """Raise `UsageError`, which names both, for a count below 0 or without end; NaN was not
+    measured.
+    """
+    if value < 0 or math.isinf(value):
+        raise UsageError(
+            f"{where} has {value:g} for {counter}; expected a finite number of 0 or more, or NaN"
+        )

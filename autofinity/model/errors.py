@@ -71,6 +71,10 @@ class StoreError(AutofinityError):
     """Observations or the behaviour database cannot be read or written."""
 
 
+class RowRefusedError(StoreError):
+    """The behaviour database can never hold this row; other rows are not concerned."""
+
+
 class MeasurementError(AutofinityError):
     """A file of others' measurements is of no known format, damaged, or without counts."""
 

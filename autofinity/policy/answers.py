@@ -9,6 +9,7 @@ gives (`Given`). A live run takes samples one after another, over the same phase
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -52,7 +53,15 @@ class Steps:
 
     steps: tuple[Step, ...]
     awaits: Hint | None
-    """The affinity of the sample that the policy asks for next; None: the last answer is final."""
+    """The affinity of the sample that the policy asks for next; None: it asks for no other."""
+    lacking: tuple[str, ...] = ()
+    """Counters without which no speeds can be compared, as a trial does, and which some sample
+    lacks."""
+
+    @property
+    def final(self) -> bool:
+        """Whether no sample and no counter could lead to another answer."""
+        return self.awaits is None and not self.lacking
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +127,7 @@ def steps(policy: RulePolicy, look: Look, meant: Meaning = itself) -> Steps:
     )
     trial = policy.trial
     if trial is None or not trial.follows(start, probe):
-        return Steps((first, again), None)
+        return Steps((first, again), None, _lacking(start, probe) if trial is not None else ())
     question = trial.against(again.decision.hint)
     answered, tried = look(meant(again.decision.hint)), look(meant(trial.hint))
     if answered is None or tried is None:
@@ -128,4 +137,14 @@ def steps(policy: RulePolicy, look: Look, meant: Meaning = itself) -> Steps:
     last = Step(
         "trial", meant(trial.hint), question.policy, values, decide(question.policy, values)
     )
-    return Steps((first, again, last), None)
+    return Steps((first, again, last), None, _lacking(answered, tried))
+
+
+def _lacking(*samples: Sample) -> tuple[str, ...]:
+    """Counters of speed that some sample lacks."""
+    nowhere = float("nan")
+    return tuple(
+        name
+        for name in SPEEDUP.numerator
+        if any(math.isnan(sample.get(name, nowhere)) for sample in samples)
+    )

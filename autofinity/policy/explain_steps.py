@@ -40,6 +40,11 @@ def answer_first(found: Steps, hint: Hint) -> list[str]:
     """The final answer `hint`, for a person; none where the first answer, which follows, is it."""
     if found.awaits is not None:
         return [f"not final yet: the policy asks for a sample in {found.awaits.shown}"]
+    if found.lacking:
+        return [
+            f"not final: speeds cannot be compared, for {' and '.join(found.lacking)} of a sample "
+            f"is missing; a run without it ends with {hint.shown}"
+        ]
     if len(found.steps) == 1:
         return []
     if (unsure := open_step(found)) is not None:
@@ -74,7 +79,8 @@ def later_lines(
     if tried:
         return lines + _trial_lines(policy.trial, again.step, tried[0])
     if found.awaits is None:
-        return [*lines, "no trial: the speed of a look is not known"]
+        known = "give it in both samples" if found.lacking else "it is 0"
+        return [*lines, f"no trial: the speed of a look is not known; {known}"]
     return [*lines, trial_text(policy.trial), f"  give that sample with {ask('trial')}"]
 
 

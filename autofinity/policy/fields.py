@@ -32,8 +32,10 @@ class FieldReader:
                 object_pairs_hook=self._unique,
             )
             self._unpaired(document)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             self.wrong("content", f"no JSON ({error})")
+        except RecursionError:
+            self.wrong("content", "lists and objects are nested too deeply")
         return document
 
     def an_object(

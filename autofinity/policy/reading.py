@@ -247,4 +247,5 @@ class PolicyReader(FieldReader):
 
     def _known(self, counter: str, field: str, counters: tuple[str, ...]) -> None:
         if counter not in counters:
-            self.wrong(field, f"{counter!r} is not among the counters {', '.join(counters)}")
+            known = ", ".join(counters) or "of the policy, which has none"
+            self.wrong(field, f"{shown(counter)} is not among the counters {known}")

@@ -10,6 +10,7 @@ The launcher reads the same files (`native/launcher/default_policy.c`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -92,14 +93,14 @@ def policy_path(wish: str, folder: Path | None = None) -> Path:
 
     Raises `PolicyError`.
     """
-    path = Path(wish)
+    path, there = Path(wish), os.access(wish, os.F_OK)  # of a name of any length
     # A folder of results may have the machine's name.
-    if path.exists() and not path.is_dir():
+    if there and not path.is_dir():
         return path
     known = policy_names(folder)
     if wish in known:
         return _named(wish, folder)
-    if path.exists():
+    if there:
         return path
     if wish in _RENAMED:
         raise UnknownPolicyError(

@@ -222,7 +222,8 @@ class Journal:
             return
 
         def write(database: BehaviourDB) -> None:
-            assert self._run is not None  # rows are written in order, and the run's comes first
+            if self._run is None:  # the run's own row was refused
+                return
             database.remember_observation(
                 self._run,
                 header.program,

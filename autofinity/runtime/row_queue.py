@@ -1,7 +1,8 @@
 """Rows that are written in order, into a database that may be locked or gone for a while.
 
-A row that cannot be written now is tried again with the next one. Rows that remain at the end are
-counted in a short log beside the database, so that `autofinity status` can report what was lost.
+A row that cannot be written now is tried again with the next one. A row that the database can
+never hold is set aside. Rows that remain at the end, and those set aside, are counted in a short
+log beside the database, so that `autofinity status` can report what was lost.
 Nothing in this module raises an error of the database or waits for long.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from autofinity.model.errors import StoreError
+from autofinity.model.errors import RowRefusedError, StoreError
 from autofinity.private_file import append_private
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -35,6 +36,8 @@ class RowQueue:
         self._database: BehaviourDB | None = None
         self._waiting: deque[Row] = deque()
         self._trouble = ""
+        self._refused: list[str] = []
+        """Why rows were set aside, one text each."""
 
     def write(self, row: Row) -> None:
         """Write a row, now or as soon as that is possible."""
@@ -49,7 +52,10 @@ class RowQueue:
                 database = self._opened()
                 if database is None:
                     return
-                self._waiting[0](database)
+                try:
+                    self._waiting[0](database)
+                except RowRefusedError as error:
+                    self._refused.append(str(error))
                 self._waiting.popleft()
         except StoreError as error:
             self._trouble = str(error)
@@ -66,8 +72,12 @@ class RowQueue:
     def close(self) -> None:
         """Write the rows that wait, a last time; what remains goes to the log."""
         self.flush()
-        if self._waiting and self.path is not None:
-            _log(self.path, f"{self._whose}: {len(self._waiting)} rows lost: {self._trouble}")
+        for lost, why in (
+            (len(self._waiting), self._trouble),
+            (len(self._refused), self._refused[0] if self._refused else ""),
+        ):
+            if lost and self.path is not None:
+                _log(self.path, f"{self._whose}: {lost} rows lost: {why}")
         if self._database is not None:
             self._database.close()
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from autofinity.model.errors import StoreError
+from autofinity.model.errors import RowRefusedError, StoreError
 from autofinity.private_file import flaw_of, folder_flaw, make, make_folder
 from autofinity.store.behaviour_schema import (
     SCHEMA_VERSION,
@@ -72,9 +72,13 @@ def connect(path: Path, timeout_s: float, read_only: bool) -> sqlite3.Connection
 
 @contextmanager
 def guarded(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite or of a damaged row into a `StoreError` that names the file."""
+    """Turn errors of SQLite or of a damaged row into a `StoreError` that names the file;
+    `RowRefusedError` where one row is at fault, however often it is tried.
+    """
     try:
         yield
+    except (sqlite3.IntegrityError, sqlite3.DataError) as error:
+        raise RowRefusedError(f"the behaviour database {path} refuses a row: {error}") from error
     except (sqlite3.Error, ValueError, OverflowError) as error:  # ValueError: no number, no hint
         raise StoreError(
             f"the behaviour database {path} cannot be used: {error}; programs run without "

@@ -214,15 +214,15 @@ class Suite:
         return self.path.parent
 
     def pick(self, names: tuple[str, ...]) -> tuple[ProgramSpec, ...]:
-        """The named programs, or all without names. Raises `SuiteError`, which lists the known
-        names.
+        """The named programs, each once, or all without names. Raises `SuiteError`, which lists the
+        known names.
         """
         for name in names:
             if name not in self.programs:
                 raise UnknownProgramError(
                     f"{self.path}: no program {name!r}{near(name, self.programs)}"
                 )
-        return tuple(self.programs[name] for name in names or self.programs)
+        return tuple(self.programs[name] for name in dict.fromkeys(names) or self.programs)
 
 
 def load_suite(path: Path) -> Suite:

@@ -140,7 +140,8 @@ def read_meta(folder: Path) -> TraceMeta:
             f"{folder} holds no complete trace: {path}: {error.strerror}; capture it again"
         ) from None
     except (ValueError, RecursionError) as error:
-        raise TraceError(f"damaged trace: {path}: {error}; capture it again") from None
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise TraceError(f"damaged trace: {path}: {why}; capture it again") from None
     if not isinstance(document, dict):
         raise TraceError(f"damaged trace: {path}: it holds no object; capture it again")
     document.pop("seal", None)

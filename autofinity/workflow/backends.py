@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +55,7 @@ def machine_topology(name: str) -> Topology:
         return synthetic_topology(name.removeprefix(SYNTHETIC))
     if (spec := described_machine(name)) is not None:
         return spec.topology
-    if name and ("/" in name or name.endswith(".xml") or Path(name).exists()):
+    if name and ("/" in name or name.endswith(".xml") or os.access(name, os.F_OK)):
         from autofinity.linux.topology import xml_topology
 
         return xml_topology(name)
@@ -115,7 +116,7 @@ def _with_own_pages(name: str, latencies: str | None, reporter: Reporter) -> Mac
                 f"--latencies {latencies}: {name} has its own; expected it with an hwloc XML file "
                 "or a synthetic description"
             )
-        if name not in preset_names() and not Path(name).is_file():
+        if name not in preset_names() and not os.access(name, os.F_OK):
             raise UsageError(f"--machine {name}: there is no such machine file")
         return load_preset(name)
     if name == "host" and latencies is None:

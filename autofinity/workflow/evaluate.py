@@ -80,13 +80,17 @@ def evaluate(
     given = None if policy is None else _given(policy)  # before anything is profiled
     if observations is None:
         threads = wanted.threads or (DEFAULT_THREADS,)
-        check_affinities(replace(wanted, threads=(*threads, *train_threads)))
+        every = replace(wanted, threads=(*threads, *train_threads))
+        check_affinities(every)
+        if given is None:
+            _check_enough(_that_run(every))
         wanted = replace(wanted, threads=threads, baselines=True)
         judged = gather(wanted, reporter)
     else:
         judged = _recorded(observations, wanted)
         wanted = replace(wanted, threads=wanted.threads or thread_counts_of(judged))
     if given is None:
+        _check_enough(judged.programs())
         may_profile = observations is None
         train_counts = tuple(train_threads) or _counts_to_learn_from(
             judged, settings, may_profile=may_profile
@@ -112,6 +116,25 @@ def evaluate(
         raise _no_case(judged, wanted, skipped)
     affinities = len(judged.placed_by("affinity").affinity.names)
     return Evaluated(cases, skipped, verdict_of(cases), affinities, judged)
+
+
+def _that_run(wanted: Wanted) -> list[str]:
+    """Names of the wanted programs that have a run at some wanted size and thread count."""
+    return [
+        spec.name
+        for spec in wanted.suite.pick(wanted.programs)
+        if any(map(spec.threads.allows, wanted.threads)) and set(wanted.sizes) & set(spec.inputs)
+    ]
+
+
+def _check_enough(programs: Sequence[str]) -> None:
+    """Raise `LearningError` for one program alone; for none, later steps say why."""
+    if len(programs) == 1:
+        raise LearningError(
+            f"got {programs[0]}, expected at least two programs: "
+            "each is judged by a policy that is learned from the others. --policy judges a given "
+            "policy"
+        )
 
 
 def _no_case(judged: ObservationTable, wanted: Wanted, skipped: list[Skipped]) -> LearningError:

@@ -80,11 +80,11 @@ class PlannedRuns:
 
 
 def check_affinities(wanted: Wanted) -> None:
-    """Raise `UsageError` where fewer affinities are wanted than hints have best matches, before
-    anything is captured.
+    """Raise `UsageError` for an unknown machine, and where fewer affinities are wanted than hints
+    have best matches, before anything is captured.
     """
+    topology = machine_topology(wanted.machine)
     if wanted.affinities not in ("all", "hints", "screen"):
-        topology = machine_topology(wanted.machine)
         for threads in wanted.threads:
             check_size(topology, threads, wanted.affinities)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +74,7 @@ def database_named(db: Path | None) -> Path:
     none.
     """
     path = db or default_path()
-    if not path.is_file():
+    if not os.path.lexists(path):
         raise StoreError(
             f"there is no behaviour database at {path}; `autofinity run -- PROGRAM` makes it, if "
             f"PROGRAM runs for {SHORT_S} s or more"

@@ -110,7 +110,8 @@ def wanted_on(
     folder or for an impossible number.
     """
     path = suite or shipped("training", "suite.toml")
-    wanted = Wanted(machine, load_suite(path), programs, sizes, threads, jobs, Path(), on=on)
+    once = tuple(dict.fromkeys(programs))
+    wanted = Wanted(machine, load_suite(path), once, sizes, threads, jobs, Path(), on=on)
     return replace(wanted, work=work_folder(work, path))
 
 

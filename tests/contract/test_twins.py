@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,7 @@ ASKED = (
     "hints",
     "machine",
     "policy_file",
+    "policy_shape",
     "program",
     "python",
     "site_address",
@@ -465,6 +466,42 @@ def test_the_launcher_takes_whatever_the_monitor_reads(
     else:
         with pytest.raises(PolicyError):
             loads(text.encode())
+
+
+def changed(text: str) -> Iterator[str]:
+    """The text with one character less, or another one, here and there."""
+    for at in range(0, len(text), max(1, len(text) // 150)):
+        yield text[:at] + text[at + 1 :]
+        for other in '"0,]}x\\':
+            yield text[:at] + other + text[at + 1 :]
+
+
+def escaped(text: str) -> Iterator[str]:
+    yield text.replace('"SLP"', r'"\u0053LP"').replace('"rules"', r'"rul\u0065s"')
+    yield text.replace('"provenance": {', '"provenance": {"a\\\\": ' + "[" * 100 + "]" * 100 + ", ")
+
+
+@pytest.mark.parametrize("name", ["any-machine", "opteron-6164he"])
+def test_the_launcher_refuses_no_policy_that_the_monitor_reads(
+    launcher: Launcher, name: str, tmp_path: Path
+) -> None:
+    path, text = tmp_path / "policy.json", policy_path(name).read_text()
+    for other in (text, *escaped(text), *changed(text)):
+        path.write_text(other)
+        (said,) = launcher.says("policy", path)
+        if said != digest_of(path):
+            with pytest.raises(PolicyError):
+                loads(other.encode())
+
+
+def test_the_launcher_refuses_every_policy_that_is_cut_off(
+    launcher: Launcher, tmp_path: Path
+) -> None:
+    path, text = tmp_path / "policy.json", policy_path("any-machine").read_text().rstrip()
+    for size in range(0, len(text), 17):
+        path.write_text(text[:size])
+        (said,) = launcher.says("policy", path)
+        assert said.startswith("it is ")
 
 
 def looks_at(policy: RulePolicy) -> str:

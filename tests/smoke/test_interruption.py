@@ -84,6 +84,32 @@ def test_a_captured_program_ends_with_the_capture(
     assert (builds[0] / ".complete").exists()
 
 
+BUILDING = """
+[suite]
+name = "building"
+[programs.building]
+build = "sh -c 'echo $$ >{dir}/pid.new; mv {dir}/pid.new {dir}/pid; sleep 600; true'; true"
+run = ["true"]
+roi = "whole"
+[programs.building.inputs]
+small = ""
+"""
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_compiler_has_ended_before_the_capture_that_started_it(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    suite = tmp_path / "suite.toml"
+    suite.write_text(BUILDING)
+    options = ("--suite", str(suite), "-t", "1", "-o", str(tmp_path / "traces"))
+    with started((*COMMAND, "capture", *options), start_new_session=True) as process:
+        pid = program_of(tmp_path)
+        process.send_signal(number)
+        assert process.wait(timeout=600) == -number
+    assert not runs(pid)
+
+
 def test_a_program_ends_when_the_terminal_of_its_capture_is_closed(
     tmp_path: Path, lasting: tuple[str, ...]
 ) -> None:

@@ -17,7 +17,10 @@ from live_masks import allowed, fake_sysfs
 
 import autofinity
 from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.errors import PolicyError
 from autofinity.model.policy import RulePolicy
+from autofinity.policy.files import load
+from autofinity.policy.shipped import policy_path
 
 type Runner = Any  # of conftest.py
 
@@ -81,15 +84,47 @@ def test_what_is_no_policy_is_one_line(run: Runner, tmp_path: Path) -> None:
     policy.write_bytes(b"{")
     done = run("--policy", policy, "--", *HELLO)
     assert ran(done)
-    assert len(lines(done, b"is not used: it is no policy")) == 1
+    assert len(lines(done, b"the policy is not used: ")) == 1
     assert done.stderr.count(b"\n") == 1
+
+
+def damaged(policy: str) -> dict[str, str]:
+    """A policy's text with one damage each."""
+    return {
+        "cut off": policy[:-40],
+        "a field misspelt": policy.replace('"default"', '"defualt"', 1),
+        "a hint that is none": policy.replace('"SLP"', '"SXP"', 1),
+        "a text for a number": policy.replace('"covered": ', '"covered": "x", "y": ', 1),
+        "a version in words": policy.replace('"version": 7', '"version": "seven"'),
+        "a newer version": policy.replace('"version": 7', '"version": 99'),
+        "another format": "{}",
+        "nothing": "",
+    }
+
+
+@pytest.mark.parametrize("kind", damaged(""))
+def test_a_damaged_policy_is_refused_in_the_words_of_show(
+    run: Runner, tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text(damaged(policy_path("any-machine").read_text())[kind])
+    with pytest.raises(PolicyError) as error:
+        load(path)
+    done = run("--policy", path, "--", *HELLO)
+    assert ran(done)
+    (said,) = done.stderr.decode().splitlines()
+    assert said == (
+        f"autofinity: the policy is not used: {error.value}; the program runs as the system places "
+        "it"
+    )
 
 
 def test_what_the_monitor_cannot_read_decides_nothing_and_is_noted(
     run: Runner, spinner: Path, tmp_path: Path
 ) -> None:
     policy = tmp_path / "policy.json"
-    policy.write_text('{"version": 1, "rules": [}')
+    whole = policy_path("any-machine").read_text()
+    policy.write_text(whole.replace('"instructions"', '"no such counter"', 1))
     with run.lasting("--policy", policy, "--", spinner, "2", "300") as process:
         assert run.eventually(
             lambda: (now := run.last()) and "the policy is not used: " in now.notes
@@ -97,7 +132,7 @@ def test_what_the_monitor_cannot_read_decides_nothing_and_is_noted(
         terminate(process)
     told = run("--dry-run", "--policy", policy, "--", *HELLO)
     assert told.returncode == 1
-    assert len(lines(told, b"no JSON")) == 1
+    assert len(lines(told, b"is not among the counters")) == 1
 
 
 def test_a_missing_policy_a_folder_and_a_fifo_are_one_line(run: Runner, tmp_path: Path) -> None:

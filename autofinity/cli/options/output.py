@@ -42,6 +42,8 @@ class OutputFile(click.Path):
                 param,
                 ctx,
             )
+        if not os.fspath(value):
+            self.fail("got '', expected a file", param, ctx)
         path = super().convert(value, param, ctx)
         if not self.dir_okay:
             self._check(Path(os.fsdecode(path)), param, ctx)

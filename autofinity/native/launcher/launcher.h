@@ -144,7 +144,10 @@ void find_local_rank(LocalRank* out);
 // The counters that a policy's conditions use.
 enum Asks { ASKS_NOTHING, ASKS_SOFTWARE, ASKS_HARDWARE };
 // Digest of the file's bytes, and the counters that it asks for, after a check that the file can be
-// read and has a known version. False: `reason` names the fault.
+// read, has a known version and is whole. False: `reason` names the fault.
+// (policy_shape) The line at which a policy's content is no JSON, or lacks a field, has an unknown
+// one or one of another kind; 0: it is whole, as far as that can be said here.
+int broken_line(const char* content, size_t bytes);
 bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], enum Asks* asks,
                        char reason[REASON_CHARS]);
 
@@ -245,6 +248,11 @@ void python_command(const Python* python, const char* module, bool compile,
 // its libraries or its allocator. `autofinity/own_python.py` restores them. `site`: value of
 // SITE_VARIABLE ("": none); NULL leaves the application's.
 char** python_environment(const Python* python, bool small, const char* site);
+
+enum { FLAW_CHARS = 800 };
+// (policy_flaw) Why Python does not take the file, in one line that names the file. False: Python
+// does not run, or says nothing.
+bool policy_flaw(const Python* python, const char* path, char out[FLAW_CHARS]);
 
 // ---- which policy -------------------------------------------------------------------------------
 typedef struct {

@@ -72,8 +72,13 @@ static bool find_policy(const Options* options, Plan* plan) {
     if (found && !chosen.path[0]) return true;  // tell_tier prints this
     if (!found || !check_policy_file(chosen.path, plan->digest, &plan->asks, plan->reason)) {
         const char* wish = options->policy ? options->policy : getenv("AUTOFINITY_POLICY");
-        say("the policy %s is not used: %s; the program runs as the system places it",
-            found ? chosen.path : wish, plan->reason);
+        char flaw[FLAW_CHARS];
+        if (found && !options->quiet && policy_flaw(&plan->python, chosen.path, flaw)) {
+            say("the policy is not used: %s; the program runs as the system places it", flaw);
+        } else {
+            say("the policy %s is not used: %s; the program runs as the system places it",
+                found ? chosen.path : wish, plan->reason);
+        }
         return false;
     }
     char path[PATH_MAX];

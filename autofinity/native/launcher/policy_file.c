@@ -1,6 +1,6 @@
 // Checks whether a file is a policy. The monitor reads it field by field. Since nothing is printed
-// after the application starts, the launcher checks here that the file can be read and has a known
-// version.
+// after the application starts, the launcher checks here that the file can be read, has a known
+// version and is whole.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,8 +41,12 @@ static bool check_text(const char* text, size_t bytes, char reason[REASON_CHARS]
     } else if (version > NEWEST_VERSION) {
         snprintf(reason, REASON_CHARS, "it has version %ld and this autofinity reads up to %d",
                  version, NEWEST_VERSION);
+    } else {
+        int line = broken_line(text, bytes);
+        if (line == 0) return true;
+        snprintf(reason, REASON_CHARS, "it is no whole policy: line %d", line);
     }
-    return version >= 0 && version <= NEWEST_VERSION;
+    return false;
 }
 
 // Whether a rule has a condition: a key "when" whose list is not empty.

@@ -48,7 +48,6 @@ def test_the_looks_of_a_policy_are_named_in_the_order_of_the_samples(hint: Hint)
     ("second", "trial", "hint", "awaits"),
     [
         (None, None, DISTRIBUTED, PACKED),
-        (None, 9.0, DISTRIBUTED, PACKED),
         (1.2, None, PACKED, BETWEEN),
         (1.2, 1.3, BETWEEN, None),
         (1.2, 1.205, PACKED, None),
@@ -68,13 +67,16 @@ def test_the_answer_is_the_last_that_the_samples_allow(
         "trial": None if trial is None else at(trial),
     }
     why = POLICY.explain(at(1.0), **given)
-    assert (why.hint, why.awaits, why.final) == (hint, awaits, awaits is None)
+    known = second is None or not math.isnan(second)
+    assert (why.hint, why.awaits, why.final) == (hint, awaits, awaits is None and known)
     assert POLICY.decide(at(1.0), **given) == hint
     assert POLICY.decide(pd.Series(at(1.0)), **given) == hint
     said = str(why).splitlines()[0]
-    final = f"final answer: {hint.shown}" if why.decided else "no final answer: the second look is"
-    assert said.startswith(final if awaits is None else "not final yet")
     assert why.decided != (second is not None and math.isnan(second))
+    if why.final:
+        assert said == f"final answer: {hint.shown}"
+    else:
+        assert ("not final yet" if known else "instructions of a sample is missing") in said
     assert list(why.steps["name"])[-1] == hint.name
 
 
@@ -87,6 +89,30 @@ def test_a_count_below_0_is_refused_by_argument_and_counter(name: str) -> None:
     tables = {argument: pd.DataFrame([sample]) for argument, sample in given.items()}
     with pytest.raises(af.AutofinityError, match=f"{name} has -1 for instructions"):
         POLICY.decide(**tables)
+
+
+@pytest.mark.parametrize("name", ["first", "second", "trial"])
+def test_an_infinite_count_is_refused_by_argument_and_counter(name: str) -> None:
+    given: Any = {"first": at(1.0), "second": at(1.0), "trial": at(1.0)} | {name: at(math.inf)}
+    tables = {argument: pd.DataFrame([sample]) for argument, sample in given.items()}
+    for ask in (
+        lambda: POLICY.decide(**given),
+        lambda: POLICY.explain(**given),
+        lambda: POLICY.decide(**tables),
+    ):
+        with pytest.raises(af.AutofinityError, match=f"{name} has inf for instructions"):
+            ask()
+
+
+def test_a_trial_without_the_second_sample_is_refused() -> None:
+    sample, table = at(1.0), pd.DataFrame([at(1.0)])
+    for ask in (
+        lambda: POLICY.decide(sample, trial=sample),
+        lambda: POLICY.explain(sample, trial=sample),
+        lambda: POLICY.decide(table, trial=table),
+    ):
+        with pytest.raises(af.AutofinityError, match="trial is given without second"):
+            ask()
 
 
 def test_the_explanation_has_each_step_with_values_and_thresholds() -> None:

@@ -58,6 +58,32 @@ def test_a_count_below_0_is_refused_by_name(option: str) -> None:
         CliRunner().invoke(cli, [*words, option, "instructions=-5"], catch_exceptions=False)
 
 
+@pytest.mark.parametrize("option", ["--sample", "--second", "--trial"])
+@pytest.mark.parametrize("count", ["1e999", "inf", "-inf"])
+def test_an_infinite_count_is_refused_by_name(option: str, count: str) -> None:
+    words = ["explain", "any-machine", "--sample", SAMPLE][: 2 if option == "--sample" else 4]
+    with pytest.raises(UsageError, match=f"{option} has -?inf for instructions; expected a finite"):
+        CliRunner().invoke(cli, [*words, option, f"instructions={count}"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--second", "llc_requests=1e7"),
+        ("--second", "llc_requests=1e7,instructions=nan"),
+        ("--second", "instructions=1.1e9", "--trial", "llc_requests=1e7"),
+    ],
+)
+def test_an_answer_without_a_speed_is_not_final_and_names_the_missing_counter(
+    words: tuple[str, ...],
+) -> None:
+    assert explained(*words)["final"] is None
+    done = CliRunner().invoke(cli, ["explain", "any-machine", "--sample", SAMPLE, *words])
+    said = " ".join(done.stdout.split())
+    assert said.startswith("not final: speeds cannot be compared, for instructions of a sample is ")
+    assert "final answer" not in said
+
+
 def test_an_answer_that_is_not_final_says_so_first() -> None:
     done = CliRunner().invoke(cli, ["explain", "any-machine", "--sample", SAMPLE])
     first = "not final yet: the policy asks for a sample in few-sockets-shared-caches (slP)"

@@ -90,7 +90,7 @@ def test_a_dash_is_standard_input() -> None:
         (b'{"instructions": -1}', "got instructions '-1', expected a number"),
         (b'{"instructions": NaN}', "got instructions 'nan', expected a number"),
         (b"instructions,seconds\n1e9,0\n", "got seconds '0', expected a number"),
-        (b"instructions,cycles\n1\n", "got a row of 1 cells, expected 2"),
+        (b"instructions,cycles\n1\n", "row 1: got 1 cells, expected 2"),
         (b"instructions,instructions\n1,2\n", "got a column twice"),
         (b"instructions,cycles\n", "got a heading alone"),
         (b"instructions,cycles\n,\n", "got no number"),

@@ -7,6 +7,7 @@ import math
 import pytest
 from measurement_files import OWN_CPUS, THREADS, measured, text_of
 
+from autofinity.measured.counts import MeasuredError
 from autofinity.measured.likwid_csv import read_likwid_csv
 from autofinity.measured.likwid_xml import read_likwid_xml
 
@@ -63,3 +64,42 @@ def test_groups_that_took_turns_are_counted_each_over_its_own_time() -> None:
 def test_without_a_run_time_counts_have_none() -> None:
     text = text_of("likwid-5.3.xml").replace("Runtime (RDTSC)", "Clock")
     assert math.isnan(read_likwid_xml(text).counts["INSTR_RETIRED_ANY"].seconds)
+
+
+@pytest.mark.parametrize("cell", ["xx", "-5", "1e999", "inf", "12 34"])
+def test_a_cell_that_is_no_number_is_refused_with_its_place(cell: str) -> None:
+    text = text_of("likwid-5.3.csv").replace("PMC1,6000000,", f"PMC1,6000000,{cell},", 1)
+    with pytest.raises(
+        MeasuredError, match=r"line 12, column 4: got .*LONGEST_LAT_CACHE_MISS, exp"
+    ):
+        read_likwid_csv(text)
+    timed = text_of("likwid-5.3.csv").replace("[s],2.000000,", f"[s],{cell},", 1)
+    with pytest.raises(MeasuredError, match=r"line 32, column 2: got .*Runtime \(RDTSC\) \[s\]"):
+        read_likwid_csv(timed)
+    xml = text_of("likwid-5.3-one-thread.xml").replace("<hwthread0>9000000<", f"<hwthread0>{cell}<")
+    with pytest.raises(
+        MeasuredError, match=r"line 25, column 1: got .*LONGEST_LAT_CACHE_REFERENCE"
+    ):
+        read_likwid_xml(xml)
+
+
+def test_a_row_with_fewer_cells_than_the_heading_is_refused() -> None:
+    text = text_of("likwid-5.3.csv").replace("PMC1,6000000,", "PMC1,", 1)
+    with pytest.raises(MeasuredError, match=r"line 12: got 5 cells, expected 6 as in the heading"):
+        read_likwid_csv(text)
+
+
+def test_csv_that_ends_within_a_table_of_counts_is_refused() -> None:
+    text = text_of("likwid-5.3.csv")
+    end = text.index("TABLE,Group 1 Raw STAT")
+    for cut in (cut for cut in range(1, 80) if text[end - cut - 1] != "\n"):
+        with pytest.raises(MeasuredError, match=r"line 1[678]: got .*, expected "):
+            read_likwid_csv(text[: end - cut])
+
+
+def test_xml_that_ends_before_its_last_tag_is_refused() -> None:
+    for name in ("likwid-5.3-one-thread.xml", "likwid-5.3.xml"):
+        text = text_of(name).rstrip()
+        for size in range(200, len(text), 7):
+            with pytest.raises(MeasuredError, match="expected likwid-perfctr's"):
+                read_likwid_xml(text[:size])

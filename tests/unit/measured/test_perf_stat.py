@@ -89,8 +89,44 @@ def test_what_may_stand_before_a_count_and_after_an_event(
 def test_lines_that_are_no_counts_are_passed_over() -> None:
     text = text_of("perf-stat-6.1.json").replace("\n", '\nhello {"x"\n{}\n{"counter-value" : }\n')
     assert read_perf_stat_json(text).counts == measured("perf-stat-6.1.json").counts
-    deep = '{"counter-value" : ' + "[" * 5000 + "\n"
-    assert read_perf_stat_json(deep + text_of("perf-stat-6.1.json")).counts
+
+
+def test_a_row_in_which_perf_writes_a_metric_as_c_does_has_its_count() -> None:
+    row = '{"counter-value" : "12.0", "event" : "a:,b", "metric-value" : -nan, "x" : , "y" : inf}\n'
+    assert read_perf_stat_json(row).counts["a:,b"].value == 12
+
+
+@pytest.mark.parametrize("name", ["perf-stat-6.1.json", "perf-stat-6.12-intervals.json"])
+def test_a_file_that_ends_within_a_row_is_refused_with_the_line(name: str) -> None:
+    text = text_of(name)
+    lines = text.splitlines(keepends=True)
+    last = max(at for at, line in enumerate(lines) if "counter-value" in line)
+    whole = "".join(lines[: last + 1])
+    for cut in range(2, len(lines[last])):
+        with pytest.raises(MeasuredError, match=f"line {last + 1}: .*cut off or damaged"):
+            read_perf_stat_json(whole[:-cut])
+        if '"counter-value"' in whole[:-cut].rpartition("\n")[2]:
+            with pytest.raises(MeasuredError, match=f"line {last + 1}: "):
+                read_perf_stat_json(whole[:-cut] + "\n" + text)
+
+
+def test_a_damaged_row_of_json_is_refused_with_the_line() -> None:
+    for count in ('"xx"', '"1e999"', "-1", '"12.0" "x"'):
+        row = f'# started\n{{"counter-value" : {count}, "event" : "cycles"}}\n'
+        with pytest.raises(MeasuredError, match=r"line 2: got .*, expected "):
+            read_perf_stat_json(row)
+    with pytest.raises(MeasuredError, match="line 1: "):
+        read_perf_stat_json('{"counter-value" : ' + "[" * 5000 + "\n")
+
+
+@pytest.mark.parametrize("name", ["perf-stat-6.1.csv", "perf-stat-6.1-per-thread.csv"])
+def test_csv_that_ends_within_a_row_is_refused_with_the_line(name: str) -> None:
+    rows = text_of(name).rstrip("\n").splitlines()
+    for cut in range(1, len(rows[-1])):
+        if rows[-1][:cut].count(",") < rows[-1].count(",") and rows[-1][:cut].strip():
+            with pytest.raises(MeasuredError, match=f"line {len(rows)}: .*cut off"):
+                read_perf_stat_csv("\n".join([*rows[:-1], rows[-1][:cut]]))
+    assert read_perf_stat_csv("\n".join(rows)).counts == measured(name).counts
 
 
 def test_more_rows_than_any_run_has_are_refused() -> None:

@@ -123,6 +123,28 @@ def test_rows_that_follow_an_answer_without_a_sample_of_these_threads_are_writte
     assert not (tmp_path / "monitor.log").exists()
 
 
+def test_a_row_that_the_database_never_takes_does_not_keep_the_later_ones(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "db", header())
+    journal.note("x" * (2 << 20))  # longer than a value may be
+    settling, placed = decided()
+    journal.saw(settling, placed, TURN, Outcome(2, 0, ()))
+    journal.end({"cycles": 9})
+    with BehaviourDB.open(tmp_path / "db") as database:
+        (run,) = database.runs()
+    assert (run.bound, run.phase, run.totals) == (2, "ended", {"cycles": 9})
+    (line,) = (tmp_path / "monitor.log").read_text().splitlines()
+    assert "2 rows lost: the behaviour database" in line and "refuses a row: " in line
+
+
+def test_without_the_row_of_its_run_a_journal_keeps_nothing_and_says_why(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "db", replace(header(), path="/" + "x" * (2 << 20)))
+    journal.saw(*decided(), TURN, Outcome(2, 0, ()))
+    journal.end({"cycles": 9})
+    with BehaviourDB.open(tmp_path / "db") as database:
+        assert database.runs() == ()
+    assert "refuses a row: " in (tmp_path / "monitor.log").read_text()
+
+
 def test_rows_wait_for_a_lock_and_are_written_in_order(tmp_path: Path) -> None:
     BehaviourDB.open(tmp_path / "db").close()
     holder = sqlite3.connect(tmp_path / "db", isolation_level=None)

@@ -65,6 +65,17 @@ def test_a_policy_that_is_given_is_judged_as_it_is(observations: Path, tmp_path:
     assert [case.decision.hint for case in done.cases] == [PACKED] * len(FEW)
 
 
+def test_one_program_alone_is_refused_before_anything_is_profiled_or_learned(
+    observations: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("gather", "learn"):
+        monkeypatch.setattr(f"autofinity.workflow.evaluate.{name}", None)  # it is not called
+    alone = wanted_on(FEW_ON, programs=(FEW[0], FEW[0]), threads=(8,), work=tmp_path)
+    for given in (None, observations):
+        with pytest.raises(LearningError, match=f"got {FEW[0]}, expected at least two programs"):
+            evaluate(alone, SETTINGS, observations=given)
+
+
 def test_programs_without_runs_are_named_and_nothing_but_such_is_an_error(
     observations: Path, tmp_path: Path
 ) -> None:

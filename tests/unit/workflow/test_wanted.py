@@ -36,6 +36,12 @@ def test_what_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Mo
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_program_that_is_named_twice_counts_once(tmp_path: Path) -> None:
+    wanted = wanted_on("opteron-6164he", programs=("lu", "cg", "lu"), work=tmp_path)
+    assert wanted.programs == ("lu", "cg")
+    assert [spec.name for spec in wanted.suite.pick(("lu", "cg", "lu"))] == ["lu", "cg"]
+
+
 def test_a_user_without_a_home_is_asked_for_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_home() -> Path:
         raise RuntimeError("Could not determine home directory.")
