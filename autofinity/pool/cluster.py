@@ -74,7 +74,7 @@ class _Leading(threading.local):
 class ClusterPool:
     """A pool over the workers of a scheduler. As a context manager it closes the client.
 
-    Its futures raise `SimulationError` for a task that worker after worker died of.
+    Its futures raise `SimulationError` for a task at which several workers died.
     """
 
     def __init__(self, client: Client, where: str, address: str, patience_s: float) -> None:
