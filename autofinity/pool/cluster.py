@@ -259,7 +259,7 @@ class ClusterPool:
         some = ", ".join(labels[:4]) + (" …" if len(labels) > 4 else "")
         return ClusterError(
             f"{self._where}: there has been no worker for {self._patience_s:.0f} s; these runs "
-            f"wait for one, or were with the last ones: {some}. Start workers: `dask worker "
+            f"wait for a worker, or were on the last workers: {some}. Start workers: `dask worker "
             f"{self._address}`"
         )
 
