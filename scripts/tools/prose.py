@@ -63,9 +63,7 @@ WORDS = (
     Word(r"decides? by:", "counters, evidence"),
     Word(r"the ones? (?:that|which)|that one(?=[.,;:)]|\Z| (?:is|was|has|had))", "repeat the noun"),
     Word(r"teach(?:es)? nothing", "show no difference"),
-    Word(r"gain(?:s|ed)? by it", "repeat the noun"),
     Word(r"nobody knows", "is not known"),
-    Word(r"worker after worker", "several workers"),
 )
 _WORDS = [
     (re.compile(rf"\b(?:{word.pattern})(?!\w)".replace(" ", r"\s+"), re.IGNORECASE), word)
