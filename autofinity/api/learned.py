@@ -65,9 +65,10 @@ def learn(
     """The policy of observations (a table of `observations` or `profile`, rows of one, or what
     `observations` takes).
 
-    `machine` is the machine of their affinities, by default the one that they name. With `paper`,
-    the method is that of Moore & Childers. Takes seconds to minutes. Raises `AutofinityError` for a
-    table with other columns, of several machines, or from which nothing can be learned.
+    `machine` is the machine of their affinities, by default the machine that they name. With
+    `paper`, the method is that of Moore & Childers. Takes seconds to minutes. Raises
+    `AutofinityError` for a table with other columns, of several machines, or from which nothing can
+    be learned.
 
     >>> seen = af.observations("opteron-6164he", threads=8)
     >>> policy = af.learn(seen[seen.program != "stencil"])

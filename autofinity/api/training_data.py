@@ -120,9 +120,9 @@ def training_data(
     With observations, a row is one run of a program in the spread placement, where runs start: its
     values, and what each hint brought the program over whole runs; programs whose time does not
     depend on the placement are left out. `features` are ratios and counters, by default all that a
-    policy of the machine may use; `machine` is that of the affinities, by default the one that
-    observations name. With an action table, a row is a behaviour, and a value any one inside its
-    bin; features and machine are the table's.
+    policy of the machine may use; `machine` is that of the affinities, by default the machine
+    that observations name. With an action table, a row is a behaviour, and a value any value inside
+    its bin; features and machine are the table's.
 
     Raises `AutofinityError` for other tables, for observations of several machines, and where
     nothing varies.

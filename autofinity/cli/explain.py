@@ -224,11 +224,12 @@ def _keep_page(
         decision_section(policy, why, "The decision", "look-1", after=_wishes(lacking, why))
     ]
     last = why.decision
+    final = second is None or again is not None
     if second is not None:
         title = second_text(second)
         title = title[:1].upper() + title[1:]
         if again is None:
-            lines = ("This answer is not final: give that sample with --second.",)
+            lines = ("The answer is not final. Give a sample in this placement with --second.",)
             sections.append(Section(title, (Sentences(lines),)))
         else:
             sections.append(decision_section(second.policy, again, title, "look-2"))
@@ -238,7 +239,10 @@ def _keep_page(
     whole = Sentences(tuple(policy_text(policy).splitlines()))
     sections.append(Section("The policy", (Folded("The whole policy", (whole,)),)))
     shown = Path(name).name
-    keep_page(path, f"Answer of {shown} for a sample", f"It says {last.hint.shown}.", sections)
+    answer = f"The policy chooses {last.hint.shown}" + (
+        "." if final else ", until the next sample."
+    )
+    keep_page(path, f"Policy {shown}: answer for a sample", answer, sections)
 
 
 _EXAMPLE_THREADS = 8

@@ -75,7 +75,7 @@ class Interruption:
                 signal.signal(number, signal.SIG_DFL)
 
     def end(self, number: signal.Signals | None = None) -> Never:
-        """End this process by that signal, else by the one that came, without waiting for threads.
+        """End this process by that signal (None: the signal that came); wait for no thread.
 
         In any thread.
         """

@@ -134,7 +134,7 @@ REMOVED = (
 
 
 def refusal(error: click.NoSuchOption) -> click.UsageError:
-    """Error for an option that is not there: what to use instead, if it once was."""
+    """Error for an unknown option; for an option that was removed, with its replacement."""
     command = error.ctx.info_name if error.ctx is not None else None
     for removed in REMOVED:
         if command in removed.commands and error.option_name in removed.spellings:

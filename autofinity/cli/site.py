@@ -34,7 +34,7 @@ _MEANING: dict[Readers, str] = {
     type=click.Choice(READERS),
     help="Rows that each role may read: its own, also the observations of others (which policies "
     "are learned from; they name programs by keys, not by paths), or all. "
-    "The owner of the tables reads all.  [default: own, or as it is]",
+    "The owner of the tables reads all.  [default: own in new tables; else unchanged]",
 )
 @json_option
 def command(url: str | None, init: bool, readers: str | None, as_json: bool) -> None:

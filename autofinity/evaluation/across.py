@@ -83,7 +83,7 @@ def leaving(
 ) -> PolicyFor:
     """Policies that have not seen what `left_out` excludes, each learned once, or got from `keep`.
 
-    Their names there are of the machine and the program, each a line.
+    `keep` names a policy by two lines, the machine and the program that are left out.
     """
 
     @functools.cache

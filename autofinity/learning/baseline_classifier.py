@@ -15,7 +15,7 @@ class BaselineClassifier(RuleListClassifier):
 
     The parameter is:
 
-    * `label`: the label; None: the one that loses least in the rows that `fit` is given, without
+    * `label`: the label; None: the label that loses least in the rows that `fit` is given, without
       `losses` the most frequent one. The first of equal ones.
 
     After `fit`:

@@ -2,8 +2,8 @@
 
 A trial finds the better of two placements: it loses nothing but the time that it takes, and that is
 bounded by what all looks of a run may cost (`runtime.looking`). So it is not restricted to programs
-like those of the training set: kernels that nothing was learned from gain by it where no training
-program does (docs/any-machine.md).
+like those of the training set: kernels that nothing was learned from are faster with a trial where
+no training program is (docs/any-machine.md).
 """
 
 from __future__ import annotations

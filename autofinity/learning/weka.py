@@ -217,8 +217,8 @@ def _java_errors(what: str) -> Iterator[None]:
 def _check_room(rows: int, columns: int) -> None:
     """Raise `LearningError` where Java has no room for so many rows and their copies.
 
-    The check comes first: when Java runs out of memory, its thread that serves JPype may be the one
-    that fails.
+    The check comes first: when Java runs out of memory, its thread that serves JPype may be the
+    thread that fails.
     """
     from jpype import JClass
 

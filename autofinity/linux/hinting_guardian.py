@@ -1,4 +1,4 @@
-"""The guardian of `numa_hinting`: a process that outlives the one that armed, and disarms.
+"""The guardian of `numa_hinting`: a process that outlives the process that armed, and disarms.
 
     python hinting_guardian.py      with the end of a pipe as stdin, the state file as stdout
 

@@ -111,6 +111,6 @@ class ThreadMasks:
         return now in own or now == cpuset or any(now == as_cut(mask, cpuset) for mask in own)
 
     def _is_cut(self, tid: int, now: frozenset[OsIndex], cpuset: frozenset[OsIndex] | None) -> bool:
-        """Whether the kernel keeps another mask of ours than the one that it shows."""
+        """Whether the kernel keeps another mask of ours than the mask that it shows."""
         bound = self._bound.get(tid, now)
         return bound != now and as_cut(bound, cpuset) == now

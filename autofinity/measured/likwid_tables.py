@@ -2,7 +2,7 @@
 
 A group of events was counted in each hardware thread for as long as the group's run time says.
 Several groups took turns, or were regions of their own; of regions, which may lie in each other,
-the one that took longest counts.
+the region that took longest counts.
 """
 
 from __future__ import annotations

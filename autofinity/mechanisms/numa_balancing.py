@@ -51,7 +51,7 @@ class WithHistory:
         self, name: str, setting: Setting, share: float, wants: Callable[[int, int | None], bool]
     ) -> None:
         """`wants(node, before)`: whether a page goes to the node that touched it now, when `before`
-        is the one that did the last time, None for nobody.
+        is the node that touched it the last time, None for no node.
         """
         self.name = name
         self._setting = setting

@@ -108,12 +108,14 @@ class Setting:
     def known_trace(self) -> WholeTrace:
         """The whole trace. Raises `UsageError` where there is none: on a real machine."""
         if self.whole_trace is None:
-            raise UsageError("nobody knows beforehand what this program does; expected a trace")
+            raise UsageError(
+                "this mechanism needs the accesses of a whole run beforehand; expected a trace"
+            )
         return self.whole_trace()
 
     @property
     def pages(self) -> int:
-        """How many the program touches; 0 where nobody knows that beforehand."""
+        """How many the program touches; 0 where that is not known beforehand."""
         return len(self.whole_trace().accesses) if self.whole_trace is not None else 0
 
     @property

@@ -124,7 +124,7 @@ TABLE = (
     Entry("carrefour", "sampled accesses; pages co-located or interleaved", "carrefour:carrefour",
           moves_pages=True),
     Entry("unified",
-          "rules say how far to spread, sharing who sits together; pages; a guard (ours)",
+          "rules choose the hint, sharing orders threads, pages follow; with a guard (ours)",
           "unified:Unified", moves_pages=True, mapping_ns="eagermap_ns", live="unified",
           live_recipe="unified:by_faults"),
     Entry("oracle-affinity", "the fastest of the hints' best matches", "oracle_bound:measured"),

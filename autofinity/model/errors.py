@@ -100,7 +100,7 @@ class ExportError(AutofinityError):
 
 
 class UnknownFormatError(ExportError, UsageError):
-    """Policies are written in no format of this name."""
+    """No format of policies has this name."""
 
 
 class ClusterError(AutofinityError):

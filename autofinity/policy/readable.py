@@ -118,10 +118,10 @@ def second_text(second: SecondLook) -> str:
     """When and where a second look is taken."""
     others = [hint for hint in HINTS if hint not in second.after]
     if not others:
-        return f"whatever the hint, look again in {second.sampled_in.shown}"
+        return f"after any hint, sample again in {second.sampled_in.shown}"
     named = others if len(others) < len(second.after) else second.after
     after = "any hint but " * (named is others) + ", ".join(hint.shown for hint in named)
-    return f"after {after}, look again in {second.sampled_in.shown}"
+    return f"after {after}, sample again in {second.sampled_in.shown}"
 
 
 def trial_text(trial: Trial) -> str:

@@ -74,7 +74,7 @@ class _Leading(threading.local):
 class ClusterPool:
     """A pool over the workers of a scheduler. As a context manager it closes the client.
 
-    Its futures raise `SimulationError` for a task that worker after worker died of.
+    Its futures raise `SimulationError` for a task at which several workers died.
     """
 
     def __init__(self, client: Client, where: str, address: str, patience_s: float) -> None:
@@ -259,7 +259,7 @@ class ClusterPool:
         some = ", ".join(labels[:4]) + (" …" if len(labels) > 4 else "")
         return ClusterError(
             f"{self._where}: there has been no worker for {self._patience_s:.0f} s; these runs "
-            f"wait for one, or were with the last ones: {some}. Start workers: `dask worker "
+            f"wait for a worker, or were on the last workers: {some}. Start workers: `dask worker "
             f"{self._address}`"
         )
 

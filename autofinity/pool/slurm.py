@@ -98,8 +98,8 @@ class SlurmPool(ClusterPool):
         if not states & _WAITING:
             raise ClusterError(
                 f"slurm: the jobs {', '.join(ids)} ended ({', '.join(sorted(states)) or 'gone'}) "
-                "and no worker has come from them; their output says why: in the present folder, "
-                "or in jobqueue.slurm.log-directory of Dask's configuration"
+                "and no worker has come from them; read the reason in their output: in this "
+                "folder, or in jobqueue.slurm.log-directory of Dask's configuration"
             )
 
 

@@ -129,8 +129,9 @@ def sentences(verdict: Verdict) -> list[str]:
         if len(missing) > NAMED:
             named += f" and {len(missing) - NAMED} more, which --json names"
         lines.append(
-            f"  no switched runs in {len(missing)} of {own.cases} cases: {named}"
-            + ("" if verdict.in_run is None else "; the other cases switch less often")
+            f"  no run that moves its threads midway is on record in {len(missing)} of "
+            f"{own.cases} cases: {named}"
+            + ("" if verdict.in_run is None else "; the other cases move less often")
         )
     return lines
 

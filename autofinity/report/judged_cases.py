@@ -33,7 +33,7 @@ _IN_SHORT = 3
 TERMS = (
     "Regret is the share of time lost against the best of the eight hints; its range is over runs "
     "with different random seeds (page colours, scheduler), each against the best hint with the "
-    "same seed. `One run`: each affinity was run once, so there is no range.",
+    "same seed. 'one run': each affinity was run once, so there is no range.",
     "A case is won or lost where packed and distributed differ by at least 20 %: won is within 1 % "
     "of the better of them.",
     "The oracle is the best affinity that was profiled, a bound that no hint may reach.",
@@ -93,6 +93,7 @@ def regret_plot(judged: Sequence[JudgedCase], name: str) -> Plot:
                     "line": {"width": 1.5},
                 },
                 "unselected": {"marker": {"opacity": 0.12}},
+                "cliponaxis": False,  # most cases have regret 0: whole circles on the axis
                 "hovertemplate": "%{text}<extra></extra>",
             }
         )

@@ -1,4 +1,4 @@
-"""Several sharing matrices side by side, in the terminal and as a picture. The darker, the more."""
+"""Several sharing matrices side by side, in the terminal and as a picture. Darker is more."""
 
 from __future__ import annotations
 

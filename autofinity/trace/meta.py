@@ -197,6 +197,6 @@ def _check_seal(path: Path, content: bytes) -> None:
         )
     if content[at : at + len(_BLANK)] != _seal_of(content, at):
         raise TraceError(
-            f"damaged trace: {path} at offset {at}: the file is not the one that was sealed; "
+            f"damaged trace: {path} at offset {at}: the file has changed since it was sealed; "
             "capture the program again"
         )

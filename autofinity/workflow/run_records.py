@@ -187,7 +187,7 @@ def policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
     path = Path(run.policy_path)
     try:
         if digest_of(path) != run.policy:
-            return None, f"{path} is another policy by now than the one that decided"
+            return None, f"{path} has changed since this run was decided"
         here = facts_here(read_sysfs(SYSFS))(max(run.threads or 1, 1))
         return on_machine(load(path), here), ""
     except AutofinityError as error:

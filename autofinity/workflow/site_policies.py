@@ -1,7 +1,7 @@
 """A site's policies: for each kind of machine in the site's database, learned from all its hosts.
 
 The rows are those that the role of the URL may read: the owner of the tables reads all. They were
-written by many users; a row is checked as any foreign value, but whether it is true nobody knows.
+written by many users; a row is checked as any foreign value, but nothing shows whether it is true.
 """
 
 from __future__ import annotations

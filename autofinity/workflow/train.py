@@ -70,7 +70,7 @@ def rules_of(
 ) -> tuple[RulePolicy, tuple[str, ...]]:
     """The policy of observations, and notes on the learning.
 
-    `machine` is the machine of their affinities, by default the one that they name. Raises
+    `machine` is the machine of their affinities, by default the machine that they name. Raises
     `LearningError`, `UsageError`.
     """
     made_of = {

@@ -61,6 +61,9 @@ WORDS = (
     Word(r"foretells?|foretold|foretelling", "predict"),
     Word(r"in the choice", "with the chosen placement"),
     Word(r"decides? by:", "counters, evidence"),
+    Word(r"the ones? (?:that|which)|that one(?=[.,;:)]|\Z| (?:is|was|has|had))", "repeat the noun"),
+    Word(r"teach(?:es)? nothing", "show no difference"),
+    Word(r"nobody knows", "is not known"),
 )
 _WORDS = [
     (re.compile(rf"\b(?:{word.pattern})(?!\w)".replace(" ", r"\s+"), re.IGNORECASE), word)

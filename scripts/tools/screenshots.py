@@ -25,7 +25,7 @@ PICTURES = ROOT / "docs/pictures"
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 SAMPLE = "instructions=4.1e8,llc_requests=6e6,llc_misses=1e6"
 _COLUMNS = 100
-_WATCHED_S = 4
+_WATCHED_S = 50
 
 
 def report(folder: Path) -> None:
@@ -58,9 +58,14 @@ def top(folder: Path) -> None:
     topology = read_sysfs("/sys")
     with subprocess.Popen(run, env=os.environ | {"XDG_STATE_HOME": str(state)}) as running:
         try:
-            time.sleep(_WATCHED_S)
             watcher = RunsWatcher(database, topology)
-            watcher.look(1)
+            for _ in range(_WATCHED_S):
+                time.sleep(1)
+                runs = watcher.look(1)
+                if any(each.run.bound for each in runs):
+                    break
+            else:
+                sys.exit(f"the program was not placed within {_WATCHED_S} s")
             time.sleep(1)
             runs = watcher.look(1)
         finally:

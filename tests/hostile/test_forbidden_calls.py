@@ -71,7 +71,7 @@ def test_the_application_lives_wherever_it_would_without_us(
         pytest.skip(f"the application itself needs {name}")
     done = under(deny, what, name, run.command("--", *PROGRAM), tmp_path / "here", run)
     assert (done.returncode, done.stdout) == RAN, done.stderr
-    # A stream that might block is not written to, and without poll nobody knows.
+    # A stream that might block is not written to, and poll alone shows that.
     ours = done.stderr.count(b"autofinity: ")
     assert ours == ((what, name) != ("errno", "poll")), done.stderr
     assert not list((tmp_path / "here").iterdir())  # no core file of ours

@@ -75,7 +75,7 @@ class Cluster:
         return sorted(self.folder.glob("worker*/**/autofinity-traces/*"))
 
     def scheduler_state(self) -> tuple[int, int]:
-        """Number of tasks and of clients (beside the one that looks) on the scheduler."""
+        """Number of tasks and of clients (beside the client that looks) on the scheduler."""
         from distributed import Client
 
         with Client(self.place.replace("dask:", "tcp:"), set_as_default=False) as client:

@@ -1,6 +1,6 @@
-// Chooses the policy of a run: the one that the user names, else the user's own (`autofinity
-// rebuild` writes it), else the one that is shipped for this very machine, else the one for any
-// machine. The policy of another machine is never used unless it is named.
+// Chooses the policy of a run: a policy that the user names, else the user's own (`autofinity
+// rebuild` writes it), else the policy shipped for this very machine, else the policy for
+// any machine. The policy of another machine is never used unless it is named.
 // `autofinity.runtime.policies` looks in the same places.
 #include <stdio.h>
 #include <stdlib.h>

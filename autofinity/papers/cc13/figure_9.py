@@ -105,8 +105,8 @@ class Choices:
 
 CUT = (
     "The paper: 79.4 s by equal width, 83.1 s by equal frequency. There the order is ours, "
-    "too, by less, where decisions are made after the first period; from that one, whose caches "
-    "are cold, equal frequency does better."
+    "too, by less, where decisions are made after the first period; from the first, whose "
+    "caches are cold, equal frequency does better."
 )
 CONDENSED = (
     "The paper: median 79.4 s, three means and the sum 80.6 s, max 81.5 s, min 83.1 s. Over all "

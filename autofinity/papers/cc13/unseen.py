@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.unseen import judge_unseen
 from autofinity.papers.observed import Observed
@@ -16,8 +18,8 @@ def judged(observed: Observed, threads: int | None) -> list[Case]:
     Raises `LearningError` when nothing is left to learn from.
     """
     table = observed.rows(threads)
-    steps = len(table.programs()) * len(set(table.threads.tolist()))
-    with observed.reporter.progress("judge", steps) as progress:
+    workloads = np.unique(table.workload())
+    with observed.reporter.progress("judge", len(workloads)) as progress:
         return judge_unseen(
             table,
             observed.topology(),

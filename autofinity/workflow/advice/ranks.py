@@ -1,4 +1,4 @@
-"""Places of several ranks like the one that was seen, each by the policy's hint."""
+"""Places of several ranks like the rank that was seen, each by the policy's hint."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def of_ranks(seen: Seen, hint: Hint) -> RankAdvice:
     evidence = (
         *(f"rank {at}: {_where(rank)}: {lines[at]} PROGRAM" for at, rank in enumerate(ranks)),
         f"for another launcher: autofinity hints {options} --as TOOL",
-        "a rank like the one that was seen is assumed; messages between ranks are not known",
+        "assumed: every rank is like the rank that was seen; messages between ranks are not known",
     )
     facts: dict[str, object] = {
         "ranks": [

@@ -99,7 +99,7 @@ def test_the_threads_that_run_at_a_time_are_read_from_the_trace(trace: Path) -> 
 
 def test_as_many_threads_as_were_told_are_what_they_are_told(trace: Path) -> None:
     assert crew_of(MACHINE.spec, trace, COMPUTING) == Crew(*(COMPUTING,) * 3)
-    # The one that made the others takes its turn before and after them.
+    # The thread that made the others takes its turn before and after them.
     assert crew_of(MACHINE.spec, trace, COMPUTING - 1) == Crew(*(COMPUTING - 1,) * 3)
 
 

@@ -29,7 +29,7 @@ PROGRAMS = {"groupby": ("6400 8 64", 30), "stencil": ("96 4", 10)}
 
 @pytest.fixture(scope="module")
 def machine() -> SimMachine:
-    """The one that the paper simulated: 64 entries a TLB."""
+    """The machine that the paper simulated: 64 entries a TLB."""
     return SimMachine.preset("tlb-simulated")
 
 

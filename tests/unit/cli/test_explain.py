@@ -123,7 +123,7 @@ def test_each_of_several_looks_has_a_heading() -> None:
     assert headings == [
         "final answer: few-sockets-own-caches (sLP)",
         "first look, in spread (SLP):",
-        "whatever the hint, look again in few-sockets-shared-caches (slP):",
+        "after any hint, sample again in few-sockets-shared-caches (slP):",
         "trial of few-sockets-own-caches (sLP):",
     ]
 

@@ -64,7 +64,7 @@ def test_a_group_counts_one_thread_and_says_how_long() -> None:
         assert counters.names == ("task_clock_ns", "page_faults")
         assert sample.tid == tid
         assert sample.counts["task_clock_ns"] > 15_000_000
-        # 1 %: the kernel counts by another clock than the one that stamps, slewed by up to 500 ppm.
+        # 1 %: the kernel counts by another clock than it stamps by, slewed by up to 500 ppm.
         assert sample.counts["task_clock_ns"] <= 1.01 * (sample.end_ns - sample.start_ns)
         assert sample.counts["page_faults"] > 0
         assert 0 < sample.running_ns == sample.enabled_ns

@@ -75,6 +75,7 @@ def test_points_of_the_plot_are_the_rows_of_the_table(done: Evaluated) -> None:
     for trace in plot.figure["data"]:
         for row, regret in zip(trace["customdata"], trace["y"], strict=True):
             assert regret == 100 * max(0.0, judged[row].case.regret)
+        assert trace["cliponaxis"] is False  # a regret of 0 is a whole circle, not half of one
 
 
 def test_the_verdict_has_the_intervals_of_the_verdict(done: Evaluated) -> None:

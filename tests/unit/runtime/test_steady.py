@@ -41,7 +41,7 @@ def looks_until_steady(stages: list[Onset]) -> int:
 @pytest.mark.parametrize("setup_looks", [1, 3, 30, 200])
 def test_the_end_of_a_set_up_is_found_two_looks_after_it(resident: bool, setup_looks: int) -> None:
     stages = after([SETUP] * setup_looks + [0.0] * 20, resident=resident)
-    # Resident size before the first look is not known: faults show that one, too.
+    # Resident size before the first look is not known: faults show the size, too.
     assert looks_until_steady(stages) == setup_looks + 2
 
 

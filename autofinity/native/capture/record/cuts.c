@@ -22,7 +22,7 @@ static struct {
     atomic_flag lock;
     uint64_t part, part_work;  // begin and length of the part in which the next window lies
     uint64_t planned;          // work at which that window is to open
-    uint64_t planned_n;        // number of windows up to that one, without those for phases
+    uint64_t planned_n;        // number of windows up to that window, without those for phases
     af_window* windows;
 } cuts;
 

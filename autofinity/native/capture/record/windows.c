@@ -113,7 +113,7 @@ void af_warm(af_thread* t) {
     t->busy = false;
 }
 
-// Writes the snapshot to the thread's file. A snapshot equal to the last one refers to that one.
+// Writes the snapshot to the thread's file. A snapshot equal to the last refers to that snapshot.
 static void write_snapshot(af_thread* t, af_window_stream* s) {
     s->flags |= AF_WINDOW_EXISTS;
     if (t->warm_accesses == s->accesses_begin) {
