@@ -25,8 +25,8 @@ class Compared:
     """Every run, and each mechanism compared with the operating system. Notebooks show the
     comparison.
 
-    Programs that are repeated have runs as long as those that they stand for, a minute by default;
-    with `repeats=1` runs are as they were simulated.
+    Runs of programs that are repeated are those that the simulated runs stand for, of a minute by
+    default; with `repeats=1` they are the simulated runs.
 
     * `inside`: internal type, which may change.
 

@@ -1,4 +1,4 @@
-"""A run under a mechanism as long as the one that it stands for: a minute, if no other is named.
+"""The run that a simulated run under a mechanism stands for: of a minute, if no other is named.
 
     short run, everything in it ─► places, sampled ─► each repeated until warm ─► counts of a repeat
               └──────────────────► operations, as many as in the minute ────────► time once

@@ -92,7 +92,7 @@ class MechanismRun:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A run as it was simulated, and as long as the one that it stands for."""
+    """A run as it was simulated, and the run that it stands for."""
 
     run: MechanismRun
     minute: MechanismRun | None = None
