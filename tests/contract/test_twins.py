@@ -69,7 +69,7 @@ ASKED = (
     "hints",
     "machine",
     "policy_file",
-    "policy_shape",
+    "policy_whole",
     "program",
     "python",
     "site_address",

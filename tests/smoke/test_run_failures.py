@@ -92,9 +92,6 @@ def damaged(policy: str) -> dict[str, str]:
     """A policy's text with one damage each."""
     return {
         "cut off": policy[:-40],
-        "a field misspelt": policy.replace('"default"', '"defualt"', 1),
-        "a hint that is none": policy.replace('"SLP"', '"SXP"', 1),
-        "a text for a number": policy.replace('"covered": ', '"covered": "x", "y": ', 1),
         "a version in words": policy.replace('"version": 7', '"version": "seven"'),
         "a newer version": policy.replace('"version": 7', '"version": 99'),
         "another format": "{}",

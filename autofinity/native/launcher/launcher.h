@@ -143,11 +143,11 @@ void find_local_rank(LocalRank* out);
 // ---- policy file --------------------------------------------------------------------------------
 // The counters that a policy's conditions use.
 enum Asks { ASKS_NOTHING, ASKS_SOFTWARE, ASKS_HARDWARE };
+// (policy_whole) The line at which a text, list or object of a policy does not end, or ends
+// wrongly; 0: it is whole.
+int broken_line(const char* content, size_t bytes);
 // Digest of the file's bytes, and the counters that it asks for, after a check that the file can be
 // read, has a known version and is whole. False: `reason` names the fault.
-// (policy_shape) The line at which a policy's content is no JSON, or lacks a field, has an unknown
-// one or one of another kind; 0: it is whole, as far as that can be said here.
-int broken_line(const char* content, size_t bytes);
 bool check_policy_file(const char* path, char digest[DIGEST_CHARS + 1], enum Asks* asks,
                        char reason[REASON_CHARS]);
 
