@@ -113,9 +113,10 @@ def command(
 ) -> None:
     """Run published mechanisms, baselines, oracles and ours on the same programs and machine.
 
-    All work of a mechanism is charged in simulated time: induced faults, shootdowns, page copies,
-    thread migrations and the mapping. All figures are ratios to the operating system's scheduler
-    with first-touch pages, as geometric means over programs with 95 % intervals.
+    All work of a mechanism is charged: induced faults, shootdowns, page copies, thread migrations
+    and the mapping. Figures are of a run of --paper-seconds, put together from the simulated
+    repetitions; --json has both. They are ratios to the operating system's scheduler with
+    first-touch pages, as geometric means over programs with 95 % intervals.
     """
     from autofinity.evaluation.comparison import minutes
     from autofinity.evaluation.comparison_summary import summarise

@@ -30,17 +30,16 @@ def comparing_options[**P, R](
             type=click.IntRange(min=1, max=10_000),
             default=repeats,
             show_default=shown or True,
-            help="Repetitions of each region of interest under a mechanism; longer runs spread a "
-            "mechanism's costs.",
+            help="Repetitions of each region of interest while a mechanism watches and moves "
+            "threads and pages.",
         ),
         click.option(
             "--paper-seconds",
             type=click.FloatRange(min=0.1, max=1e5),
             default=60,
             show_default=True,
-            help="Seconds of a paper's run that a whole run represents. Periods and rates of "
-            "mechanisms and costs of periodic mappings are scaled by this; costs of other "
-            "operations are not.",
+            help="Length of the run that all figures are of. Periods and rates of mechanisms are "
+            "scaled to it, prices of operations are not.",
         ),
         jobs_option,
         work_option,
