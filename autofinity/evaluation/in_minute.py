@@ -12,10 +12,9 @@ itself: its phases are part of what a mechanism does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 from autofinity.evaluation.course import Course, Followed, Place
@@ -30,9 +29,11 @@ from autofinity.sim.process import SimProcess
 
 _POINTS = 8
 """Points of the run at which places are looked at."""
-_MOST = 12
+_MOST = 1000
 """Repeats of the region: more than are replayed."""
 _LOOK_NS = 20_000
+_LEAST_NS = 1_000_000
+"""Time in which warm work is counted, or that of a repeat, if longer."""
 _MAPPING = "mapping"
 
 
@@ -50,10 +51,12 @@ class _Stay:
 
     share: float
     """Share of the work that is done in it."""
-    repeat: MechanismRun
-    """One repeat with warm caches."""
+    repeat_s: float
+    """Time of a repeat with warm caches."""
     cold_s: float
     """Time that the first repeat takes longer, with cold caches and TLBs."""
+    warm: MechanismRun
+    """Some work with warm caches, a repeat or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +121,15 @@ def in_minute(
         for place, share in course.shares(_POINTS).items()
     ]
 
-    def in_repeats(value: Callable[[MechanismRun], float]) -> float:
-        return repeats * sum(stay.share * value(stay.repeat) for stay in stays)
+    def counted(name: str) -> float:
+        """A count of the whole run."""
+        of_one = (
+            float(getattr(stay.warm, name)) * region / max(1, stay.warm.instructions) * stay.share
+            for stay in stays
+        )
+        return repeats * sum(of_one)
 
-    placed_s = in_repeats(lambda one: one.time_s)
+    placed_s = repeats * sum(stay.share * stay.repeat_s for stay in stays)
     work_s = placed_s / (1 - sum(map(run.overhead_of, with_work)))
     prices = {**run.overhead_ns, _MAPPING: run.mappings * mapping_ns}
     overhead_ns = {kind: ns for kind, ns in prices.items() if ns and kind not in with_work}
@@ -129,13 +137,13 @@ def in_minute(
     time_s = work_s + (sum(overhead_ns.values()) / 1e9 + cold_s) / run.threads
     for kind in with_work & run.overhead_ns.keys():
         overhead_ns[kind] = round(run.overhead_of(kind) * run.threads * work_s * 1e9)
-    counts: dict[str, Any] = {name: round(in_repeats(attrgetter(name))) for name in COUNTS}
+    counts: dict[str, Any] = {name: round(counted(name)) for name in COUNTS}
     return replace(
         run,
         **counts,
         time_s=time_s,
-        energy_j=in_repeats(attrgetter("energy_j")) * time_s / placed_s,
-        dram_energy_j=in_repeats(attrgetter("dram_energy_j")),
+        energy_j=counted("energy_j") * time_s / placed_s,
+        dram_energy_j=counted("dram_energy_j"),
         detection_accesses=round(run.detection_accesses * repeats / request.repeats),
         overhead_ns=overhead_ns,
     )
@@ -149,7 +157,7 @@ def _stay(
     region: float,
     seed: int,
 ) -> _Stay:
-    """A repeat in a place, with nothing that detects."""
+    """Stay in a place, with nothing that detects."""
     started = machine.start(replace(request, repeats=_MOST), place.placement, Sensors(SCORED), seed)
     assert isinstance(started, SimProcess)  # a sampled trace is not repeated
     process = LastingProcess(started, region)
@@ -160,8 +168,9 @@ def _stay(
         process.apply([_moved(place.pages)])
     repeat_s = process.lasting().repeat_s
     warm = Counted(started)
-    warm.advance(round(1e9 * repeat_s))
-    return _Stay(share, warm.result(request.threads), max(0.0, first_s - first * repeat_s))
+    warm.advance(max(_LEAST_NS, round(1e9 * repeat_s)))
+    cold_s = max(0.0, first_s - first * repeat_s)
+    return _Stay(share, repeat_s, cold_s, warm.result(request.threads))
 
 
 def _moved(pages: tuple[tuple[int, ...], ...]) -> MovePages:

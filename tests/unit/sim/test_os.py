@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
-from sim_programs import counts, region, write_all
+from sim_programs import counts, kept, region, streaming, write_all
 from thread_texts import written
 
 from autofinity._core import sim as core
 from autofinity._core.trace import Trace, TraceBuilder
 from autofinity.model.errors import SimulationError
+from autofinity.ports import RunRequest, Sensors
+from autofinity.sim.machine import SimMachine
 from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.spec import MachineSpec
@@ -173,3 +176,14 @@ def test_threads_may_wander_over_more_cores_than_are_simulated_at_once() -> None
 def test_a_pu_that_does_not_exist_is_refused() -> None:
     with pytest.raises(SimulationError, match="may run on PU 48; the machine has 48"):
         unbound(quiet(), team(2, 10), pus=[[48]])
+
+
+def test_a_look_is_as_long_as_was_asked_whatever_the_scheduler_does_in_it(tmp_path: Path) -> None:
+    machine, look_ns = SimMachine.preset("opteron-6164he"), 1_700_000
+    trace = kept(streaming(4, 300, 40), tmp_path / "trace")
+    process = machine.start(RunRequest(trace, threads=4), None, Sensors(("instructions",)), seed=1)
+    looks = [process.advance(look_ns)]
+    while not looks[-1].ended:
+        looks.append(process.advance(look_ns))
+    assert looks[-1].end_ns > 2 * 1e3 * machine.spec.system.balance_us
+    assert {look.end_ns - look.start_ns for look in looks[:-1]} == {look_ns}

@@ -58,7 +58,8 @@ bool run_to_target(Parts& parts) {
         const Ticks first = due.empty() ? parts.timetable.stop : due.first_time();
         if (first >= parts.timetable.stop) {
             stop(parts);
-            if (parts.timetable.stop >= parts.timetable.target) return false;
+            // Not `stop`: whoever acted may have set the next one.
+            if (parts.timetable.now >= parts.timetable.target) return false;
             parts.timetable.set_stop();
             continue;
         }
