@@ -180,7 +180,7 @@ def test_a_pu_that_does_not_exist_is_refused() -> None:
 
 def test_a_look_is_as_long_as_was_asked_whatever_the_scheduler_does_in_it(tmp_path: Path) -> None:
     machine, look_ns = SimMachine.preset("opteron-6164he"), 1_700_000
-    trace = kept(streaming(4, 300, 40), tmp_path / "trace")
+    trace = kept(streaming(4, 300, 100), tmp_path / "trace")
     process = machine.start(RunRequest(trace, threads=4), None, Sensors(("instructions",)), seed=1)
     looks = [process.advance(look_ns)]
     while not looks[-1].ended:
