@@ -120,7 +120,8 @@ def _missing_lines(policy: RulePolicy, why: Explanation) -> list[str]:
 def _margin_lines(policy: RulePolicy, why: Explanation) -> list[str]:
     changes = [f"{_change_text(change)} → {change.hint.shown}" for change in why.margins]
     if not changes:
-        return ["no value alone could change the hint"] if policy.rules else []
+        final = policy.rules and why.possible.decided
+        return ["no value alone could change the hint"] if final else []
     begin = "one value alone would change the hint:"
     if len(changes) == 1:
         return [f"{begin} {changes[0]}"]

@@ -136,9 +136,10 @@ def read_meta(folder: Path) -> TraceMeta:
         _check_seal(path, content)
         document = json.loads(content)
     except OSError as error:
-        raise TraceError(
-            f"{folder} holds no complete trace: {path}: {error.strerror}; capture it again"
-        ) from None
+        reason = f"{path}: {error.strerror}; capture it again"
+        if not folder.exists():
+            reason = "there is no such folder; expected one that `autofinity capture` made"
+        raise TraceError(f"{folder} holds no complete trace: {reason}") from None
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise TraceError(f"damaged trace: {path}: {why}; capture it again") from None

@@ -202,7 +202,7 @@ def _lost(fell: Sequence[Fell]) -> str:
 
 def _weights(policy: RulePolicy, rule: int | None) -> tuple[tuple[str, ...], dict[str, object]]:
     if rule is None:
-        return ("the default decided, of which the file says no weights",), {"rule": None}
+        return ("the default decided, for which a policy has no weights",), {"rule": None}
     said = policy.rules[rule]
     facts: dict[str, object] = {"rule": rule, "covered": said.covered, "wrong": said.wrong}
     line = (

@@ -24,6 +24,8 @@ def thread_count(seen: Seen) -> Section:
     question = "threads"
     running = seen.placed  # rates are per thread, of as many as run at a time
     again = f"not measured: time it with fewer than {seen.threads} threads, too"
+    if seen.threads < 2:
+        again = "not measured: fewer than two threads computed at once"
     misses = _reads_per_s(seen)
     if misses is None:
         why = _not_counted(seen)

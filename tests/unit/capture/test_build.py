@@ -311,7 +311,7 @@ def test_meta_that_is_damaged_or_missing_is_a_trace_error(
             (meta.path / "meta.json").write_bytes(damaged)
             with pytest.raises(TraceError, match=r"meta\.json at offset \d+"):
                 read_meta(meta.path)
-    with pytest.raises(TraceError, match="holds no complete trace"):
+    with pytest.raises(TraceError, match="holds no complete trace: there is no such folder"):
         read_meta(tmp_path / "nowhere")
     write_meta(meta, meta.path)
     assert read_meta(meta.path) == meta

@@ -140,6 +140,7 @@ def test_only_counters_that_a_look_uses_are_missing_from_it() -> None:
     few = ["explain", "any-machine", "--sample", "instructions=1e9", *SECOND]
     said = CliRunner().invoke(cli, few).stdout
     assert said.count("cannot decide: ") == 1
+    assert "no value alone" not in said.partition("after any hint")[0], "a missing value may"
     lacking = "the sample lacks cache_to_cache_transfers_other_llc, llc_requests, which"
     assert f"  cannot decide: {lacking} the rules ask for" in said
     nothing = CliRunner().invoke(cli, ["explain", "any-machine", "-s", SAMPLE[17:], *SECOND]).stdout

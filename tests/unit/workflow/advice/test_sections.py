@@ -289,6 +289,13 @@ def test_smt_is_threads_against_cores() -> None:
     assert "1.25 times the work" in paid.advice
 
 
+@pytest.mark.parametrize("threads", [0, 1])
+def test_fewer_threads_are_not_advised_where_there_are_not_two(threads: int) -> None:
+    assert thread_count(seen(threads=threads)).advice == (
+        "not measured: fewer than two threads computed at once"
+    )
+
+
 def test_threads_are_more_than_pay_where_memory_has_no_more_to_give() -> None:
     unknown = thread_count(seen())
     assert unknown.advice == "not measured: time it with fewer than 4 threads, too"
