@@ -25,8 +25,8 @@ class Compared:
     """Every run, and each mechanism compared with the operating system. Notebooks show the
     comparison.
 
-    Runs of programs that are repeated are those that the simulated runs stand for, of a minute by
-    default; with `repeats=1` they are the simulated runs.
+    Runs are those that the simulated runs stand for, of `paper_s` seconds (a minute); with
+    `repeats=1` they are the simulated runs.
 
     * `inside`: internal type, which may change.
 
@@ -63,7 +63,7 @@ class Compared:
 
     @property
     def as_simulated(self) -> Compared:
-        """The same of the simulated runs, which are some milliseconds long."""
+        """The same, of the simulated runs, which are much shorter."""
         return Compared([replace(case, minute=None) for case in self.inside])
 
     @property
@@ -112,7 +112,7 @@ def compare(
     programs: Sequence[str] | str = (),
     size: str = "small",
     seeds: int = 1,
-    repeats: int = 1,
+    repeats: int = 10,
     paper_s: float = 60.0,
     policy: Policy | Path | str | None = None,
     suite: Path | str | None = None,
@@ -124,10 +124,11 @@ def compare(
     """Run mechanisms (`autofinity compare --list`; empty: all) on the same programs, together with
     their baselines `os` and `oracle`.
 
-    `seeds` is the number of runs of each mechanism, `repeats` the number of times that a program
-    runs in one run, `paper_s` the length of the papers' runs in seconds, to which detectors' rates
-    are scaled. `policy` is for our own mechanisms, by default the machine's. Other arguments are
-    those of `profile`, `on` among them. Takes minutes to hours. Raises `AutofinityError`.
+    `seeds` is the number of runs of each mechanism, `repeats` the number of times that a program's
+    region of interest runs in a simulated run, `paper_s` the length of the run that figures are of,
+    in seconds, to which periods and rates of mechanisms are scaled. `policy` is for our own
+    mechanisms, by default the machine's. Other arguments are those of `profile`, `on` among them.
+    Takes minutes to hours. Raises `AutofinityError`.
 
     >>> given = dict(threads=2, programs="prodcons", size="tiny", mechanisms="packed", work="work")
     >>> beside = af.compare("opteron-6164he", **given)

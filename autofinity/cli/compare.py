@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     "programs",
     multiple=True,
     help="Run only this program of the suite; may be repeated. cg+lu runs two programs side by "
-    "side, each with --threads threads.",
+    "side, each with --threads threads, and needs --repeats 1.",
 )
 @size_option
 @comparing_options(repeats=10)
@@ -115,10 +115,10 @@ def command(
 
     All work of a mechanism is charged: induced faults, shootdowns, page copies, thread migrations
     and the mapping. Figures are of a run of --paper-seconds, put together from the simulated
-    repetitions; --json has both. They are ratios to the operating system's scheduler with
-    first-touch pages, as geometric means over programs with 95 % intervals.
+    repetitions; --json has both, that run as `minute`. They are ratios to the operating system's
+    scheduler with first-touch pages, as geometric means over programs with 95 % intervals.
     """
-    from autofinity.evaluation.comparison import minutes
+    from autofinity.evaluation.comparison import minutes, shown
     from autofinity.evaluation.comparison_summary import summarise
     from autofinity.mechanisms.registry import pick
     from autofinity.report import comparison_table
@@ -142,8 +142,8 @@ def command(
     asked = Asked(wanted, seeds, repeats, paper_seconds, faults_per_page, policy)
     keeps_results()
     cases = compared(asked, entries, Terminal(quiet=as_json))
-    shown = minutes(cases) or cases
-    summary = summarise(shown)
+    read = shown(cases)
+    summary = summarise(read)
     if not summary:
         raise SimulationError(
             f"no mechanism completed on {machine}: "
@@ -151,8 +151,8 @@ def command(
         )
     programs_run = len({case.program for case in cases})
     title = f"{machine}, {threads} threads, {programs_run} programs: ratios to os"
-    if shown is not cases:
-        title += f", in runs of {paper_seconds:g} s"
+    length = f"runs of {paper_seconds:g} s" if minutes(cases) else "the simulated runs"
+    title += f", in {length}"
     if as_json:
         mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
         say_json({**comparison_table.as_json(cases), "mapped_by": mapped_by})
@@ -167,7 +167,8 @@ def command(
         from autofinity.report.comparison_page import comparison_sections
 
         lead = f"{threads} threads, {programs_run} programs; seeds: {seeds}, repeats: {repeats}."
-        sections = comparison_sections(shown, summary)
+        lead += f" Figures are of {length}."
+        sections = comparison_sections(read, summary)
         keep_page(html, f"Mechanisms on {machine}", lead, sections)
 
 

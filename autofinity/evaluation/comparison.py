@@ -70,6 +70,19 @@ def minutes(cases: Iterable[MechanismCase]) -> list[MechanismCase]:
     return [replace(case, run=case.minute) for case in cases if case.minute is not None]
 
 
+def shown(cases: Sequence[MechanismCase]) -> list[MechanismCase]:
+    """The cases as people read them, failed ones among them: with the run that they stand for as
+    their run where any of these is known, else as they were simulated.
+    """
+    if not minutes(cases):
+        return list(cases)
+    return [
+        replace(case, run=case.minute)
+        for case in cases
+        if case.minute is not None or case.run is None
+    ]
+
+
 def compare(
     comparison: Comparison,
     programs: Iterable[ReadyProgram],

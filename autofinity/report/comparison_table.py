@@ -13,6 +13,9 @@ from autofinity.report.chart import Chart
 if TYPE_CHECKING:
     from rich.table import Table
 
+_LEAST_SHARE = 0.5e-5
+"""Least share that a table of % with three decimals does not show as 0."""
+
 
 def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
     """Table with one row for each mechanism, against the operating system."""
@@ -69,7 +72,7 @@ def overhead_table(summary: Mapping[str, MechanismSummary]) -> Table:
     for name, of in summary.items():
         if any(of.overhead.values()):
             shares = (*(of.overhead.get(kind, 0) for kind in kinds), of.transactions_added)
-            made.add_row(name, *(f"{100 * share:.3f}" if share else "" for share in shares))
+            made.add_row(name, *(_percent(share) if share else "" for share in shares))
     return made
 
 
@@ -154,6 +157,11 @@ def chart(summary: Mapping[str, MechanismSummary], title: str) -> Chart:
 
 def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.3f}"
+
+
+def _percent(share: float) -> str:
+    """The share in %; shares that would be shown as 0 are said to be less than the last digit."""
+    return "<0.001" if share < _LEAST_SHARE else f"{100 * share:.3f}"
 
 
 def _known(value: float) -> float | None:

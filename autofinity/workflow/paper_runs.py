@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from autofinity.evaluation.comparison import minutes
+from autofinity.evaluation.comparison import shown
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
 from autofinity.reporter import SILENT, Reporter
 from autofinity.workflow.backends import simulated
@@ -80,7 +80,7 @@ class PaperRuns:
         for case in cases:
             if case.run is None:
                 self.reporter.notice(f"left out: {case.program}, {case.mechanism}: {case.reason}")
-        return minutes(cases) or cases
+        return shown(cases)
 
 
 def with_own_input(figure: MechanismFigure[object], wanted: Wanted) -> Wanted:

@@ -31,13 +31,14 @@ def comparing_options[**P, R](
             default=repeats,
             show_default=shown or True,
             help="Repetitions of each region of interest while a mechanism watches and moves "
-            "threads and pages.",
+            "threads and pages; with 1, figures are of the simulated run.",
         ),
         click.option(
             "--paper-seconds",
             type=click.FloatRange(min=0.1, max=1e5),
             default=60,
             show_default=True,
+            metavar="SECONDS",
             help="Length of the run that all figures are of. Periods and rates of mechanisms are "
             "scaled to it, prices of operations are not.",
         ),

@@ -10,7 +10,7 @@ import paper_runs
 import pytest
 from fake_machine import FakeMachine
 
-from autofinity.evaluation.comparison import Comparison, MechanismCase, compare
+from autofinity.evaluation.comparison import Comparison, MechanismCase, compare, shown
 from autofinity.evaluation.comparison_summary import summarise
 from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import pick
@@ -148,6 +148,14 @@ def test_runs_that_are_stood_for_are_summed_up_beside_those_that_were_simulated(
     assert "spcd" not in said["minute"]["summary"]
 
 
+def test_failed_runs_stay_among_those_that_are_shown_at_either_length() -> None:
+    failed = MechanismCase("b", "os", 1, None, "deadlock")
+    simulated = case("a", "os", 2.0)
+    in_minute = replace(simulated, minute=replace(RUN, time_s=60.0))
+    assert shown([failed, simulated]) == [failed, simulated]
+    assert [each.run and each.run.time_s for each in shown([failed, in_minute])] == [None, 60.0]
+
+
 def test_of_several_recipes_the_fastest_counts_at_either_length() -> None:
     short, long = (replace(RUN, time_s=time_s) for time_s in (1.0, 50.0))
     slower = Ran(replace(short, time_s=2.0), long)
@@ -161,6 +169,13 @@ def test_a_count_of_nothing_has_no_ratio() -> None:
     assert math.isnan(summary["tlb"].vs_os["invalidations"].value)
     said = as_json(cases)
     assert said["summary"]["tlb"]["invalidations_vs_os"] is None
+
+
+def test_small_overheads_of_a_minute_are_not_shown_as_none() -> None:
+    minute = replace(RUN, time_s=60.0, overhead_ns={"fault": 2_400_000, "mapping": 2_000})
+    shares = overhead_table(summarise([MechanismCase("a", "kmaf16", 1, minute)]))
+    row = [next(iter(column.cells)) for column in shares.columns]
+    assert row[:3] == ["kmaf16", "0.001", "<0.001"]  # of the time of 4 threads
 
 
 def test_table_json_and_chart_say_the_same() -> None:
