@@ -79,9 +79,7 @@ class Compared:
     def _document(self) -> dict[str, Any]:
         from autofinity.report.comparison_table import as_json
 
-        document = as_json(self.inside)
-        minute: dict[str, Any] = document["minute"]
-        return {**document, **minute} if minute["cases"] else document
+        return as_json(self.inside)
 
     def __repr__(self) -> str:
         names = dict.fromkeys(case.mechanism for case in self.inside)

@@ -115,8 +115,8 @@ def command(
 
     All work of a mechanism is charged: induced faults, shootdowns, page copies, thread migrations
     and the mapping. Figures are of a run of --paper-seconds, put together from the simulated
-    repetitions; --json has both, that run as `minute`. They are ratios to the operating system's
-    scheduler with first-touch pages, as geometric means over programs with 95 % intervals.
+    repetitions (in --json: `simulated`). They are ratios to the operating system's scheduler with
+    first-touch pages, as geometric means over programs with 95 % intervals.
     """
     from autofinity.evaluation.comparison import minutes, shown
     from autofinity.evaluation.comparison_summary import summarise

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from autofinity.evaluation.comparison import MechanismCase, minutes
+from autofinity.evaluation.comparison import MechanismCase, shown
 from autofinity.evaluation.comparison_summary import MechanismSummary, Ratio, summarise
 from autofinity.report.chart import Chart
 
@@ -77,15 +77,15 @@ def overhead_table(summary: Mapping[str, MechanismSummary]) -> Table:
 
 
 def as_json(cases: Sequence[MechanismCase]) -> dict[str, Any]:
-    """JSON of the cases and of their summary, as they were simulated and, as `minute`, of the runs
-    that they stand for.
+    """JSON of the cases and of their summary, of the runs that they stand for where these are
+    known; beside it, as `simulated`, as they were simulated.
 
     Measured values have these units: time in seconds, traffic in bytes, energy in joules, overhead
     as a share of the threads' time; null where a value is unknown.
     """
     return {
-        **_as_json(cases),
-        "minute": _as_json(minutes(cases)),
+        **_as_json(shown(cases)),
+        "simulated": _as_json(cases),
         "failed": [
             {
                 "program": case.program,
