@@ -37,12 +37,16 @@ _LEAST_NS = 1_000_000
 _MAPPING = "mapping"
 
 
+_WITH_WORK = ("sample", "tlb read", "tlb compare")
+
+
 def kinds_with_work(detectors: Sequence[Detector]) -> frozenset[str]:
     """Kinds of overhead that come as often as the work asks for: samples of every so many accesses,
-    and tables that hardware updates. All others come as often as in the run that is stood for.
+    readings of TLBs after so many misses, and tables that hardware updates. All others come as
+    often as in the run that is stood for.
     """
     hardware = any(isinstance(each, TlbAccessCounters) for each in detectors)
-    return frozenset({"sample", "update"} if hardware else {"sample"})
+    return frozenset((*_WITH_WORK, "update") if hardware else _WITH_WORK)
 
 
 @dataclass(frozen=True, slots=True)
