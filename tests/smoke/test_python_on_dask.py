@@ -77,5 +77,5 @@ def test_a_place_that_cannot_be_is_said_before_any_work(
         pytest.skip("compare refuses the present machine whatever `on` is")
     others: Any = {"suite": shipped("training", "suite.toml")} if work is af.evaluate else {}
     with pytest.raises(af.AutofinityError, match=said):
-        work(machine, threads=2, programs="prodcons", work=tmp_path, **others, **given)
+        work(machine, threads=2, programs=["prodcons", "scan"], work=tmp_path, **others, **given)
     assert not (tmp_path / "traces").exists()
