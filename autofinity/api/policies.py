@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from autofinity.api.samples import Sample
-    from autofinity.policy.answers import Given, Steps
+    from autofinity.policy.answers import Given
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -153,11 +153,12 @@ class Policy:
         _check_order(second, trial)
         if is_table(first):
             return self._decide_all(first, second, trial)
+        from autofinity.api.left_out import refuse_open
         from autofinity.policy.answers import steps
 
         given = self._given(first, second, trial)
         found = steps(self.inside, given, self._meant)
-        self._refuse_open(found, {"first": first, "second": second, "trial": trial})
+        refuse_open(found, {"first": first, "second": second, "trial": trial})
         return self._meant(found.steps[-1].decision.hint)
 
     def explain(
@@ -191,26 +192,6 @@ class Policy:
         match = BestMatches(there.topology)
         placed = min(count, len(there.cpus))
         return Policy(here, self.notes, there, count, {hint: match(placed, hint) for hint in HINTS})
-
-    def _refuse_open(self, found: Steps, samples: Mapping[str, Sample | None]) -> None:
-        """Raise `SampleError` where the answer depends on counters that a sample leaves out."""
-        from autofinity.api.samples import OF_OBSERVATIONS, refuse_left_out
-        from autofinity.model.ratios import START
-        from autofinity.policy.possible import open_step
-
-        unsure = open_step(found)
-        if unsure is None:
-            return
-        own = {"first look": "first", "second look": "second", "trial": "trial"}[unsure.step.name]
-        lacking: dict[str, list[str]] = {}
-        for counter in unsure.possible.lacking:
-            name = "first" if counter.startswith(START) else own
-            lacking.setdefault(name, []).append(counter.removeprefix(START))
-        for name, counters in lacking.items():
-            sample = samples[name]
-            named = set() if sample is None else set(sample.keys())
-            left_out = [one for one in counters if not {one, OF_OBSERVATIONS + one} & named]
-            refuse_left_out(name, named, left_out)
 
     def _given(self, first: Sample, second: Sample | None, trial: Sample | None) -> Given:
         from autofinity.api.samples import sample_of
