@@ -167,6 +167,7 @@ def test_threads_that_no_placement_has_cpus_for_are_said_to_be_unplaced(
     with run.lasting(
         "--hint", "slp", "--", spinner, "4", "300", env=env, preexec_fn=run.on_two_cpus
     ):
+        assert run.eventually(run.last)
         assert run.eventually(lambda: "left as it is" in last_run(run)["notes"])
     asked = [run.launcher, "explain", "last"]
     said = subprocess.run(asked, env=run.env, capture_output=True, text=True).stdout

@@ -135,6 +135,7 @@ def test_a_fallback_that_has_too_few_cpus_is_said_to_have_placed_nothing(
 ) -> None:
     words = ("--policy", blind, "--fallback", "slp", "--", spinner, "4", "300")
     with run.lasting(*words, env=env, preexec_fn=run.on_two_cpus):
+        assert run.eventually(run.last)
         assert run.eventually(lambda: "nothing was placed: " in explained(run, env)[0])
         text, _ = explained(run, env)
     assert "nothing was placed: cannot place 4 threads on 2 available CPUs" in text
