@@ -149,8 +149,9 @@ def command(
             f"no mechanism completed on {machine}: "
             + "; ".join(sorted({case.reason for case in cases if case.run is None}))
         )
-    programs_run = len({case.program for case in cases})
-    title = f"{machine}, {threads} threads, {programs_run} programs: ratios to os"
+    count = len({case.program for case in cases})
+    programs_run = f"{count} program{'s' * (count != 1)}"
+    title = f"{machine}, {threads} threads, {programs_run}: ratios to os"
     length = f"runs of {paper_seconds:g} s" if minutes(cases) else "the simulated runs"
     title += f", in {length}"
     if as_json:
@@ -166,7 +167,7 @@ def command(
     if html is not None:
         from autofinity.report.comparison_page import comparison_sections
 
-        lead = f"{threads} threads, {programs_run} programs; seeds: {seeds}, repeats: {repeats}."
+        lead = f"{threads} threads, {programs_run}; seeds: {seeds}, repeats: {repeats}."
         lead += f" Figures are of {length}."
         sections = comparison_sections(read, summary)
         keep_page(html, f"Mechanisms on {machine}", lead, sections)

@@ -40,8 +40,9 @@ def explain_run(text: str, db: Path, html: Path | None, *, as_json: bool) -> Non
 def _print(found: RunNow, policy: RulePolicy | None, trouble: str) -> None:
     run = found.run
     state = f"running, {run.phase or 'starting'}" if found.alive else "ended"
+    threads = f"{run.threads} threads" if run.threads else "its threads were not counted"
     say_wrapped(
-        f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {run.threads or '?'} threads",
+        f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {threads}",
         *_policy_lines(found),
         *_undecided_lines(found, policy, trouble),
         *_decided(found, policy),

@@ -1,7 +1,8 @@
-"""Answers of a policy where some of its counters cannot be measured.
+"""The meaning of a policy where some of its counters cannot be measured.
 
-The formats define no extra rule for this: a condition on an unmeasured counter does not hold, so
-neither does its rule; the remaining rules and the default decide.
+Formats define no extra rule for this: a condition on an unmeasured counter does not hold. But an
+answer that another value could change rests on no evidence, so nothing is placed by it
+(`possible`). This module names, before any sample, the rules that then cannot be asked.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from autofinity.model.ratios import START
 
 
 def idle_rules(policy: RulePolicy, missing: Collection[str]) -> tuple[int, ...]:
-    """Indices of the rules of one look that never hold without the counters in `missing`."""
+    """Indices of the rules of one look that cannot be asked without the counters in `missing`."""
     gone = {*missing, *(START + counter for counter in missing)}
     gone |= {ratio.name for ratio in policy.ratios if not gone.isdisjoint(ratio.counters)}
     return tuple(
@@ -25,18 +26,20 @@ def idle_rules(policy: RulePolicy, missing: Collection[str]) -> tuple[int, ...]:
 
 
 def without_text(policy: RulePolicy, missing: Collection[str]) -> str:
-    """Text that names what decides without the counters in `missing`, in both looks."""
-    said = _decides(policy, idle_rules(policy, missing))
-    if policy.second is not None:
-        again = policy.second.policy
-        said += f"; in the second look {_decides(again, idle_rules(again, missing))}"
-    return said
+    """Text that says what the policy answers without the counters in `missing`, in both looks."""
+    first, second = _answers(policy, missing), policy.second
+    if second is None:
+        return first
+    again = _answers(second.policy, missing)
+    if {policy.default, *(rule.hint for rule in policy.rules)} <= set(second.after):
+        return f"in the second look, which decides, {again}"
+    return f"{first}; in the second look {again}"
 
 
 def lacking_lines(policy: RulePolicy) -> list[str]:
     """Lines on the policy's answers without each of its counters, one line for equal answers.
 
-    Example: `without cycles, llc_misses: no rule can hold, the default decides: spread (SLP)`.
+    Example: `without cycles, llc_misses: no rule can be asked: no answer`.
     """
     alike: dict[str, list[str]] = {}
     for counter in policy.counters:
@@ -44,11 +47,14 @@ def lacking_lines(policy: RulePolicy) -> list[str]:
     return [f"without {', '.join(counters)}: {said}" for said, counters in alike.items()]
 
 
-def _decides(policy: RulePolicy, idle: tuple[int, ...]) -> str:
+def _answers(policy: RulePolicy, missing: Collection[str]) -> str:
+    idle = idle_rules(policy, missing)
     if not idle:
-        return "every rule can hold"
+        return "every rule can be asked"
+    if {rule.hint for rule in policy.rules} <= {policy.default}:
+        return f"every rule and the default say {policy.default.shown}"
     if len(idle) == len(policy.rules):
-        return f"no rule can hold, the default decides: {policy.default.shown}"
+        return "no rule can be asked: no answer"
     numbers = ", ".join(str(index + 1) for index in idle)
     which = f"rule {numbers}" if len(idle) == 1 else f"rules {numbers}"
-    return f"{which} cannot hold, the others and the default decide"
+    return f"{which} cannot be asked: no answer where {'it' if len(idle) == 1 else 'one'} may decide"

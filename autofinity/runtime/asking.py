@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from autofinity.model.counters import Behaviour
 from autofinity.model.facts import FactsOf, no_facts
 from autofinity.model.policy import Decision, RulePolicy, SecondLook, Trial
+from autofinity.policy.answers import Given, steps
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.on_machine import on_machine
+from autofinity.policy.possible import open_step
 from autofinity.policy.selector import values_of
 from autofinity.runtime.looks import Look, mean_of, scatter
 from autofinity.runtime.phases import most_apart, nearby, paired, warmed
@@ -61,6 +63,15 @@ class Asking:
     def tells(self, seen: Behaviour, threads: int) -> bool:
         """Whether anything that the rules ask for was measured."""
         return can_ask(self.here(threads), seen.values)
+
+    def lacking(self, answer: Answer, threads: int) -> tuple[str, ...]:
+        """Counters that the samples of an answer lack and that choose among hints; empty where the
+        answer does not depend on them.
+        """
+        policy = self.here(threads)
+        probe = None if answer.probe is None else self._asked(answer.probe)
+        unsure = open_step(steps(policy, Given(policy, self._asked(answer.start), probe)))
+        return () if unsure is None else unsure.possible.lacking
 
     def without_looking(self) -> Decision | None:
         """The answer of a policy that asks for no counter; None for any other policy."""

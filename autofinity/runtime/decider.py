@@ -16,7 +16,7 @@ now, known hints) are passed in as functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autofinity.affinity.best_matches import all_cores
@@ -167,7 +167,7 @@ class LivePolicy:
         if self._policy is None or self._sampler is None:
             return self._unasked(state.noting(without_policy(self._settings.fallback)))
         if self._settings.blind or self._found_blind(state):
-            return self._unmeasured(state)
+            return self._unmeasured(state, self._policy.counters)
         return self._sample_when_steady(state, self._sampler)
 
     def _complete(self, state: LiveState) -> bool:
@@ -221,12 +221,13 @@ class LivePolicy:
         measured = set(self._policy.counters).difference(state.missing)
         return bool(state.missing) and not can_ask(self._policy, measured)
 
-    def _unmeasured(self, state: LiveState) -> Turn:
-        """Leave the threads unbound for lack of evidence, unless the user named a hint for this
-        case.
+    def _unmeasured(self, state: LiveState, lacking: Sequence[str]) -> Turn:
+        """Leave the threads unbound for want of these counters, unless the user named a hint for
+        this case.
         """
         assert self._policy is not None
-        said = unmeasured(self._settings.fallback, self._policy.counters)
+        every = len(lacking) == len(self._policy.counters)
+        said = unmeasured(self._settings.fallback, lacking, every=every)
         return self._unasked(state.noting(said))
 
     def _unasked(self, state: LiveState) -> Turn:

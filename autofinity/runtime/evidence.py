@@ -20,6 +20,7 @@ HARDWARE = "hardware counters"
 STAYS = "threads stay where the system puts them"
 ONE_LLC = "one last-level cache is allowed, so there is nothing to choose"
 UNMEASURED = "no counter of the policy's rules can be measured here"
+PARTLY_UNMEASURED = "the policy's answer depends on what cannot be measured here"
 UNMEASURED_REMEDY = (
     "`autofinity doctor` shows how to enable counters; --hint HINT needs none, "
     "and --fallback HINT is used where counters are missing"
@@ -40,9 +41,11 @@ def nothing_to_choose(topology: Topology, cpus: Iterable[OsIndex]) -> bool:
     return len({(pu.llc, pu.efficiency) for pu in pus}) <= 1
 
 
-def unmeasured(fallback: Hint | None, asked: Iterable[str]) -> str:
-    """Note of a run whose policy asks for `asked` where none of these is measured."""
-    why = f"{UNDECIDED}{UNMEASURED} ({', '.join(asked)})"
+def unmeasured(fallback: Hint | None, lacking: Iterable[str], *, every: bool = True) -> str:
+    """Note of a run whose policy has no answer without the counters `lacking`: `every` counter of
+    the policy, or some.
+    """
+    why = f"{UNDECIDED}{UNMEASURED if every else PARTLY_UNMEASURED} ({', '.join(lacking)})"
     return _then(why, fallback, f"{STAYS}; {UNMEASURED_REMEDY}")
 
 

@@ -14,7 +14,7 @@ cost that all looks of the run may have (`looking`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autofinity.affinity.best_matches import BestMatches, all_cores
@@ -68,9 +68,9 @@ class Sampler:
         asking: Asking,
         placer: Placer,
         settings: Settings,
-        unmeasured: Callable[[LiveState], Turn],
+        unmeasured: Callable[[LiveState, Sequence[str]], Turn],
     ) -> None:
-        """`unmeasured` handles the case that nothing the rules ask for is counted."""
+        """`unmeasured` handles the case that no answer is possible without these counters."""
         self._unmeasured = unmeasured
         self._topology = topology
         self._asking = asking
@@ -154,11 +154,7 @@ class Sampler:
         missing = tuple(name for name in policy.counters if name not in seen.values)
         state = replace(state, missing=missing)
         if not self._asking.tells(seen, state.workers.room):
-            return self._unmeasured(state)
-        if missing:
-            state = state.noting(
-                f"not measured here: {', '.join(missing)}; conditions on them do not hold"
-            )
+            return self._unmeasured(state, policy.counters)
         answer = self._asking.first(state.starts, state.workers.room)
         if not answer.stands and not self._exhausted(state):
             return state, ()
@@ -237,6 +233,9 @@ class Sampler:
         return self._finally(state, replace(trying.answer, decision=said.decision))
 
     def _finally(self, state: LiveState, answer: Answer) -> Turn:
+        lacking = self._asking.lacking(answer, state.workers.room)
+        if lacking:
+            return self._unmeasured(state, lacking)
         if not answer.stands:
             state = state.noting(WITHIN_SCATTER)
         return self.settle(replace(state, asked=_of(answer)), answer.decision)

@@ -81,7 +81,7 @@ def test_the_policy_gets_its_counters_and_its_rule_decides(
         assert not in_time
 
 
-def test_a_counter_this_cpu_has_not_is_noted_and_the_default_decides(
+def test_a_counter_this_cpu_has_not_is_noted_and_threads_stay_where_it_could_decide(
     run: Runner, spinner: Path, fake_pmu: Path, tmp_path: Path
 ) -> None:
     policy = tmp_path / "policy.json"
@@ -91,11 +91,11 @@ def test_a_counter_this_cpu_has_not_is_noted_and_the_default_decides(
         *("--quiet", "--policy", policy, "--period", "0.3s", "--", spinner, "2", "300"),
         env=run.env | {"LD_PRELOAD": str(fake_pmu), "AUTOFINITY_PYTHON": str(python)},
     ):
-        assert run.eventually(lambda: _hint(run.db)) == OTHERWISE
-        with BehaviourDB.open(run.db, read_only=True) as database:
-            notes = database.runs()[0].notes
-        assert "this CPU has no event for no_such_event: rule 1 cannot hold" in notes
-        assert "not measured here: no_such_event" in notes
+        assert run.eventually(lambda: (found := run.last()) and found.phase == "left alone")
+        notes = run.last().notes
+        assert "this CPU has no event for no_such_event: rule 1 cannot be asked" in notes
+        assert "depends on what cannot be measured here (no_such_event)" in notes
+    assert _hint(run.db) is None
 
 
 def test_where_this_cpu_has_none_of_the_counters_nobody_is_bound(
@@ -113,7 +113,7 @@ def test_where_this_cpu_has_none_of_the_counters_nobody_is_bound(
         assert set(masks_of(process.pid)) == {allowed()}
         notes = run.last().notes
         assert "this CPU has no event for no_such_event" in notes
-        assert "the default decides" not in notes
+        assert "cannot be asked" not in notes
         assert "no counter of the policy's rules can be measured here" in notes
     assert _hint(run.db) is None
 

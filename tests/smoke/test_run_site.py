@@ -43,12 +43,15 @@ def waiting(run: Runner) -> int:
         return sum(Spool(database.session).waiting_count().values())
 
 
-def shown_by_processes() -> bytes:
-    """Arguments of all processes."""
+def shown_by_processes_of(run: Runner) -> bytes:
+    """Arguments of processes that have the state folder of this test in their environment. Another
+    test may be starting a run, whose command line has the URL, at the same moment.
+    """
     found = b""
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+    for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            found += entry.read_bytes()
+            if str(run.state).encode() in (entry / "environ").read_bytes():
+                found += (entry / "cmdline").read_bytes()
     return found
 
 
@@ -67,7 +70,8 @@ def finished(
         stderr=subprocess.STDOUT,
     )
     assert run.eventually(lambda: bool(run.monitors_of(process.pid)))
-    assert PASSWORD.encode() not in shown_by_processes()
+    shown = shown_by_processes_of(run)
+    assert b"autofinity.runtime.monitor" in shown and PASSWORD.encode() not in shown
     if "--no-db" not in options:
         assert run.eventually(lambda: on_record(db or run.db, process.pid))
     printed, _ = process.communicate(b"\n")
@@ -89,7 +93,7 @@ def test_the_finished_run_is_sent_and_the_password_is_shown_nowhere(
     assert b"AUTOFINITY_SITE_DB" not in printed and PASSWORD.encode() not in printed
 
     def there() -> bool:
-        assert PASSWORD.encode() not in shown_by_processes()
+        assert PASSWORD.encode() not in shown_by_processes_of(run)
         return arrived(server) == before + 1
 
     assert run.eventually(there)
@@ -138,16 +142,6 @@ def test_runs_without_the_site_stay_here(
     assert run.eventually(lambda: b"autofinity" not in shown_by_processes_of(run))
     assert arrived(server) == before
     assert not list(tmp_path.rglob("push.l*"))
-
-
-def shown_by_processes_of(run: Runner) -> bytes:
-    """Arguments of processes that have the state folder of this test in their environment."""
-    found = b""
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if str(run.state).encode() in (entry / "environ").read_bytes():
-                found += (entry / "cmdline").read_bytes()
-    return found
 
 
 def test_a_program_that_was_attached_to_is_sent_too(run: Runner, server: Server) -> None:

@@ -454,13 +454,34 @@ def test_a_sample_that_shows_nothing_of_what_is_asked_binds_nobody_for_long() ->
     assert "no counter of the policy's rules" in "".join(state.notes)
 
 
-def test_one_counter_of_those_that_rules_ask_for_is_evidence() -> None:
-    other = Rule((Condition("cycles", 1e6, float("inf")),), DISTRIBUTED)
-    policy = replace(ASKING, counters=("llc_misses", "cycles"), rules=(*ASKING.rules, other))
+ON_CYCLES = replace(
+    ASKING,
+    counters=("llc_misses", "cycles"),
+    rules=(*ASKING.rules, Rule((Condition("cycles", 1.0, float("inf")),), DISTRIBUTED)),
+)
+"""Spread by either counter."""
+
+
+def test_an_answer_that_no_unmeasured_counter_could_change_is_evidence() -> None:
     process = FakeProcess(FOUR, counters={"cycles": 2_000_000})
-    state = run(process, policy=policy)
-    assert (state.phase, state.hint) == ("placed", PACKED)
+    state = run(process, policy=ON_CYCLES)
+    assert state.phase == "placed" and state.decision is not None
     assert state.missing == ("llc_misses",)
+
+
+def test_an_answer_that_an_unmeasured_counter_could_change_binds_nobody() -> None:
+    process = FakeProcess(FOUR, counters={"cycles": 0})
+    state = run(process, policy=ON_CYCLES)
+    assert (state.phase, state.decision) == ("left alone", None)
+    assert masks(process, -1) == [list(range(16))] * 4
+    (note,) = (line for line in state.notes if line.startswith(UNDECIDED))
+    assert "the policy's answer depends on what cannot be measured here (llc_misses): " in note
+
+
+def test_the_fallback_is_for_an_open_answer_too() -> None:
+    process = FakeProcess(FOUR, counters={"cycles": 0})
+    state = run(process, settings=Settings(fallback=PACKED), policy=ON_CYCLES)
+    assert (state.phase, state.hint, state.decision) == ("placed", PACKED, None)
 
 
 @pytest.mark.parametrize("policy", [ASKING, None], ids=["blind", "no policy"])
