@@ -15,6 +15,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Never
 
@@ -95,7 +96,7 @@ def checked[T: Table](kind: type[T], document: object, at: str = "") -> T:
     except ValidationError as error:
         found = error.errors()
     wrong = min(found, key=lambda each: each["type"] == "missing")
-    schema = kind.model_json_schema()
+    schema = _schema_of(kind)
     steps, place = _place(schema, wrong["loc"])
     inner = wrong.get("ctx", {}).get("error")
     if isinstance(inner, WrongValueError):
@@ -108,6 +109,12 @@ def checked[T: Table](kind: type[T], document: object, at: str = "") -> T:
         got = "missing;" if missing else f"got {shown(wrong['input'])},"
         what = f"{got} expected {_expected(place, schema)}"
     raise WrongValueError("".join(map(_key, (at, *steps) if at else steps)).removeprefix("."), what)
+
+
+@cache
+def _schema_of(kind: type[Table]) -> Schema:
+    """JSON schema of a model; making it takes most of the time of an error."""
+    return kind.model_json_schema()
 
 
 def shown(value: object) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from mixed_program import mixed_program
 from sim_programs import (
@@ -50,6 +52,7 @@ def eight_pus(spec: MachineSpec, spread: bool) -> list[int]:
     return numbers[:: len(numbers) // 8][:8] if spread else numbers[:8]
 
 
+@cache
 def programs(kind: str) -> list[core.Program]:
     """Several of a kind: one alone is chaotic, a few clocks change who waits for whom."""
     if kind == "everything at once":
