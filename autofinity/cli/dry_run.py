@@ -25,6 +25,7 @@ from autofinity.linux.pins import other_pins
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import DISTRIBUTED, Hint
 from autofinity.model.errors import StoreError
+from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.files import load
 from autofinity.runtime.by_policy import is_blind, near_of, sharing_shows
@@ -73,35 +74,6 @@ def tell(request: Request) -> None:
     near = near_of(request, topology)
     plan = plan_hints(topology, threads, available, claimed(runs), request.bind, near)
     pins = other_pins(os.getpid(), os.environ, allowed)
-    if request.mechanism != "autofinity":
-        decides = f"{request.mechanism}: sharing between threads, seen in page faults"
-        decides += "; pages may follow" if request.migrate_pages else "; pages stay"
-        decides += "; NUMA hinting is switched on during the run" if request.arm else ""
-    elif request.hint is not None:
-        decides = f"hint {request.hint.shown}, by --hint, without a sample"
-    elif policy is None:
-        decides = without_policy(request.fallback).removeprefix(UNDECIDED)
-    elif hint is None and is_blind(request, policy):
-        decides = unmeasured(request.fallback, policy.counters).removeprefix(UNDECIDED)
-        decides += (
-            "; threads that share are placed together once page faults show sharing"
-            * sharing_shows(request, topology)
-        )
-    elif hint is None and not policy.counters:
-        decides = f"{policy.default.shown}, the one answer of the policy, without a sample"
-    elif hint is None:
-        decides = f"sampled in {DISTRIBUTED.shown} first, then decided by the policy"
-    else:
-        decides = f"recorded: hint {hint.shown}, without a sample"
-        if request.bound:
-            decides += f"; bound to CPUs {request.bound} before it starts"
-    undecided = request.hint is None and request.mechanism == "autofinity"
-    if undecided and request.bind == "llc" and nothing_to_choose(topology, plan.available):
-        decides += f"; {ONE_LLC}"
-    if request.every_s and request.policy is not None:
-        decides += (
-            f"; checked every {request.every_s:g} s, decided again when the program has changed"
-        )
     for name, text in (
         ("program", f"{request.program} (key {request.key[:12]})"),
         ("machine", _shape(topology)),
@@ -116,7 +88,7 @@ def tell(request: Request) -> None:
         *((("chosen", request.policy_origin),) if request.policy else ()),
         *((("near", f"{request.near}, on node {request.near_node}"),) if request.near else ()),
         *((("sent to", site_name(request.site)),) if request.site and request.db else ()),
-        ("decision", decides),
+        ("decision", _decision(request, policy, hint, topology, plan)),
         ("binding", _binding(request, share)),
         *(("run", _claim(run)) for run in runs if run.cpus),
         *(("pins", line) for line in pins),
@@ -130,6 +102,51 @@ def tell(request: Request) -> None:
         say_wrapped(one_line(f"{name:9} {text}"), hang=10)
     _table(plan, hint, "asked for" if request.hint else "known")
     say("nothing was started")
+
+
+def _decision(
+    request: Request,
+    policy: RulePolicy | None,
+    hint: Hint | None,
+    topology: Topology,
+    plan: Plan,
+) -> str:
+    """How the threads would get their hint; `hint` is the one asked for or on record."""
+    decides = _decider(request, policy, hint, topology)
+    undecided = request.hint is None and request.mechanism == "autofinity"
+    if undecided and request.bind == "llc" and nothing_to_choose(topology, plan.available):
+        decides += f"; {ONE_LLC}"
+    if request.every_s and request.policy is not None:
+        decides += (
+            f"; checked every {request.every_s:g} s, decided again when the program has changed"
+        )
+    return decides
+
+
+def _decider(
+    request: Request, policy: RulePolicy | None, hint: Hint | None, topology: Topology
+) -> str:
+    """Who or what decides: a mechanism, the user, a policy, or the record."""
+    if request.mechanism != "autofinity":
+        decides = f"{request.mechanism}: sharing between threads, seen in page faults"
+        decides += "; pages may follow" if request.migrate_pages else "; pages stay"
+        return decides + ("; NUMA hinting is switched on during the run" if request.arm else "")
+    if request.hint is not None:
+        return f"hint {request.hint.shown}, by --hint, without a sample"
+    if policy is None:
+        return without_policy(request.fallback).removeprefix(UNDECIDED)
+    if hint is not None:
+        bound = f"; bound to CPUs {request.bound} before it starts" if request.bound else ""
+        return f"recorded: hint {hint.shown}, without a sample{bound}"
+    if is_blind(request, policy):
+        decides = unmeasured(request.fallback, policy.counters).removeprefix(UNDECIDED)
+        return decides + (
+            "; threads that share are placed together once page faults show sharing"
+            * sharing_shows(request, topology)
+        )
+    if not policy.counters:
+        return f"{policy.default.shown}, the one answer of the policy, without a sample"
+    return f"sampled in {DISTRIBUTED.shown} first, then decided by the policy"
 
 
 def _on_record(request: Request) -> tuple[tuple[RunRecord, ...], Hint | None]:

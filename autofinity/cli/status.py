@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +19,13 @@ from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
 from autofinity.runtime.claims import monitor_of
 from autofinity.workflow.run_records import Status, status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from autofinity.store.behaviour_rows import Known, RunRecord
 
 FOLDED = ("program", "hint", "CPUs", "notes")
 """Columns whose words may be longer than a terminal is wide."""
@@ -81,70 +89,16 @@ def _write_metrics(db: Path | None, target: Path) -> None:
 
 
 def _print(found: Status) -> None:
-    from rich.table import Table
-
-    def titled(title: str, *headings: str) -> Table:
-        table = Table(box=None, pad_edge=False, title=title, title_justify="left")
-        for heading in headings:
-            table.add_column(heading, overflow="fold" if heading in FOLDED else "ellipsis")
-        return table
-
-    def add(table: Table, *cells: str, notes: tuple[str, ...] = ()) -> None:
-        table.add_row(*map(one_line, cells), *notes)
-
     console = page()
     if not found.known and not found.runs:
         path = one_line(str(found.database))
         console.print(f"no program is known yet ({path}); `autofinity run -- PROGRAM` records one")
     if found.known:
-        table = titled("programs", "program", "threads", "hint", "policy", "measured by", "sampled")
-        for row in found.known:
-            add(
-                table,
-                row.path,
-                str(row.threads),
-                row.hint.shown if row.hint else "-",
-                row.policy[:12] if row.policy else "-",
-                row.tier,
-                _when(row.sampled_at),
-            )
-        print_table(table, console)
+        print_table(_programs(found.known), console)
     if found.live:
-        table = titled(
-            "running", "run", "pid", "program", "threads", "phase", "hint", "CPUs", "monitor"
-        )
-        for run in found.live:
-            add(
-                table,
-                str(run.id),
-                str(run.pid),
-                run.path,
-                str(run.threads or "-"),
-                run.phase or "starting",
-                Hint.from_letters(run.hint).shown if run.hint else "-",
-                run.cpus or "-",
-                "alive" if monitor_of(run).alive else "gone",
-            )
-        print_table(table, console)
+        print_table(_running(found.live), console)
     if found.runs:
-        table = titled(
-            "latest runs",
-            *("run", "program", "pid", "started", "lasted", "threads", "hint", "bound", "notes"),
-        )
-        for run in found.runs:
-            add(
-                table,
-                str(run.id),
-                run.path.rpartition("/")[2] or run.path,
-                str(run.pid),
-                _when(run.started),
-                f"{run.ended - run.started:.4g} s" if run.ended else "-",
-                str(run.threads or "-"),
-                Hint.from_letters(run.hint).shown if run.hint else "-",
-                str(run.bound),
-                notes=(run.notes,),  # a line each
-            )
-        print_table(table, console, {"notes": "see `autofinity explain RUN`"})
+        print_table(_latest(found.runs), console, {"notes": "see `autofinity explain RUN`"})
     if found.rebuild_due:
         console.print("enough new runs are recorded for retraining: run `autofinity rebuild`")
     for site, count in found.waiting.items():
@@ -153,6 +107,74 @@ def _print(found: Status) -> None:
         )
     for line in found.lost:
         console.print(one_line(line))
+
+
+def _programs(known: Sequence[Known]) -> Table:
+    table = _titled("programs", "program", "threads", "hint", "policy", "measured by", "sampled")
+    for row in known:
+        _add(
+            table,
+            row.path,
+            str(row.threads),
+            row.hint.shown if row.hint else "-",
+            row.policy[:12] if row.policy else "-",
+            row.tier,
+            _when(row.sampled_at),
+        )
+    return table
+
+
+def _running(live: Sequence[RunRecord]) -> Table:
+    table = _titled(
+        "running", "run", "pid", "program", "threads", "phase", "hint", "CPUs", "monitor"
+    )
+    for run in live:
+        _add(
+            table,
+            str(run.id),
+            str(run.pid),
+            run.path,
+            str(run.threads or "-"),
+            run.phase or "starting",
+            Hint.from_letters(run.hint).shown if run.hint else "-",
+            run.cpus or "-",
+            "alive" if monitor_of(run).alive else "gone",
+        )
+    return table
+
+
+def _latest(runs: Sequence[RunRecord]) -> Table:
+    table = _titled(
+        "latest runs",
+        *("run", "program", "pid", "started", "lasted", "threads", "hint", "bound", "notes"),
+    )
+    for run in runs:
+        _add(
+            table,
+            str(run.id),
+            run.path.rpartition("/")[2] or run.path,
+            str(run.pid),
+            _when(run.started),
+            f"{run.ended - run.started:.4g} s" if run.ended else "-",
+            str(run.threads or "-"),
+            Hint.from_letters(run.hint).shown if run.hint else "-",
+            str(run.bound),
+            notes=(run.notes,),  # a line each
+        )
+    return table
+
+
+def _titled(title: str, *headings: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    for heading in headings:
+        table.add_column(heading, overflow="fold" if heading in FOLDED else "ellipsis")
+    return table
+
+
+def _add(table: Table, *cells: str, notes: tuple[str, ...] = ()) -> None:
+    table.add_row(*map(one_line, cells), *notes)
 
 
 def _when(seconds: float) -> str:

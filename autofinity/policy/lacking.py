@@ -56,5 +56,5 @@ def _answers(policy: RulePolicy, missing: Collection[str]) -> str:
     if len(idle) == len(policy.rules):
         return "no rule can be asked: no answer"
     numbers = ", ".join(str(index + 1) for index in idle)
-    which = f"rule {numbers}" if len(idle) == 1 else f"rules {numbers}"
-    return f"{which} cannot be asked: no answer where {'it' if len(idle) == 1 else 'one'} may decide"
+    which, it = (f"rule {numbers}", "it") if len(idle) == 1 else (f"rules {numbers}", "one")
+    return f"{which} cannot be asked: no answer where {it} may decide"
