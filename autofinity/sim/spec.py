@@ -241,7 +241,7 @@ class MachineSpec:
     """Class of each core, by logical core."""
     protocol: Literal["mesi", "moesi"]
     clean_forwarding: bool
-    """Whether clean lines come from the nearest cache (MESIF) instead of memory."""
+    """Whether a cache gives clean lines to other sockets (state F of MESIF) instead of memory."""
     llc: CacheSpec
     """Last-level cache of one LLC domain."""
     latency: LatencySpec

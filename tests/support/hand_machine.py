@@ -34,6 +34,10 @@ VICTIM = read_preset(Path(__file__).with_name("hand_machine.toml"))
 """Like AMD's: exclusive L2, victim LLC, MOESI, clean lines of other dies come from memory."""
 
 
+FORWARDING = replace(VICTIM, clean_forwarding=True)
+"""Like AMD's with state F: clean lines of other dies come from the die that got them last."""
+
+
 def _inclusive(spec: MachineSpec) -> MachineSpec:
     (cores,) = spec.core_classes
     assert cores.l2 is not None

@@ -78,7 +78,7 @@ struct MachineModel {
     CacheShape llc;
     bool llc_inclusive = false;     // otherwise a victim cache of the L2s
     bool owned_state = false;       // MOESI: a Modified line is shared without a write-back
-    bool clean_forwarding = false;  // MESIF: a clean line comes from the nearest cache, not memory
+    bool clean_forwarding = false;  // MESIF: a clean line comes from the cache that got it last
 
     // Probe filter of a home node: lines that caches can hold at once; no ways: unlimited.
     CacheShape directory;

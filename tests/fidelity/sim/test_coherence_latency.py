@@ -41,7 +41,7 @@ def test_a_line_is_taken_from_the_other_at_the_latency_of_its_distance(
 
 @pytest.mark.parametrize("name", preset_names())
 def test_a_shared_line_is_loaded_from_the_nearest_that_may_give_it(name: str) -> None:
-    """MOESI: the owner, which keeps a modified line as O. MESIF: the nearest clean copy."""
+    """MOESI: the owner, which keeps a modified line as O. MESIF: the socket that got it last."""
     spec = without_prefetch(load_preset(name))
     if spec.protocol == "mesi" and not spec.clean_forwarding:
         pytest.skip("clean lines come from memory on this machine")

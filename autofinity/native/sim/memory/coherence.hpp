@@ -60,9 +60,17 @@ class Coherence {
     template <bool many>
     std::uint32_t farthest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
     template <bool many>
-    Supplier nearest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
+    Supplier nearest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs,
+                     std::uint32_t agent) const;
     template <bool many>
-    Supplier supplier_of_clean(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs) const;
+    Supplier supplier_of_clean(std::uint32_t llc, SharersOf<many> have,
+                               const DirectoryLine& d) const;
+    // Whether two LLCs are of one agent, of which one at most has a line in state F: the socket of
+    // MESIF, the LLC of MOESI.
+    bool of_one_agent(std::uint32_t llc, std::uint32_t other) const {
+        const bool sockets = hierarchy_.machine.clean_forwarding && !hierarchy_.machine.owned_state;
+        return hierarchy_.interconnect.distance(llc, other) <= (sockets ? 1u : 0u);
+    }
     template <bool many>
     void take_from_others(const PrivateCaches& c, Line line, DirectoryLine& d, UnderWay& w);
     template <bool many>
@@ -92,14 +100,15 @@ std::uint32_t Coherence::farthest(std::uint32_t llc, SharersOf<many> have,
     return most;
 }
 
-// Among the LLCs and L2s that have a line, the nearest one to `llc`; at the same distance the LLC.
+// Among the LLCs and L2s of an agent that have a line, the nearest one to `llc`; at the same
+// distance the LLC. The agent is named by one of its LLCs.
 template <bool many>
-Coherence::Supplier Coherence::nearest(std::uint32_t llc, SharersOf<many> have,
-                                       std::uint32_t llcs) const {
+Coherence::Supplier Coherence::nearest(std::uint32_t llc, SharersOf<many> have, std::uint32_t llcs,
+                                       std::uint32_t agent) const {
     Supplier best{nowhere, nowhere};
     std::uint32_t least = max_distances;
     const auto offer = [&](std::uint32_t from, std::uint32_t domain) {
-        if (hierarchy_.interconnect.distance(llc, from) < least) {
+        if (of_one_agent(agent, from) && hierarchy_.interconnect.distance(llc, from) < least) {
             least = hierarchy_.interconnect.distance(llc, from);
             best = {from, domain};
         }
@@ -109,13 +118,16 @@ Coherence::Supplier Coherence::nearest(std::uint32_t llc, SharersOf<many> have,
     return best;
 }
 
-// Cache that supplies a line that memory has, too: any, or only one of the LLC's own cores.
+// Cache that supplies a line that memory has, too: one of the LLC's own agent, or else of the agent
+// that has the line in state F, which is the last one that got it (MESIF). Other copies answer
+// nobody: an idle socket supplies a line that it keeps only once.
 template <bool many>
 Coherence::Supplier Coherence::supplier_of_clean(std::uint32_t llc, SharersOf<many> have,
-                                                 std::uint32_t llcs) const {
-    if (hierarchy_.machine.clean_forwarding) return nearest(llc, have, llcs);
-    const std::uint32_t inside = have.first_of(hierarchy_.cores.domains_of_llc(llc), nowhere);
-    return {inside == nowhere ? nowhere : llc, inside};
+                                                 const DirectoryLine& d) const {
+    const Supplier inside = nearest(llc, have, d.llcs, llc);
+    if (inside.llc != nowhere || !hierarchy_.machine.clean_forwarding || d.forwarder_plus_one == 0)
+        return inside;
+    return nearest(llc, have, d.llcs, d.forwarder_plus_one - 1u);
 }
 
 // Invalidates every copy but that of the requester's own domain.
@@ -145,6 +157,7 @@ template <bool many>
     have.add(c.domain);
     d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
     d.dirty_llc_plus_one = 0;
+    d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
 }
 
 template <MachineKind kind, bool many>
@@ -173,6 +186,7 @@ template <MachineKind kind, bool many>
         const Ticks ready = h.interconnect.from_dram(home, c.llc, c.node, start, n);
         have.add(c.domain);
         d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
+        d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
         granted = load ? exclusive : modified;
         if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(c.llc, line, w);
         return ready;
@@ -189,6 +203,7 @@ template <MachineKind kind, bool many>
     if (!hit) h.interconnect.signal(c.node, home, n);
     Ticks ready;
     bool transferred = false;
+    std::uint32_t source = hit ? c.llc : nowhere;
 
     if (d.owner_plus_one != 0) {
         // Only the owner has valid data.
@@ -201,6 +216,7 @@ template <MachineKind kind, bool many>
             load ? h.interconnect.distance(c.llc, o.llc) : farthest(c.llc, have, other_llcs);
         ready = start + (had == owned || have.several() ? from_shared : from_modified)[away];
         ready += transfer(c, o.llc, start, w);
+        source = o.llc;
         ++theirs[cache_to_cache_transfers_supplied];
         transferred = true;
         if (load) {
@@ -235,13 +251,15 @@ template <MachineKind kind, bool many>
             load ? h.interconnect.distance(c.llc, from) : farthest(c.llc, have, d.llcs);
         ready = start + (others ? from_shared : from_modified)[away];
         ready += transfer(c, from, start, w);
+        source = from;
         transferred = true;
         if (load && !h.machine.owned_state) {
             h.write_dram(from, h.interconnect.node_of_llc(from), line, w);
             d.dirty_llc_plus_one = 0;
         }
     } else {
-        const Supplier from = supplier_of_clean(c.llc, have, d.llcs);
+        const Supplier from = supplier_of_clean(c.llc, have, d);
+        source = from.llc;
         if (from.llc != nowhere) {
             ready = start + h.machine.load_shared[h.interconnect.distance(c.llc, from.llc)];
             ready += transfer(c, from.llc, start, w);
@@ -279,6 +297,8 @@ template <MachineKind kind, bool many>
         granted = shared;
         if (hit) h.touch_in_llc(c.llc, line);
     }
+    if (source == nowhere || !of_one_agent(c.llc, source))
+        d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
     have.add(c.domain);
     if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(c.llc, line, w);
     return ready;

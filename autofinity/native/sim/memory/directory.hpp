@@ -18,6 +18,7 @@ struct DirectoryLine {
     std::uint32_t llcs;               // domains whose LLC has it
     std::uint16_t owner_plus_one;     // L2 domain that has it M, E or O; 0: none
     std::uint8_t dirty_llc_plus_one;  // LLC that must write it back; 0: none
+    std::uint8_t forwarder_plus_one;  // LLC of the agent that got it last
 };
 static_assert(sizeof(DirectoryLine) == 16);
 

@@ -55,13 +55,6 @@ class SharersOf {
         for (std::uint32_t i = 0; i < words(); ++i)
             each_bit(word(i), [&](auto bit) { visit(i * domains_in_a_word + bit); });
     }
-    // The first sharer among `these`, which has as many words; `none_of_them` if there is none.
-    std::uint32_t first_of(const std::uint64_t* these, std::uint32_t none_of_them) const {
-        for (std::uint32_t i = 0; i < words(); ++i)
-            if (const std::uint64_t bits = word(i) & these[i]; bits != 0)
-                return i * domains_in_a_word + static_cast<std::uint32_t>(std::countr_zero(bits));
-        return none_of_them;
-    }
     // Removes those among `these` from the set, after a visit to each.
     template <typename Visit>
     void take(const std::uint64_t* these, Visit&& visit) {
