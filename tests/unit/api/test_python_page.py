@@ -28,7 +28,7 @@ def test_every_example_gives_what_the_page_says(
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert len(blocks) == 13
-    runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF | doctest.ELLIPSIS)
+    runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF)
     names: dict[str, object] = {}
     said: list[str] = []
     for number, block in enumerate(blocks):
