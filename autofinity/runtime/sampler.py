@@ -235,7 +235,7 @@ class Sampler:
     def _finally(self, state: LiveState, answer: Answer) -> Turn:
         lacking = self._asking.lacking(answer, state.workers.room)
         if lacking:
-            return self._unmeasured(state, lacking)
+            return self._unmeasured(replace(state, decision=None), lacking)
         if not answer.stands:
             state = state.noting(WITHIN_SCATTER)
         return self.settle(replace(state, asked=_of(answer)), answer.decision)
