@@ -112,6 +112,8 @@ class Interruption:
         later.start()
 
     def _watch(self, came: int) -> None:
+        # A signal that this thread got would not end what the main thread waits in.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         number = 0
         while number not in _OURS or signal.getsignal(number) != self._interrupt:
             number = os.read(came, 1)[0]  # of who handles it otherwise, it is theirs

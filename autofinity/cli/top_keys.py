@@ -26,13 +26,19 @@ _NOTICED: dict[int, Key] = {
 
 
 class Keyboard:
-    """Keys of standard input, which is a terminal, and the signals of `_NOTICED` as keys."""
+    """Keys of standard input, which is a terminal, and the signals of `_NOTICED` as keys.
+
+    Numbers of signals come through Python's wakeup descriptor: a handler of Python's runs between
+    two steps of the main thread only, and a signal that comes just before `select`, or to another
+    thread, ends no `select`.
+    """
 
     def __init__(self) -> None:
         self._input = sys.stdin.fileno()
         self._before = termios.tcgetattr(self._input)
         self._came, self._noticed = os.pipe()
         os.set_blocking(self._noticed, False)
+        self._woken = signal.set_wakeup_fd(self._noticed, warn_on_full_buffer=False)
 
     def begin(self) -> None:
         """Let keys come one by one, without an echo."""
@@ -42,12 +48,6 @@ class Keyboard:
         """Put the terminal's settings back; a terminal that is gone needs none."""
         with suppress(termios.error, OSError):
             termios.tcsetattr(self._input, termios.TCSADRAIN, self._before)
-
-    def notice(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal of `_NOTICED`."""
-        del frame
-        with suppress(BlockingIOError):
-            os.write(self._noticed, bytes((number,)))
 
     def wait(self, seconds: float) -> list[Key]:
         """Keys, as soon as some come; none after this time. A closed input is `quit`."""
@@ -66,15 +66,20 @@ class Keyboard:
 
     def close(self) -> None:
         """Close what was opened."""
+        signal.set_wakeup_fd(self._woken, warn_on_full_buffer=False)
         os.close(self._came)
         os.close(self._noticed)
+
+
+def _noticed_as_key(number: int, frame: FrameType | None) -> None:
+    """Stand as a handler, so that Python writes the number to the wakeup descriptor."""
 
 
 @contextmanager
 def keyboard() -> Iterator[Keyboard]:
     """The keyboard, for the time of the block."""
     keys = Keyboard()
-    handlers = {number: signal.signal(number, keys.notice) for number in _NOTICED}
+    handlers = {number: signal.signal(number, _noticed_as_key) for number in _NOTICED}
     try:
         keys.begin()
         yield keys
