@@ -20,6 +20,6 @@ def advice_on(seen: Seen) -> tuple[Section, ...]:
         gain(seen, chosen),
         memory,
         numa_balancing(seen, use, memory.facts["policy"]),
-        smt(seen),
+        smt(seen, chosen),
         thread_count(seen),
     )

@@ -148,9 +148,8 @@ def _why_undecided(policy: RulePolicy | None, given: Given) -> str:
     ratios = {ratio.name: ratio.counters for ratio in policy.ratios}
     needs = (set(ratios.get(each.counter, (each.counter,))) for each in conditions)
     if not any(need <= given.values.keys() for need in needs):
-        return (
-            f"nothing that the policy's rules ask for is in the file ({', '.join(given.lacking)})"
-        )
+        lacking = ", ".join(given.lacking)
+        return f"no rule can be asked: {given.file} lacks {lacking}, which the rules ask for"
     return ""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.affinity.launchers.table import launcher_line
+from autofinity.affinity.siblings import siblings_note
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import PlacementError
@@ -45,6 +46,11 @@ def chosen_of(seen: Seen) -> Chosen | None:
     except PlacementError:
         return None
     return Chosen(hint, cores, why)
+
+
+def on_siblings(seen: Seen, chosen: Chosen) -> str:
+    """A line of text where several threads are to share a core, else empty."""
+    return siblings_note(seen.topology.restricted(seen.available), chosen.hint, chosen.cores.cpus)
 
 
 def placement(seen: Seen, chosen: Chosen | None) -> Section:
@@ -133,6 +139,8 @@ def _of_the_policy(seen: Seen, policy: RulePolicy, chosen: Chosen) -> tuple[str,
             f"{seen.threads} threads take turns: they share {len(chosen.cores.cpus)} cores, some "
             "more than run at a time",
         )
+    if note := on_siblings(seen, chosen):
+        evidence += (note,)
     if policy.rules:
         here = (
             "of threads where the system had put them"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from autofinity.workflow.advice.placement import Chosen, on_siblings
 from autofinity.workflow.advice.seen import Section, Seen
 
 
-def smt(seen: Seen) -> Section:
+def smt(seen: Seen, chosen: Chosen | None) -> Section:
     """Compare threads with cores. Only a machine file says what sharing a core costs."""
     pus = [seen.topology.by_os_index[cpu] for cpu in seen.available]
     cores = len({pu.core for pu in pus})
@@ -31,6 +32,9 @@ def smt(seen: Seen) -> Section:
     if seen.given is not None and not seen.cpus:
         now = "whether threads shared a core, the file does not say"
     if seen.placed <= cores:
+        if chosen is not None and (note := on_siblings(seen, chosen)):
+            advice = f"not measured: time it with a core for each of {seen.placed} threads, too"
+            return Section("SMT", advice, (counts, now, note), facts)
         facts["wanted"] = False
         return Section("SMT", "no: there is a core for each thread", (counts, now), facts)
     if slowdown is None:

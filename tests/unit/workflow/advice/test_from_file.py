@@ -130,7 +130,9 @@ def test_what_rules_ask_for_and_the_file_lacks_is_said_with_the_command_for_it(
     )
     found = seen(path, place, POLICY)
     assert found.state.decision is None
-    assert found.undecided.startswith("nothing that the policy's rules ask for is in the file")
+    assert found.undecided.startswith(
+        f"no rule can be asked: stat.csv lacks {OTHER_LLC}, which the rules ask for"
+    )
     assert found.given is not None
     assert found.given.lacking == (OTHER_LLC,)
     assert found.given.measure == (

@@ -273,20 +273,36 @@ def test_on_one_node_there_is_nothing_to_choose_of_memory() -> None:
 
 
 def test_smt_is_threads_against_cores() -> None:
-    assert smt(seen()).advice.startswith("none here")
+    assert smt(seen(), None).advice.startswith("none here")
     siblings = machine(packages=2, cores=2, smt=2)
     has = {"topology": siblings, "available": siblings.allowed}
     on = tuple(map(OsIndex, (0, 1, 2, 4)))
-    found = smt(seen(**has, cpus=on))
+    found = smt(seen(**has, cpus=on), None)
     assert found.facts["wanted"] is False
     assert found.facts["threads_sharing_a_core"] == 2
-    crowd = smt(seen(**has, threads=8, cpus=on))
+    crowd = smt(seen(**has, threads=8, cpus=on), None)
     assert crowd.facts["wanted"] is None
     assert crowd.advice.startswith("not measured")
-    assert smt(seen(**has, threads=8, smt_slowdown=2.5)).facts["wanted"] is False
-    paid = smt(seen(**has, threads=8, smt_slowdown=1.6))
+    assert smt(seen(**has, threads=8, smt_slowdown=2.5), None).facts["wanted"] is False
+    paid = smt(seen(**has, threads=8, smt_slowdown=1.6), None)
     assert paid.facts["wanted"] is True
     assert "1.25 times the work" in paid.advice
+
+
+def test_a_placement_on_siblings_is_not_said_to_have_a_core_for_each_thread() -> None:
+    siblings = machine(packages=2, llcs=1, cores=2, smt=2)
+    on = tuple(map(OsIndex, (0, 2, 4, 6)))
+    has = {"topology": siblings, "available": siblings.allowed, "cpus": on}
+    packed = seen(**has, **sampled(PACKED, instructions=1e9))
+    chosen = chosen_of(packed)
+    note = "packed (slp) puts 4 threads on 2 cores, several to a core, and leaves 2 cores idle"
+    found = smt(packed, chosen)
+    assert found.advice == "not measured: time it with a core for each of 4 threads, too"
+    assert found.facts["wanted"] is None
+    for section in (found, placement(packed, chosen)):
+        assert any(line.startswith(note) for line in section.evidence)
+    spread = seen(**has, **sampled(SPREAD, instructions=1e9))
+    assert smt(spread, chosen_of(spread)).facts["wanted"] is False
 
 
 @pytest.mark.parametrize("threads", [0, 1])
