@@ -101,7 +101,7 @@ def too_many(topology: Topology, threads: int, usable: int) -> PlacementError:
         )
     if usable == 0:
         return PlacementError(f"cannot place {threads} threads: 0 CPUs are available {where}")
+    cpus = "1 available CPU" if usable == 1 else f"{usable} available CPUs"
     return PlacementError(
-        f"cannot place {threads} threads on {usable} available CPUs {where}; "
-        f"ask for at most {usable}"
+        f"cannot place {threads} threads on {cpus} {where}; ask for at most {usable}"
     )

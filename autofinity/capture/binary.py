@@ -77,7 +77,8 @@ def emulator(environment: Mapping[str, str] = os.environ) -> str:
         raise CaptureError(
             "capturing a binary needs QEMU's user-mode emulator, and there is no qemu-x86_64 on "
             f"the path; install QEMU {_OLDEST} to {_NEWEST} with plugins, for example "
-            "`apt install qemu-user` on Debian 12"
+            "`apt install qemu-user` on Debian 12; or compile the program for capture, as a suite "
+            "(see docs/suites.md)"
         )
     said = subprocess.run(
         [found, "--version"], capture_output=True, text=True, errors="replace", check=False

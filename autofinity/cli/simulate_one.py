@@ -69,10 +69,11 @@ def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> No
     console.print(
         f"{trace.name} on {spec.name}, CPUs {','.join(map(str, result.cpus))}", soft_wrap=True
     )
+    samples = "1 sample" if len(result.samples) == 1 else f"{len(result.samples)} samples"
     error = f" ± {100 * result.error:.2f} %" if result.error else ""
     console.print(
         f"region of interest {result.roi_ns / 1e6:.3f} ms{error}, IPC {result.ipc:.3f} per thread, "
-        f"{len(result.samples)} samples",
+        f"{samples}",
         soft_wrap=True,
     )
     table = Table("counter", "all threads", "per 1000 instructions")

@@ -117,10 +117,13 @@ def _measured(rows: list[Mapping[str, str]], known: Collection[str]) -> Measured
 
 def _count(row: Mapping[str, str], name: str) -> Count:
     value = number(row[name])
+    if math.isnan(value):
+        got = row[name][:40]
+        raise MeasuredError(f"got {name_of(name)} {got!r}, expected a number of 0 or more")
     seconds = number(row["seconds"]) if row.get("seconds", "") else 1.0
-    if math.isnan(value) or not seconds > 0:
-        which, got = ("seconds", row["seconds"]) if not math.isnan(value) else (name, row[name])
-        raise MeasuredError(f"got {name_of(which)} {got[:40]!r}, expected a number of 0 or more")
+    if not seconds > 0:
+        got = row["seconds"][:40]
+        raise MeasuredError(f"got seconds {got!r}, expected a number above 0")
     return Count(value, seconds)
 
 

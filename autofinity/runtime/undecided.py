@@ -30,7 +30,7 @@ def why_undecided(state: LiveState, promised: int, length: str = "") -> str:
         return why.removeprefix(UNDECIDED)
     watched = f"in the {length or f'{state.waited_ns / 1e9:.1f} s'} that it was watched"
     if state.phase in ("settling", "sampling"):
-        return f"it ended before its sample was complete, {watched}"
+        return f"it ended before its sample was complete, {watched}; a larger input lasts longer"
     if state.most_computing < 2:
         return f"fewer than two of its threads computed at once {watched}"
     if state.most_computing < promised:

@@ -63,8 +63,8 @@ def machine_topology(name: str) -> Topology:
 
     known = ", ".join(["host", *preset_names()])
     raise UsageError(
-        f"unknown machine {name!r}; expected one of {known}, an hwloc XML file, or a synthetic "
-        "description such as 'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'"
+        f"unknown machine {name!r}; expected one of {known}, a machine file (.toml), an hwloc XML "
+        "file, or a synthetic description such as 'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'"
     )
 
 

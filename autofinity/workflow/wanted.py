@@ -137,9 +137,9 @@ def work_folder(given: Path | None, suite: Path) -> Path:
     """
     if given is None:
         cache = _cache_folder()
-        place = os.path.realpath(suite)  # `resolve` would fail for a link to itself
+        place = Path(os.path.realpath(suite))  # `resolve` would fail for a link to itself
         key = hashlib.sha256(os.fsencode(place)).hexdigest()[:12]
-        given = cache / "autofinity" / f"{suite.parent.name}-{key}"
+        given = cache / "autofinity" / f"{place.parent.name}-{key}"
     if reason := _refusal(given):
         raise UsageError(f"cannot make the work folder {given}: {reason}; name another with --work")
     return given

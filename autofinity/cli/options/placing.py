@@ -14,7 +14,8 @@ topology_option = click.option(
     "-m",
     default="host",
     show_default=True,
-    help="host, a preset, an hwloc XML file, or 'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'.",
+    help="host, a preset, a machine file, an hwloc XML file, or "
+    "'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'.",
 )
 _SIMULATED = (
     "A preset (see `autofinity machines`), a machine file, an hwloc XML file, or 'synthetic:…'."

@@ -127,6 +127,11 @@ def test_a_count_that_cannot_be_placed_is_an_error_with_both_numbers(threads: in
         get_affinity(OPTERON, threads, HINTS[0])
 
 
+def test_one_cpu_is_not_called_several() -> None:
+    with pytest.raises(PlacementError, match="2 threads on 1 available CPU on"):
+        get_affinity(OPTERON, 2, PACKED, frozenset({OsIndex(0)}))
+
+
 def test_an_empty_set_is_an_error_with_both_numbers() -> None:
     with pytest.raises(PlacementError, match="3 threads: 0 CPUs"):
         get_affinity(OPTERON, 3, HINTS[0], frozenset())

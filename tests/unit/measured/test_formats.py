@@ -89,7 +89,7 @@ def test_a_dash_is_standard_input() -> None:
         (b'{"instructions": "many"}', "got instructions 'many', expected a number of 0 or more"),
         (b'{"instructions": -1}', "got instructions '-1', expected a number"),
         (b'{"instructions": NaN}', "got instructions 'nan', expected a number"),
-        (b"instructions,seconds\n1e9,0\n", "got seconds '0', expected a number"),
+        (b"instructions,seconds\n1e9,0\n", "got seconds '0', expected a number above 0"),
         (b"instructions,cycles\n1\n", "row 1: got 1 cells, expected 2"),
         (b"instructions,instructions\n1,2\n", "got a column twice"),
         (b"instructions,cycles\n", "got a heading alone"),

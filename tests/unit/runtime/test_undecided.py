@@ -33,6 +33,11 @@ def test_the_monitor_says_what_was_missing(state: Any, promised: int, said: str)
     assert why_undecided(LiveState(waited_ns=WATCHED_NS, **state), promised).startswith(said)
 
 
+def test_a_program_that_ended_too_early_is_to_have_a_larger_input() -> None:
+    said = why_undecided(LiveState(phase="sampling", waited_ns=WATCHED_NS), 4)
+    assert said.endswith("in the 3.0 s that it was watched; a larger input lasts longer")
+
+
 def test_what_was_decided_has_no_reason() -> None:
     assert why_undecided(LiveState(phase="placed"), 2) == ""
     decided = LiveState(phase="settling", decision=Decision(PACKED, None, 1.0, None))

@@ -38,7 +38,7 @@ def test_a_topology_alone_is_simulated_with_assumed_latencies_and_says_so() -> N
         ("opteron-6164he", "xeon-8480", "opteron-6164he has its own"),
         ("host", None, "record-machine -o host.toml"),
         ("no/such.toml", None, "there is no such machine file"),
-        ("pdp-11", None, "unknown machine 'pdp-11'"),
+        ("pdp-11", None, "unknown machine 'pdp-11'; expected .*, a machine file"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(

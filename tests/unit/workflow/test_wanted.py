@@ -25,6 +25,17 @@ def test_each_manifest_has_its_own_folder_in_the_cache(
     assert all(folder.is_relative_to(tmp_path / "cache") for folder in folders)
 
 
+def test_a_manifest_has_one_folder_however_its_path_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path / "mine")
+    spellings = ("suite.toml", "../mine/suite.toml", tmp_path / "mine" / "suite.toml")
+    (folder,) = {work_folder(None, Path(suite)) for suite in spellings}
+    assert folder.name.startswith("mine-")
+
+
 def test_what_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(SuiteError):
