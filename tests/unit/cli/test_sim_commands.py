@@ -68,6 +68,7 @@ def test_simulate_prints_time_and_counters(trace: str) -> None:
     assert document["totals"]["data_cache_accesses"] >= 2 * 3 * len(region(4))
     table = CliRunner().invoke(simulate, [trace, "--cpus", "0-1", "--all"])
     assert "region of interest" in table.stdout
+    assert "per thread, 1 sample\n" in table.stdout
     assert "invalid_data_cache_lines_evicted" in table.stdout
 
 
