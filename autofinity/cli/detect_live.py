@@ -15,6 +15,7 @@ from autofinity.cli.matrix_out import save_matrix
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.program_given import refuse_program
 from autofinity.linux.touch_sharing import TouchSharing
+from autofinity.linux.unmapped_pages import NOTHING_UNMAPPED
 from autofinity.model.errors import UsageError
 from autofinity.model.sharing_metrics import (
     average_exclusivity,
@@ -99,6 +100,8 @@ def _print(title: str, here: DetectedHere) -> None:
     )
     if here.lost:
         say(f"{here.lost} more were lost, because they came too fast", err=True)
+    if here.numa_hinting and here.why_not_sampled and not here.pages_unmapped:
+        say(NOTHING_UNMAPPED, err=True)
     if not here.numa_hinting and here.why_not_sampled:
         say(
             f"accesses are not sampled ({here.why_not_sampled}), and each page faulted only at "
@@ -136,6 +139,7 @@ def _document(program: Sequence[str], here: DetectedHere, by: str) -> dict[str, 
         "exit_code": here.exit_code,
         "with": by,
         "numa_hinting": here.numa_hinting,
+        "pages_unmapped": here.pages_unmapped,
         "tids": list(seen.tids),
         "sharing": [list(row) for row in seen.sharing.cells],
         "heterogeneity": heterogeneity(matrix),

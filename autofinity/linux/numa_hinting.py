@@ -1,9 +1,9 @@
 """Arms page-fault sampling with the kernel's NUMA hinting, and disarms it in any event.
 
 With `kernel.numa_balancing` the kernel removes the permissions of pages from time to time, so that
-the next access faults, also on machines of one node. The switch is system-wide and needs root, so
-it is switched on only on request, and switched back by a guardian process that outlives everything
-else:
+the next access faults, on most machines of one node, too (`unmapped_pages`). The switch is
+system-wide and needs root, so it is switched on only on request, and switched back by a guardian
+process that outlives everything else:
 
     armed() ─► the first one keeps the old values in the state file and switches hinting on
        │

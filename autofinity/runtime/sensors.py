@@ -13,6 +13,7 @@ from autofinity.linux.event_tables import Encoding, event_table, this_cpu
 from autofinity.linux.hinting_pace import Pace
 from autofinity.linux.numa_hinting import armed
 from autofinity.linux.perf import read_totals
+from autofinity.linux.unmapped_pages import NOTHING_UNMAPPED, unmapped_pages
 from autofinity.model.detection import Detector, FaultSampling
 from autofinity.model.errors import CapabilityError
 from autofinity.model.memory import FAR_READS
@@ -86,18 +87,22 @@ def hinting(request: Request, journal: Journal) -> Iterator[tuple[Pace, ...]]:
 
     The context gives an observer that sets the pace of hinting, where that may be set.
     """
+    if not request.arm:
+        yield ()
+        return
     with ExitStack() as stack:
-        pace: tuple[Pace, ...] = ()
-        if request.arm:
-            try:
-                switched = stack.enter_context(armed())
-            except CapabilityError as error:
-                journal.note(str(error))
-            else:
-                if switched.trouble:
-                    journal.note(switched.trouble)
-                pace = (Pace(switched.pace, request.pid),) if switched.pace else ()
-        yield pace
+        try:
+            switched = stack.enter_context(armed())
+        except CapabilityError as error:
+            journal.note(str(error))
+            yield ()
+            return
+        if switched.trouble:
+            journal.note(switched.trouble)
+        before = unmapped_pages()
+        yield (Pace(switched.pace, request.pid),) if switched.pace else ()
+        if unmapped_pages() == before:
+            journal.note(NOTHING_UNMAPPED)
 
 
 def totals_of(request: Request) -> Mapping[str, int]:

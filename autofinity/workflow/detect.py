@@ -77,7 +77,9 @@ class DetectedHere:
     why_not_sampled: str
     """Why only page faults were recorded; empty where accesses were sampled."""
     numa_hinting: bool
-    """Whether the kernel made pages fault again."""
+    """Whether the kernel was to make pages fault again."""
+    pages_unmapped: int
+    """Number of page table entries, of all programs, that it changed for that."""
 
     @property
     def started(self) -> bool:
@@ -96,12 +98,14 @@ def detect_here(program: Sequence[str], *, arm: bool, to_stderr: bool) -> Detect
     from autofinity.linux.access_events import PAGE_FAULTS
     from autofinity.linux.address_sampling import usable_events
     from autofinity.linux.numa_hinting import armed, hinting_is_on
+    from autofinity.linux.unmapped_pages import unmapped_pages
     from autofinity.linux.watched_program import watch_touches
 
     events, why_not = ((), "page faults were asked for") if arm else usable_events()
     recorded = events or (PAGE_FAULTS,)
     with armed() if arm else nullcontext():
-        hinting = hinting_is_on()
+        hinting, before = hinting_is_on(), unmapped_pages()
         code, seen, lost = watch_touches(program, events=recorded, to_stderr=to_stderr)
+        unmapped = unmapped_pages() - before
     names = tuple(event.name for event in recorded)
-    return DetectedHere(code, seen, lost, names, "" if events else why_not, hinting)
+    return DetectedHere(code, seen, lost, names, "" if events else why_not, hinting, unmapped)
