@@ -53,12 +53,8 @@ def test_a_live_run_is_shown_with_its_threads_cpus_memory_and_decision(
 ) -> None:
     words = ("--hint", "packed", "--threads", "2", "--", spinner, "2", "300")
     with run.lasting(*words) as process:
-
-        def shown() -> Any:
-            found = document(run)
-            return found[0] if found and found[0]["phase"] == "placed" else None
-
-        seen = run.eventually(shown)
+        assert run.eventually(run.placed)
+        (seen,) = document(run)
         assert (seen["pid"], seen["program"]) == (process.pid, str(spinner))
         assert (seen["hint"], seen["hint_name"]) == ("slp", "packed")
         assert seen["decision"] == "packed (slp) was set by --hint: no policy decided"
