@@ -17,6 +17,7 @@ from typing import Any
 
 import pexpect
 import pytest
+from processes import state_of
 
 from autofinity.linux.identity import identity_of
 from autofinity.model.affinity import PACKED
@@ -304,10 +305,6 @@ def test_it_is_drawn_again_after_it_was_stopped_from_outside(
         screen.expect("> 2 ")
         screen.send("q")
     assert screen.exitstatus == 0
-
-
-def state_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def children_of(pid: int) -> list[int]:
