@@ -64,6 +64,7 @@ def _first_of_pipe(fd: int, path: Path) -> bytes:
     """The first bytes from a pipe; from then on reading waits for its writers."""
     patient_until_s = time.monotonic() + PATIENCE_S
     while True:
+        last = time.monotonic() > patient_until_s  # before the read: this process may be held up
         try:
             start = os.read(fd, _START_BYTES)
         except BlockingIOError:  # there is a writer, which has not written yet
@@ -71,6 +72,6 @@ def _first_of_pipe(fd: int, path: Path) -> bytes:
         if start != b"":
             os.set_blocking(fd, True)
             return start or b""
-        if time.monotonic() > patient_until_s:
+        if last:
             raise OSError(errno.ENODATA, "it is a pipe without a writer", str(path))
         time.sleep(_PAUSE_S)

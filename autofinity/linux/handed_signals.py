@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 _OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
@@ -29,7 +29,8 @@ def handed_signals() -> Iterator[Callable[[int], None]]:
         if program is None:
             early.append(number)
         elif number == signal.SIGTERM or not _keyboard_is_ours():
-            os.kill(program, number)
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(program, number)
 
     def hand_to(pid: int) -> None:
         nonlocal program

@@ -62,8 +62,6 @@ class Journal:
             self._looked(before, after, interval)
         for line in after.notes[len(before.notes) :]:
             self.note(line)
-        if after.phase != before.phase:
-            self._rows.write(lambda database: self._moved_on(database, after))
         if after.asked is not None and after.asked is not before.asked:
             self._rows.write(lambda database: self._asked(database, after))
         if after.sample is not None and after.sample is not before.sample:
@@ -85,6 +83,8 @@ class Journal:
             before.phase != "placed" or after.refuted != before.refuted
         ):
             self._rows.write(lambda database: self._decided(database, after))
+        if after.phase != before.phase:  # last: who reads of a phase reads all of what led to it
+            self._rows.write(lambda database: self._moved_on(database, after))
         bound = after.phase == "placed" and self._header.bind != "none" and not self._refused
         self._kept_on = after.cpus if bound else frozenset()
         self._rows.flush()

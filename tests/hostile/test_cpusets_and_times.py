@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from compiled import compiled, launcher_of
 from live_masks import masks_of
-from live_run import Runner
+from live_run import Runner, preferred
 from permitted import needs_two_cpus
 from small_cpuset import SmallCpuset, small_cpuset
 
@@ -165,7 +165,8 @@ def test_a_run_in_another_time_namespace_is_found_and_restored(run: Runner, spin
     if shutil.which("unshare") is None or subprocess.run([*unshare, "true"]).returncode:
         pytest.skip("no time namespace can be made here")
     words = run.command("--hint", "SLP", "--bind", "core", "--", spinner, "2", "300")
-    with subprocess.Popen([*unshare, "--kill-child", *words], env=run.env) as outer:
+    words = [*unshare, "--kill-child", *words]
+    with preferred(), subprocess.Popen(words, env=run.env) as outer:
         try:
             assert run.eventually(run.placed)
             found = run.last()

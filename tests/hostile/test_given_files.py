@@ -9,11 +9,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from planted import plant
 from refusals import refused
 
+from autofinity import given_file
 from autofinity.given_file import read_given
 from autofinity.resources import shipped
 
@@ -66,7 +68,10 @@ def test_a_pipe_of_a_shell_is_read_like_a_file(tmp_path: Path, command: str) -> 
     assert piped.stdout.splitlines()[lines] == plain.stdout.splitlines()[lines]
 
 
-def test_a_fifo_whose_writer_comes_a_little_later_is_read(tmp_path: Path) -> None:
+def test_a_fifo_whose_writer_comes_a_little_later_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(given_file, "PATIENCE_S", 600)  # a busy machine holds the writer up
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     content = bytes(range(256)) * 1024
@@ -74,6 +79,30 @@ def test_a_fifo_whose_writer_comes_a_little_later_is_read(tmp_path: Path) -> Non
     writer.start()
     assert read_given(fifo, len(content)) == content
     writer.join()
+
+
+def test_a_fifo_whose_writer_came_in_time_is_read_by_who_was_held_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Held up after it has looked for the last time, as it seems, at a FIFO without a writer."""
+    fifo, now_s, read = tmp_path / "fifo", 0.0, os.read
+    os.mkfifo(fifo)
+    writers: list[int] = []
+
+    def held_up(fd: int, size: int) -> bytes:
+        nonlocal now_s
+        found = read(fd, size)
+        if not writers:
+            now_s += 2 * given_file.PATIENCE_S
+            writers.append(os.open(fifo, os.O_WRONLY))
+            os.write(writers[0], b"text")
+            os.close(writers[0])
+        return found
+
+    monkeypatch.setattr(os, "read", held_up)
+    clock = SimpleNamespace(monotonic=lambda: now_s, sleep=lambda _: None)
+    monkeypatch.setattr(given_file, "time", clock)
+    assert read_given(fifo, 4) == b"text"
 
 
 @pytest.mark.parametrize("kind", ["a file", "a pipe"])

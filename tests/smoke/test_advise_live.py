@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live_masks import allowed, masks_of
+from live_masks import allowed, fake_sysfs, masks_of
 from live_run import preferred
 from made_up_machine import machine
 from told import Told
@@ -34,6 +36,14 @@ two_cpus = pytest.mark.skipif(
 def advise(run: Runner, *words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
     command = [str(run.launcher), "advise", *map(str, words)]
     return subprocess.run(command, env=run.env | env, capture_output=True, text=True)
+
+
+def watches_a_process(pid: int) -> bool:
+    """Whether it has opened a process in order to see its end."""
+    with suppress(OSError):
+        descriptors = list(Path(f"/proc/{pid}/fd").iterdir())
+        return any("pidfd" in os.readlink(each) for each in descriptors)
+    return False
 
 
 def seen_of(program: Path, choice: Choice | None = None, seconds: str = "300") -> Seen:
@@ -74,22 +84,37 @@ def test_a_program_without_advice_has_no_page_and_the_line_says_so(
 
 
 def test_a_program_that_runs_long_is_told_of_meanwhile(
-    run: Runner, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+
+    class Ending(Told):
+        """The notice ends the program: however slow the machine is, it comes while that runs."""
+
+        def notice(self, message: str) -> None:
+            super().notice(message)
+            fifo.write_bytes(b"")
+
     monkeypatch.setattr(launched, "_FIRST_S", 0.2)
-    told = Told()
-    done = launched.seen_launched(("sleep", "0.5"), None, reporter=told)
+    told = Ending()
+    done = launched.seen_launched(("cat", str(fifo)), None, reporter=told)
     assert done.exit_code == 0
     (notice,) = told.notices
-    assert notice == "sleep has run for 0 s; it is being watched"
-    launched.seen_launched(("sleep", "0.1"), None, reporter=told)
+    assert re.fullmatch(r"cat has run for \d+ s; it is being watched", notice)
+    monkeypatch.setattr(launched, "_FIRST_S", 3600)
+    launched.seen_launched(("true",), None, reporter=told)
     assert len(told.notices) == 1
 
 
 def test_a_program_that_ends_while_it_is_looked_at_ends_as_it_would(run: Runner) -> None:
-    done = advise(run, "--json", "--", "sleep", "0.3")
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    words = [run.launcher, "advise", "--json", "--", "cat"]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(words, env=run.env, text=True, **pipes) as process:
+        assert run.eventually(lambda: watches_a_process(process.pid))
+        said, errors = process.communicate("")  # the end of its input is the end of `cat`
+    assert process.returncode == 0, errors
+    document = json.loads(said)
     assert document["placement"]["hint"] is None
     assert "fewer than two of its threads computed" in document["placement"]["undecided"]
     assert document["memory_policy"]["bytes_on_node"] is None
@@ -174,14 +199,17 @@ def test_a_curve_runs_a_program_once_a_count_and_leaves_its_words_output_and_rec
 
 
 @two_cpus
-def test_threads_of_a_curve_are_placed_as_a_run_places_them(run: Runner, spinner: Path) -> None:
-    done = advise(
-        run, "--curve", "2", "--json", "--", spinner, "{threads}", "3", AUTOFINITY_FALLBACK="slp"
-    )
+def test_threads_of_a_curve_are_placed_as_a_run_places_them(
+    run: Runner, spinner: Path, tmp_path: Path
+) -> None:
+    words = ("--curve", "2", "--json", "--", spinner, "{threads}", "0.5", "bound")
+    env = {"AUTOFINITY_FALLBACK": "slp", "AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    with preferred():
+        done = advise(run, *words, **env)
     assert done.returncode == 0, done.stderr
     (point,) = json.loads(done.stdout)["points"]
     assert point["hint"] == "slp"
-    assert point["time_s"] >= 3
+    assert point["time_s"] >= 0.5
 
 
 def test_a_program_of_the_suite_is_captured_at_each_count(run: Runner, tmp_path: Path) -> None:

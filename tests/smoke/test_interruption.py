@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from live_run import Runner
 from permitted import skip_unless_touches_are_seen
-from processes import runs
+from processes import runs, state_of
 
 COMMAND = (sys.executable, "-m", "autofinity")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -34,7 +34,7 @@ small = ""
 """
 
 
-def eventually(holds: Callable[[], bool]) -> bool:
+def eventually(holds: Callable[[], object]) -> bool:
     for _ in range(6000):
         if holds():
             return True
@@ -294,6 +294,28 @@ def test_an_interrupt_for_advise_alone_reaches_the_program(tmp_path: Path) -> No
         os.kill(pid, signal.SIGTERM)
         process.communicate(timeout=600)
     assert (process.returncode, came(tmp_path)) == (9, 1)
+
+
+WAITING = """
+from autofinity.workflow.advice import launched
+launched.seen_here = lambda *_: None
+print(launched.seen_launched(("sleep", "60"), None).exit_code)
+"""
+
+
+@pytest.mark.parametrize("time_", range(4))
+def test_a_signal_for_a_stopped_advise_reaches_the_program_when_advise_goes_on(time_: int) -> None:
+    """Any thread that takes the signal may get it, so it is tried some times."""
+    with started([sys.executable, "-c", WAITING], stdout=subprocess.PIPE) as process:
+        tasks = Path(f"/proc/{process.pid}/task")
+        assert eventually((tasks / str(process.pid) / "children").read_text)
+        assert eventually(lambda: len(list(tasks.iterdir())) > 1)
+        process.send_signal(signal.SIGSTOP)
+        assert eventually(lambda: {state_of(int(task.name)) for task in tasks.iterdir()} == {"T"})
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        said, _ = process.communicate(timeout=600)
+    assert said == b"143\n"
 
 
 def test_ctrl_c_reaches_a_program_that_is_advised_on_once(tmp_path: Path) -> None:

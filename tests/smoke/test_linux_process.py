@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from live_run import preferred
 
 from autofinity.linux.bind import mask_of
 from autofinity.linux.event_tables import Encoding
+from autofinity.linux.proc import tasks_of
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.model.errors import CapabilityError
 from autofinity.model.placement import Placement
@@ -25,12 +27,12 @@ ONE = frozenset(sorted(ALL)[:1])
 
 @pytest.fixture
 def child(spinner: Path) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen([spinner, "2", "20"])
-    while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 3:
-        time.sleep(0.001)
-    yield process
-    process.kill()
-    process.wait()
+    """Two threads that compute, and the main one, which waits for them by now."""
+    with preferred(), subprocess.Popen([spinner, "2", "300"]) as process:
+        while len(tasks := tasks_of(process.pid)) < 3 or tasks[0].runnable:
+            time.sleep(0.001)
+        yield process
+        process.kill()
 
 
 def watched(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from live_masks import allowed, fake_sysfs, masks_of
+from live_run import preferred
 
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import HINTS, PACKED
@@ -29,14 +30,6 @@ def ask(run: Runner, *words: str) -> Any:
     done = subprocess.run([run.launcher, *words, "--json"], env=run.env, capture_output=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-def placed(run: Runner) -> bool:
-    """Whether the run on record has been decided about."""
-    if not run.db.is_file():
-        return False
-    runs = ask(run, "status")["runs"]
-    return bool(runs) and runs[0]["phase"] == "placed"
 
 
 def test_a_dry_run_starts_nothing_and_writes_nothing(
@@ -108,7 +101,7 @@ def test_an_explained_run_tells_rule_masks_and_who_else_pins(
     options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     env = run.env | {"OMP_PLACES": "cores"}
     with run.lasting(*options, "--", spinner, "2", "300", env=env) as process:
-        assert run.eventually(lambda: placed(run))
+        assert run.eventually(run.placed)
         told = ask(run, "explain", "last")
         threads = [thread for thread in told["threads"] if thread["author"] == "autofinity"]
         assert [thread["cpus"] for thread in threads] == [
@@ -138,7 +131,7 @@ def test_a_run_by_a_policy_without_counters_is_recorded_to_its_end_and_its_hint_
     policy = tmp_path / "one-answer.json"
     save(RulePolicy((), {}, (), PACKED), policy)
     with run.lasting("--policy", policy, "--bind", "core", "--", spinner, "2", "300"):
-        assert run.eventually(lambda: placed(run))
+        assert run.eventually(run.placed)
     assert run.eventually(lambda: (found := run.last()) and found.ended)
     told = ask(run, "explain", "last")
     assert (told["decision"]["hint"], told["hint_was_known"]) == ("slp", False)
@@ -150,7 +143,7 @@ def test_an_explained_run_tells_what_the_program_pinned_itself(
 ) -> None:
     options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
     with run.lasting(*options, "--", spinner, "2", "300", "pin"):
-        assert run.eventually(lambda: placed(run))
+        assert run.eventually(run.placed)
         authors = [thread["author"] for thread in ask(run, "explain", "last")["threads"]]
         assert authors == ["nobody", "others", "others"]
 
@@ -211,7 +204,8 @@ def test_a_last_run_too_short_to_be_sampled_is_named_and_no_earlier_one_shown_in
             done.stderr.startswith(said) and done.stderr.endswith(f"; {end}\n")
         )
 
-    run("--quiet", "--policy", policy, "--", short)
+    with preferred():  # a program that starves is not short
+        run("--quiet", "--policy", policy, "--", short)
     if not run.db.exists():
         with BehaviourDB.open(run.db):  # as made by an earlier run
             pass
@@ -222,7 +216,8 @@ def test_a_last_run_too_short_to_be_sampled_is_named_and_no_earlier_one_shown_in
     earlier = run.last()
     assert explained(run, "last").stdout.startswith(f"run {earlier.id}: ")
 
-    run("--quiet", "--policy", policy, "--", short)
+    with preferred():
+        run("--quiet", "--policy", policy, "--", short)
     offer = f"`autofinity explain {earlier.id}` explains the last one on record, {earlier.path}"
     assert run.eventually(lambda: told_of_short(offer))
     assert explained(run, str(earlier.id)).stdout.startswith(f"run {earlier.id}: ")

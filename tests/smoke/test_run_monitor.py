@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from live_masks import allowed, fake_sysfs, masks_of
+from live_run import preferred
 
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.identity import identity_of, this_host
@@ -174,15 +175,14 @@ def test_children_of_a_script_are_followed(
     script.write_text(f"#!/bin/sh\n{spinner} 2 300\nexit 0\n")
     script.chmod(0o755)
     options = ("--policy", policy, "--bind", "core", "--period", "0.3s")
-    process = run.start(*options, "--", script, start_new_session=True)
-    try:
-        assert run.eventually(lambda: hints(run.db) == [PACKED])
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        child = int(children[0])
-        assert run.eventually(lambda: [len(mask) for mask in masks_of(child)][1:] == [1, 1])
-    finally:
-        os.killpg(process.pid, 9)
-        process.wait()
+    with preferred(), run.start(*options, "--", script, start_new_session=True) as process:
+        try:
+            assert run.eventually(lambda: hints(run.db) == [PACKED])
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            child = int(children[0])
+            assert run.eventually(lambda: [len(mask) for mask in masks_of(child)][1:] == [1, 1])
+        finally:
+            os.killpg(process.pid, 9)
 
 
 def test_status_and_doctor_speak_json(run: Runner, launcher: Path, policy: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pexpect
 import pytest
+from processes import state_of
 
 from autofinity.linux.identity import identity_of
 from autofinity.model.affinity import PACKED
@@ -53,12 +54,8 @@ def test_a_live_run_is_shown_with_its_threads_cpus_memory_and_decision(
 ) -> None:
     words = ("--hint", "packed", "--threads", "2", "--", spinner, "2", "300")
     with run.lasting(*words) as process:
-
-        def shown() -> Any:
-            found = document(run)
-            return found[0] if found and found[0]["phase"] == "placed" else None
-
-        seen = run.eventually(shown)
+        assert run.eventually(run.placed)
+        (seen,) = document(run)
         assert (seen["pid"], seen["program"]) == (process.pid, str(spinner))
         assert (seen["hint"], seen["hint_name"]) == ("slp", "packed")
         assert seen["decision"] == "packed (slp) was set by --hint: no policy decided"
@@ -308,10 +305,6 @@ def test_it_is_drawn_again_after_it_was_stopped_from_outside(
         screen.expect("> 2 ")
         screen.send("q")
     assert screen.exitstatus == 0
-
-
-def state_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def children_of(pid: int) -> list[int]:

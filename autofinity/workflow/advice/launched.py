@@ -94,6 +94,8 @@ def _told_meanwhile(name: str, reporter: Reporter) -> Iterator[threading.Event]:
     begin_s = time.monotonic()
 
     def tell() -> None:
+        # A signal that this thread got would not end the wait of the main one, which forwards it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         wait_s = _FIRST_S
         while not ended.wait(wait_s):
             wait_s = _AGAIN_S

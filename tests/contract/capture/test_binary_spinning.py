@@ -8,6 +8,7 @@ from captured_binary import MARKED, capture, captured, needs_qemu
 
 FLAG = r"""
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 static _Alignas(64) volatile int ready;
 static void* consumer(void* p) {
@@ -16,7 +17,9 @@ static void* consumer(void* p) {
 }
 int main(void) {
     pthread_t t; pthread_create(&t, 0, consumer, 0);
-    usleep(300000);
+    clockid_t clock; pthread_getcpuclockid(t, &clock);
+    struct timespec spun = {0, 0};  // of its time on a CPU, whenever it gets one
+    while (!spun.tv_sec && spun.tv_nsec < 200000000) { usleep(1000); clock_gettime(clock, &spun); }
     ready = 1;
     pthread_join(t, 0);
 }

@@ -6,6 +6,7 @@ from workshop import Workshop
 HANDOVER = r"""
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 static _Alignas(64) volatile TYPE ready;
 static _Alignas(64) long payload;
@@ -18,7 +19,9 @@ static void* consumer(void* late) {
 int main(int count, char** arguments) {
     const int late = count > 1;
     pthread_t t; pthread_create(&t, 0, consumer, late ? &ready : 0);
-    if (!late) usleep(100000);
+    clockid_t clock; pthread_getcpuclockid(t, &clock);
+    struct timespec spun = {late, 0};  // it spins for 20 ms, when it gets a CPU
+    while (!spun.tv_sec && spun.tv_nsec < 20000000) { usleep(1000); clock_gettime(clock, &spun); }
     payload = 42;
     __asm__ volatile("" ::: "memory");
     ready = 1;

@@ -128,15 +128,12 @@ def test_each_worker_is_bound_to_its_mask_and_the_waiting_main_thread_to_none(
     first, last = (tuple(mask) for mask in placement.masks)
     expected = sorted([first, last, tuple(sorted({*first, *last}))])
     run = MarkedRun(request(program, "60"), placement, {}, Conditions())
-    try:
-        for _ in range(200):  # on a loaded machine it takes a while until both are seen to compute
-            run.advance(50_000_000)
-            masks = masks_of(program)
-            if masks == expected:
-                break
+    try:  # on a loaded machine it takes a while until both are seen to compute
+        while not run.advance(50_000_000).ended and masks_of(program) != expected:
+            continue
+        assert masks_of(program) == expected
     finally:
         run.close()
-    assert masks == expected
 
 
 def masks_of(program: str) -> list[tuple[int, ...]]:

@@ -71,6 +71,15 @@ def test_keys_of_our_terminal_reach_the_program_from_there_and_not_twice(
         assert program.wait(20) == -signal.SIGTERM
 
 
+@pytest.mark.parametrize("number", ALL)
+def test_a_signal_that_comes_after_the_end_of_the_program_is_no_error(number: int) -> None:
+    program = sleeper()
+    with signals_are_for(program.pid):
+        program.kill()
+        program.wait()
+        os.kill(os.getpid(), number)
+
+
 def test_what_is_ignored_as_under_nohup_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

@@ -18,6 +18,7 @@ from autofinity.runtime.decisions import read_decisions
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
+from autofinity.runtime.row_queue import RowQueue
 from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -57,6 +58,27 @@ def test_a_decision_becomes_a_row_a_run_and_a_line_of_the_cache(tmp_path: Path) 
     assert run.totals == {"cycles": 9}
     (line,) = read_decisions(tmp_path / "decisions")
     assert (line.program, line.threads, line.mask, line.allowed) == (KEY, 2, "0-3", "0-15")
+
+
+def test_who_reads_of_a_phase_reads_what_led_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looks between any two rows of a turn: a program that waits to be placed does."""
+    placed = set()
+    flush = RowQueue.flush
+
+    def look(rows: RowQueue) -> None:
+        flush(rows)
+        with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
+            (run,) = database.runs()
+            known = tuple(program.hint for program in database.programs())
+        if run.phase == "placed":
+            placed.add((run.hint, run.bound, run.notes, known))
+
+    monkeypatch.setattr(RowQueue, "flush", look)
+    journal = Journal(tmp_path / "db", header())
+    journal.saw(*decided(), TURN, Outcome(1, 1, ("1 × pinned",)))
+    assert placed == {("slp", 1, "a note\nnot bound: 1 × pinned", (PACKED,))}
 
 
 def observed(path: Path, before: LiveState, after: LiveState, first: Outcome | None) -> list[str]:
