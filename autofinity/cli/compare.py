@@ -156,7 +156,7 @@ def command(
     title += f", in {length}"
     if as_json:
         mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
-        say_json({**comparison_table.as_json(cases), "mapped_by": mapped_by})
+        say_json({**comparison_table.as_json(cases, summary), "mapped_by": mapped_by})
     else:
         _print(cases, summary, title)
     if output is not None:
