@@ -40,9 +40,9 @@ typedef struct {
     char** app;  // argv of the application, NULL-terminated
 } Options;
 
-// Spread over sockets, spread over last-level caches, sockets first: capitals are true.
 // ---- hints --------------------------------------------------------------------------------------
-// Letters and name of each hint, in the documented order.
+// Letters and name of each hint, in the documented order. Spread over sockets, spread over
+// last-level caches, sockets first: capitals are true.
 #define EACH_HINT(ROW)                     \
     ROW(SLP, "spread")                     \
     ROW(SLp, "own-caches-many-sockets")    \
@@ -62,6 +62,9 @@ const char* hint_shown(const char* letters);
 
 // Whether the policy alone decides, without sharing between threads.
 bool policy_decides(const Options* options);
+
+// Prints the help of `run`, or of all its options; the exit code: 1 where it cannot be written.
+int run_help(bool all);
 
 // Parses what follows `run`. Returns -1 to go on, else the exit code (help: 0, usage error: 2).
 int parse_options(int argc, char** argv, Options* out);
