@@ -1,12 +1,14 @@
 // The launcher: `autofinity run` becomes the application, every other command becomes Python.
 //
 //   main ─► options ─► aside: a child that may die of system calls that are forbidden here
-//            │           ├─► program (which file, its key)
-//            │           ├─► policy_file (digest, version)            all of this is optional:
-//            │           ├─► decisions (is the answer known already?)  where it fails, the
-//            │           ├─► python (who runs the monitor?)            application runs
-//            │           ├─► monitor (detached; attach opens its counters; short_run)
-//            │           └─► say (one line on stderr)
+//            │           └─► prepare, which fills the plan of a run (plan.h)
+//            │                 ├─► program (which file, its key)
+//            │                 ├─► state (the database; is the answer known?)   all of this is
+//            │                 ├─► python (who runs the monitor?)               optional: where it
+//            │                 ├─► policy_file (digest, version)                fails, the
+//            │                 ├─► monitor (detached; attach opens its          application runs
+//            │                 │            counters; short_run)
+//            │                 └─► report (lines on stderr, by say)
 //            └─► execvp
 //
 // Rules of the room: no allocation that is not checked, every descriptor close-on-exec, nothing on
