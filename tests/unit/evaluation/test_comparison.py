@@ -12,6 +12,7 @@ from fake_machine import FakeMachine
 
 from autofinity.evaluation.comparison import Comparison, MechanismCase, compare, shown
 from autofinity.evaluation.comparison_summary import summarise
+from autofinity.evaluation.under_mechanism import Conditions
 from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import pick
 from autofinity.mechanisms.sharing_aware import nothing
@@ -30,17 +31,8 @@ ENTRIES = pick(["packed", "compact"])
 
 def comparison(machine: FakeMachine, seeds: int = 2) -> Comparison:
     trace = WholeTrace(nothing(2), {1: (1, 1)})
-    return Comparison(
-        machine,
-        1e9,
-        None,
-        lambda program: trace,
-        tuple(range(1, 1 + seeds)),
-        3,
-        60,
-        0.1,
-        lambda s: "x",
-    )
+    conditions = Conditions(machine, 1e9, None, lambda program: trace, 3, 60, 0.1)
+    return Comparison(conditions, tuple(range(1, 1 + seeds)), lambda s: "x")
 
 
 def programs(*names: str) -> list[ReadyProgram]:
