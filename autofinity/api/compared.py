@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autofinity.api.arguments import count_of, names_of
 from autofinity.api.machines import Machine
@@ -47,7 +47,10 @@ class Compared:
         """
         import pandas as pd
 
-        return pd.DataFrame(self._document()["cases"])
+        from autofinity.evaluation.comparison import shown
+        from autofinity.report.comparison_table import runs_json
+
+        return pd.DataFrame(runs_json(shown(self.inside)))
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -59,7 +62,11 @@ class Compared:
         """
         import pandas as pd
 
-        return pd.DataFrame.from_dict(self._document()["summary"], orient="index")
+        from autofinity.evaluation.comparison import shown
+        from autofinity.evaluation.comparison_summary import summarise
+        from autofinity.report.comparison_table import summary_json
+
+        return pd.DataFrame.from_dict(summary_json(summarise(shown(self.inside))), orient="index")
 
     @property
     def as_simulated(self) -> Compared:
@@ -73,13 +80,10 @@ class Compared:
         """
         import pandas as pd
 
+        from autofinity.report.comparison_table import failed_json
+
         columns = ["program", "mechanism", "seed", "reason"]
-        return pd.DataFrame(self._document()["failed"], columns=columns)
-
-    def _document(self) -> dict[str, Any]:
-        from autofinity.report.comparison_table import as_json
-
-        return as_json(self.inside)
+        return pd.DataFrame(failed_json(self.inside), columns=columns)
 
     def __repr__(self) -> str:
         names = dict.fromkeys(case.mechanism for case in self.inside)

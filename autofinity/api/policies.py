@@ -280,36 +280,10 @@ class Policy:
         return policy_text(self.inside)
 
     def _repr_html_(self) -> str:
-        from autofinity.api.html import lines_html, table_html
-        from autofinity.policy.readable import (
-            condition_text,
-            number,
-            ratio_text,
-            second_text,
-            trial_text,
-        )
-        from autofinity.policy.sentences import sentence
+        from autofinity.api.html import lines_html
+        from autofinity.api.policy_html import policy_html
 
-        policy = self.inside
-        rows = [
-            (
-                str(index + 1),
-                " and ".join(map(condition_text, rule.conditions)) or "always",
-                sentence(rule) or "",
-                rule.hint.shown,
-                f"{number(rule.covered)}, {number(rule.wrong)}",
-            )
-            for index, rule in enumerate(policy.rules)
-        ]
-        rows.append(("else", "", "", policy.default.shown, ""))
-        said = lines_html(map(ratio_text, policy.ratios)) if policy.ratios else ""
-        said += table_html(("", "if", "in words", "hint", "weight, of it wrong"), rows)
-        if policy.second is not None:
-            again = Policy(policy.second.policy)._repr_html_()
-            said += lines_html([f"{second_text(policy.second)}:"]) + again
-        if policy.trial is not None:
-            said += lines_html([trial_text(policy.trial)])
-        return said + (lines_html(self.notes) if self.notes else "")
+        return policy_html(self.inside) + (lines_html(self.notes) if self.notes else "")
 
 
 def _check_order(second: object, trial: object) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, TypedDict, Unpack
 
 import click
 from click.core import ParameterSource
@@ -16,7 +17,7 @@ from autofinity.cli.advise_curve import (
     curve_of_launched,
     report_curve,
 )
-from autofinity.cli.advise_policy import asked_on, policy_on
+from autofinity.cli.advise_policy import asked_here, asked_on, choice_here, policy_on
 from autofinity.cli.advise_report import tell_advice
 from autofinity.cli.detect_live import TraceOrProgram, live_program, refuse_machine
 from autofinity.cli.last_output import complain_unwritten
@@ -33,12 +34,33 @@ from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from autofinity.model.sharing import SharingMatrix
-    from autofinity.sim.machine import SimMachine
     from autofinity.workflow.advice.launched import Launched
     from autofinity.workflow.advice.seen import Seen
+
+type Beside = Callable[[Seen], Seen]
+"""Adds what is asked for beside the advice: ranks, and nodes near a device."""
+
+
+class _Options(TypedDict):
+    """Options of advice, with or without a curve."""
+
+    trace: Path | None
+    pid: int | None
+    measured: Path | None
+    machine: str
+    latencies: str | None
+    policy: str | None
+    threads: int | None
+    near: str | None
+    ranks: int | None
+    counts: tuple[int, ...] | None
+    programs: tuple[str, ...]
+    suite_path: Path | None
+    size: str
+    work: Path | None
+    repeats: int
+    html: Path | None
+    as_json: bool
 
 
 @click.command(
@@ -109,26 +131,7 @@ if TYPE_CHECKING:
 @html_option
 @json_option
 @click.pass_context
-def command(
-    ctx: click.Context,
-    trace: Path | None,
-    pid: int | None,
-    measured: Path | None,
-    machine: str,
-    latencies: str | None,
-    policy: str | None,
-    threads: int | None,
-    near: str | None,
-    ranks: int | None,
-    counts: tuple[int, ...] | None,
-    programs: tuple[str, ...],
-    suite_path: Path | None,
-    size: str,
-    work: Path | None,
-    repeats: int,
-    html: Path | None,
-    as_json: bool,
-) -> None:
+def command(ctx: click.Context, **options: Unpack[_Options]) -> None:
     """Watch a program as `run` does and recommend placement; nothing is bound or moved.
 
     PROGRAM is started here, and keeps its streams and exit code; --pid names a running program;
@@ -137,90 +140,75 @@ def command(
     its evidence.
     """
     program = live_program(ctx)
+    trace, pid, measured = options["trace"], options["pid"], options["measured"]
+    counts, near, ranks = options["counts"], options["near"], options["ranks"]
     if program or pid is not None:
         refuse_machine(ctx)
-    if counts is None and (programs or repeats != 1):
+    if counts is None and (options["programs"] or options["repeats"] != 1):
         raise UsageError("--program and --repeats are for --curve; expected it, too")
     if ranks is not None and near is not None:
         raise UsageError("--ranks spreads ranks over all nodes; expected it without --near")
     if counts is not None:
-        if near is not None:
-            raise UsageError("--near is for advice on placement; expected it without --curve")
-        if ranks is not None:
-            raise UsageError(
-                "--curve says how many threads one process is worth; expected no --ranks"
-            )
-        from autofinity.workflow.advice.curve_simulated import curve_of_program, curve_of_trace
-        from autofinity.workflow.backends import simulated_spec
-        from autofinity.workflow.wanted import wanted_on
-
-        check_curve_of(trace, program, programs, others=(pid, measured))
-        if threads is not None and trace is None:
-            raise UsageError("--threads says what --curve varies; expected one of them")
-        if repeats != 1 and not program:
-            raise UsageError("--repeats is for `--curve COUNTS -- PROGRAM [ARGS]...`")
-        if program:
-            curve_of_launched(program, counts, policy, repeats, html, as_json=as_json)
-        spec = simulated_spec(machine, latencies, reporter=Terminal())
-        chosen = policy_on(machine, policy)
-        if trace is not None:
-            curve = curve_of_trace(
-                spec, trace, chosen, counts, threads=threads, reporter=Terminal()
-            )
-        else:
-            wanted = wanted_on(
-                machine, programs=programs, sizes=(size,), suite=suite_path, work=work
-            )
-            curve = curve_of_program(spec, wanted, chosen, counts, Terminal())
-        report_curve(curve, html, as_json=as_json)
+        _curve(counts, program, options)
         return
     if sum(given is not None for given in (trace, pid, measured, program)) != 1 or program == ():
         raise UsageError(
             "expected one of: the folder of a trace, --pid PID, --from FILE, `-- PROGRAM [ARGS]...`"
             + ("; `autofinity hints --ranks` needs no program" if ranks is not None else "")
         )
-    if measured is not None and latencies is not None:
+    if measured is not None and options["latencies"] is not None:
         raise UsageError("--latencies is for a TRACE; expected --from without it")
     default = ctx.get_parameter_source("machine") is ParameterSource.DEFAULT
-    here = "host" if trace is None and (default or measured is None) else machine
-    beside = _beside(here, near, ranks)
+    here = trace is None and (default or measured is None)
+    machine = "host" if here else options["machine"]
+    beside = _beside(machine, near, ranks)
     if measured is not None:
-        tell_advice(beside(_of_file(measured, here, policy, threads)), html, as_json=as_json)
-        return
+        _of_file(measured, machine, beside, options)
+    elif trace is not None:
+        _of_trace(trace, machine, beside, options)
+    elif pid is not None:
+        _of_process(pid, beside, options)
+    elif program is not None:
+        _of_launched(program, beside, options)
+
+
+def _curve(counts: tuple[int, ...], program: tuple[str, ...] | None, options: _Options) -> None:
+    """How many threads pay. Exits as the program did, where one ran here."""
+    from autofinity.workflow.advice.curve_simulated import curve_of_program, curve_of_trace
+    from autofinity.workflow.backends import simulated_spec
+    from autofinity.workflow.wanted import wanted_on
+
+    trace, threads, machine = options["trace"], options["threads"], options["machine"]
+    policy, html, as_json = options["policy"], options["html"], options["as_json"]
+    if options["near"] is not None:
+        raise UsageError("--near is for advice on placement; expected it without --curve")
+    if options["ranks"] is not None:
+        raise UsageError("--curve says how many threads one process is worth; expected no --ranks")
+    others = (options["pid"], options["measured"])
+    check_curve_of(trace, program, options["programs"], others)
+    if threads is not None and trace is None:
+        raise UsageError("--threads says what --curve varies; expected one of them")
+    if options["repeats"] != 1 and not program:
+        raise UsageError("--repeats is for `--curve COUNTS -- PROGRAM [ARGS]...`")
+    if program:
+        curve_of_launched(program, counts, policy, options["repeats"], html, as_json=as_json)
+    spec = simulated_spec(machine, options["latencies"], reporter=Terminal())
+    chosen = policy_on(machine, policy)
     if trace is not None:
-        from autofinity.workflow.backends import simulated
-
-        simulator = simulated(machine, latencies, reporter=Terminal())
-        seen = beside(_simulated(simulator, trace, machine, policy, threads))
-        whole = _whole_sharing(simulator, trace, seen.threads) if html is not None else None
-        tell_advice(seen, html, whole, as_json=as_json)
-        return
-    from autofinity.runtime.policies import chosen_policy, read_policy
-
-    choice = chosen_policy(policy)
-    if choice is not None:
-        read_policy(choice.path)
-    if pid is not None:
-        from autofinity.workflow.advice.here import seen_here
-
-        tell_advice(beside(seen_here(pid, choice, threads or 0)), html, as_json=as_json)
-        return
-    assert program is not None
-    from autofinity.workflow.advice.launched import seen_launched
-
-    done = seen_launched(
-        program, choice, threads=threads or 0, to_stderr=as_json, reporter=Terminal()
-    )
-    if done.seen is not None:
-        done = replace(done, seen=beside(done.seen))
-    try:
-        _tell_of_launched(program[0], done, html, as_json=as_json)
-    except OSError as error:
-        complain_unwritten("the advice", error)
-    sys.exit(done.exit_code)
+        curve = curve_of_trace(spec, trace, chosen, counts, threads=threads, reporter=Terminal())
+    else:
+        wanted = wanted_on(
+            machine,
+            programs=options["programs"],
+            sizes=(options["size"],),
+            suite=options["suite_path"],
+            work=options["work"],
+        )
+        curve = curve_of_program(spec, wanted, chosen, counts, Terminal())
+    report_curve(curve, html, as_json=as_json)
 
 
-def _beside(machine: str, device: str | None, ranks: int | None) -> Callable[[Seen], Seen]:
+def _beside(machine: str, device: str | None, ranks: int | None) -> Beside:
     """Adds the ranks, and the nodes of --near, which are looked up before anything starts.
 
     Raises `UsageError` for an unknown device.
@@ -233,6 +221,56 @@ def _beside(machine: str, device: str | None, ranks: int | None) -> Callable[[Se
     return lambda seen: replace(seen, near=nodes, device=device, ranks=ranks or 0)
 
 
+def _of_file(path: Path, machine: str, beside: Beside, options: _Options) -> None:
+    from autofinity.workflow.advice.from_file import HERE, place_named, seen_in_file
+
+    place, wish = place_named(machine), options["policy"]
+    policy, asked = asked_here(wish) if machine == HERE else asked_on(machine, wish)
+    seen = seen_in_file(path, place, policy, asked, options["threads"])
+    tell_advice(beside(seen), options["html"], as_json=options["as_json"])
+
+
+def _of_trace(trace: Path, machine: str, beside: Beside, options: _Options) -> None:
+    from autofinity.workflow.advice.simulated import seen_simulated
+    from autofinity.workflow.backends import simulated
+    from autofinity.workflow.detect import WHOLE_TRACE, detect
+
+    simulator = simulated(machine, options["latencies"], reporter=Terminal())
+    policy, asked = asked_on(machine, options["policy"])
+    seen = beside(seen_simulated(simulator, trace, policy, asked, options["threads"]))
+    whole = None
+    if options["html"] is not None:
+        whole = detect(simulator, trace, WHOLE_TRACE, threads=seen.threads).whole.sharing
+    tell_advice(seen, options["html"], whole, as_json=options["as_json"])
+
+
+def _of_process(pid: int, beside: Beside, options: _Options) -> None:
+    from autofinity.workflow.advice.here import seen_here
+
+    seen = seen_here(pid, choice_here(options["policy"]), options["threads"] or 0)
+    tell_advice(beside(seen), options["html"], as_json=options["as_json"])
+
+
+def _of_launched(program: Sequence[str], beside: Beside, options: _Options) -> NoReturn:
+    from autofinity.workflow.advice.launched import seen_launched
+
+    as_json = options["as_json"]
+    done = seen_launched(
+        program,
+        choice_here(options["policy"]),
+        threads=options["threads"] or 0,
+        to_stderr=as_json,
+        reporter=Terminal(),
+    )
+    if done.seen is not None:
+        done = replace(done, seen=beside(done.seen))
+    try:
+        _tell_of_launched(program[0], done, options["html"], as_json=as_json)
+    except OSError as error:
+        complain_unwritten("the advice", error)
+    sys.exit(done.exit_code)
+
+
 def _tell_of_launched(program: str, done: Launched, html: Path | None, *, as_json: bool) -> None:
     if done.trouble:
         nothing = "no advice" if html is None else "no advice, so no page is written"
@@ -242,32 +280,3 @@ def _tell_of_launched(program: str, done: Launched, html: Path | None, *, as_jso
     elif as_json:
         said = {"program": program, "exit_code": done.exit_code, "no_advice": done.trouble}
         say_json(said, indent=2)
-
-
-def _simulated(
-    simulator: SimMachine, trace: Path, machine: str, policy: str | None, threads: int | None
-) -> Seen:
-    from autofinity.workflow.advice.simulated import seen_simulated
-
-    chosen = policy_on(machine, policy)
-    return seen_simulated(simulator, trace, chosen, asked_on(machine, policy), threads)
-
-
-def _whole_sharing(simulator: SimMachine, trace: Path, threads: int) -> SharingMatrix:
-    from autofinity.workflow.detect import WHOLE_TRACE, detect
-
-    return detect(simulator, trace, WHOLE_TRACE, threads=threads).whole.sharing
-
-
-def _of_file(path: Path, machine: str, wish: str | None, threads: int | None) -> Seen:
-    from autofinity.workflow.advice.from_file import HERE, place_named, seen_in_file
-
-    place = place_named(machine)
-    if machine == HERE:
-        from autofinity.runtime.policies import chosen_policy, read_policy
-
-        choice = chosen_policy(wish)
-        chosen = read_policy(choice.path)[0] if choice is not None else None
-        asked = f"{choice.path}, {choice.origin}" if choice is not None else ""
-        return seen_in_file(path, place, chosen, asked, threads)
-    return seen_in_file(path, place, policy_on(machine, wish), asked_on(machine, wish), threads)

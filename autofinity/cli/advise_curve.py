@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from autofinity.cli.advise_page import keep_curve
+from autofinity.cli.advise_policy import choice_here
 from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import complain, page, say, say_json, say_wrapped
@@ -73,12 +74,9 @@ def curve_of_launched(
     as_json: bool,
 ) -> NoReturn:
     """Run a program here at each count, report, and exit as it did."""
-    from autofinity.runtime.policies import chosen_policy, read_policy
     from autofinity.workflow.advice.curve_here import curve_here
 
-    choice = chosen_policy(policy)
-    if choice is not None:
-        read_policy(choice.path)
+    choice_here(policy)
     done = curve_here(
         program, counts, policy=policy, repeats=repeats, to_stderr=as_json, reporter=Terminal()
     )

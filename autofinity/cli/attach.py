@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -20,7 +20,7 @@ from autofinity.mechanisms.registry import BY_POLICY, LIVE
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.ports import Interval, Outcome
-from autofinity.runtime.attaching import Wishes, request_for
+from autofinity.runtime.attaching import request_for
 from autofinity.runtime.claims import live_runs
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
@@ -142,22 +142,24 @@ def command(
     if fallback is not None and mechanism != BY_POLICY:
         raise UsageError("--fallback needs a policy; expected --fallback without --mechanism")
     chosen = None if hint is not None else chosen_policy(policy)
-    wishes = Wishes(
-        threads=threads or 0,
-        bind=bind,
-        sample_s=sample_s,
-        every_s=every_s or 0.0,
-        policy=chosen.path if chosen is not None else None,
-        policy_origin=chosen.origin if chosen is not None else "",
-        mechanism=mechanism,
-        hint=hint,
-        fallback=fallback_of(fallback) if hint is None and mechanism == BY_POLICY else None,
-        migrate_pages=migrate_pages,
-        arm=arm,
-        site=site,
-    )
+    if hint is None and mechanism == BY_POLICY:
+        fallback = fallback_of(fallback)
     with BehaviourDB.open(path) as database:
-        request = request_for(pid, wishes, database)
+        request = replace(
+            request_for(pid, database),
+            threads=threads or 0,
+            bind=bind,
+            sample_s=sample_s,
+            every_s=every_s or 0.0,
+            policy=chosen.path if chosen is not None else None,
+            policy_origin=chosen.origin if chosen is not None else "",
+            mechanism=mechanism,
+            hint=hint,
+            fallback=fallback,
+            migrate_pages=migrate_pages,
+            arm=arm,
+            site=site,
+        )
     teller = _Teller(quiet)
     teller.say(f"watching {request.program} (pid {pid}); Ctrl-C leaves it running")
     if hint is None and mechanism == BY_POLICY:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from autofinity.evaluation.comparison import MechanismCase
     from autofinity.evaluation.comparison_summary import MechanismSummary
     from autofinity.mechanisms.registry import Entry
+    from autofinity.workflow.compare import Asked
 
 
 @click.command(
@@ -118,10 +119,7 @@ def command(
     repetitions (in --json: `simulated`). They are ratios to the operating system's scheduler with
     first-touch pages, as geometric means over programs with 95 % intervals.
     """
-    from autofinity.evaluation.comparison import minutes, shown
-    from autofinity.evaluation.comparison_summary import summarise
     from autofinity.mechanisms.registry import pick
-    from autofinity.report import comparison_table
     from autofinity.workflow.compare import Asked, compared
     from autofinity.workflow.wanted import wanted_on
 
@@ -142,21 +140,38 @@ def command(
     asked = Asked(wanted, seeds, repeats, paper_seconds, faults_per_page, policy)
     keeps_results()
     cases = compared(asked, entries, Terminal(quiet=as_json))
+    _tell(asked, entries, cases, output, html, as_json=as_json)
+
+
+def _tell(
+    asked: Asked,
+    entries: Sequence[Entry],
+    cases: Sequence[MechanismCase],
+    output: Path | None,
+    html: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the comparison; as a chart and as a page, too."""
+    from autofinity.evaluation.comparison import minutes, shown
+    from autofinity.evaluation.comparison_summary import summarise
+    from autofinity.report import comparison_table
+
     read = shown(cases)
     summary = summarise(read)
+    machine = asked.wanted.machine
     if not summary:
         raise SimulationError(
             f"no mechanism completed on {machine}: "
             + "; ".join(sorted({case.reason for case in cases if case.run is None}))
         )
     count = len({case.program for case in cases})
-    programs_run = f"{count} program{'s' * (count != 1)}"
-    title = f"{machine}, {threads} threads, {programs_run}: ratios to os"
-    length = f"runs of {paper_seconds:g} s" if minutes(cases) else "the simulated runs"
-    title += f", in {length}"
+    programs = f"{count} program{'s' * (count != 1)}"
+    length = f"runs of {asked.paper_s:g} s" if minutes(cases) else "the simulated runs"
+    title = f"{machine}, {asked.threads} threads, {programs}: ratios to os, in {length}"
     if as_json:
         mapped_by = {entry.name: entry.mapped_by for entry in entries if entry.mapped_by}
-        say_json({**comparison_table.as_json(cases), "mapped_by": mapped_by})
+        say_json({**comparison_table.as_json(cases, summary), "mapped_by": mapped_by})
     else:
         _print(cases, summary, title)
     if output is not None:
@@ -167,10 +182,9 @@ def command(
     if html is not None:
         from autofinity.report.comparison_page import comparison_sections
 
-        lead = f"{threads} threads, {programs_run}; seeds: {seeds}, repeats: {repeats}."
-        lead += f" Figures are of {length}."
-        sections = comparison_sections(read, summary)
-        keep_page(html, f"Mechanisms on {machine}", lead, sections)
+        lead = f"{asked.threads} threads, {programs}; seeds: {asked.seeds}, repeats: "
+        lead += f"{asked.repeats}. Figures are of {length}."
+        keep_page(html, f"Mechanisms on {machine}", lead, comparison_sections(read, summary))
 
 
 def _print(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import fill
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,6 +17,11 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from autofinity.papers.figure import Figure
+    from autofinity.papers.mechanism_figure import MechanismFigure
+    from autofinity.papers.observed import Observed
 
 NOTE_COLUMNS = 80
 
@@ -43,6 +49,24 @@ class _Name(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
 
 _OF_SOME_PROGRAMS = ("1",)
 """Figures of observations that --program chooses programs of."""
+
+
+class _Options(TypedDict):
+    """Options of a figure; None and empty: as the figure has it."""
+
+    machine: str | None
+    observations: Path | None
+    threads: int | None
+    programs: tuple[str, ...]
+    folds: int
+    size: str | None
+    seeds: int
+    repeats: int | None
+    paper_seconds: float
+    jobs: int | None
+    work: Path | None
+    output: Path | None
+    as_json: bool
 
 
 @click.command(
@@ -95,22 +119,7 @@ _OF_SOME_PROGRAMS = ("1",)
 @comparing_options(repeats=None, shown="30, or as the figure needs")
 @picture_option
 @json_option
-def command(
-    name: str,
-    machine: str | None,
-    observations: Path | None,
-    threads: int | None,
-    programs: tuple[str, ...],
-    folds: int,
-    size: str | None,
-    seeds: int,
-    repeats: int | None,
-    paper_seconds: float,
-    jobs: int | None,
-    work: Path | None,
-    output: Path | None,
-    as_json: bool,
-) -> None:
+def command(name: str, **options: Unpack[_Options]) -> None:
     """Draw a figure of a paper from our data, here or into a file.
 
     Figures of Moore & Childers (CC 2013): 1: all affinities of a program. 2a: the number of
@@ -122,60 +131,73 @@ def command(
     (TPDS 2016), sammu-N (Euro-Par 2016) and tlb-N (CCPE 2014) for figure N, -tN for table N. These
     run as `compare` does, and resume after an interruption (docs/mechanisms.md lists them).
     """
-    from autofinity.papers.observed import THREADS, Observed
     from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
+
+    if name in OF_OBSERVATIONS:
+        _draw_observed(OF_OBSERVATIONS[name], options)
+    else:
+        _draw_mechanisms(OF_MECHANISMS[name], options)
+
+
+def _draw_observed(figure: Figure[Observed, Any], options: _Options) -> None:
+    from autofinity.papers.observed import THREADS, Observed
     from autofinity.workflow.backends import machine_topology
-    from autofinity.workflow.compare import Asked
     from autofinity.workflow.observations import observations_of
+
+    if options["as_json"]:
+        raise UsageError(
+            f"--json: figure {figure.name} has no JSON form; expected a figure of mechanisms"
+        )
+    if options["programs"] and figure.name not in _OF_SOME_PROGRAMS:
+        raise UsageError(f"--program: figure {figure.name} is of all programs; expected none")
+    machine = options["machine"] or figure.paper.machine
+    observed = Observed(
+        machine=machine,
+        topology=lambda: machine_topology(machine),
+        rows=lambda count: observations_of(machine, count, options["observations"]),
+        threads=options["threads"] or THREADS,
+        programs=options["programs"],
+        folds=options["folds"],
+        reporter=Terminal(),
+    )
+    output = options["output"]
+    show(figure.drawn(observed), output)
+    if figure.note:
+        say(fill(figure.note, NOTE_COLUMNS), err=output is not None)
+
+
+def _draw_mechanisms(figure: MechanismFigure[Any], options: _Options) -> None:
+    from autofinity.workflow.compare import Asked
     from autofinity.workflow.paper_runs import PaperRuns, with_own_input
     from autofinity.workflow.wanted import wanted_on
 
-    terminal = Terminal(quiet=as_json)
-    if name in OF_OBSERVATIONS:
-        if as_json:
-            raise UsageError(
-                f"--json: figure {name} has no JSON form; expected a figure of mechanisms"
-            )
-        if programs and name not in _OF_SOME_PROGRAMS:
-            raise UsageError(f"--program: figure {name} is of all programs; expected none")
-        figure = OF_OBSERVATIONS[name]
-        on = machine or figure.paper.machine
-        observed = Observed(
-            machine=on,
-            topology=lambda: machine_topology(on),
-            rows=lambda count: observations_of(on, count, observations),
-            threads=threads or THREADS,
-            programs=programs,
-            folds=folds,
-            reporter=terminal,
-        )
-        show(figure.drawn(observed), output)
-        if figure.note:
-            say(fill(figure.note, NOTE_COLUMNS), err=output is not None)
-        return
-    of_mechanisms = OF_MECHANISMS[name]
-    if of_mechanisms.own_input and (programs or size):
+    programs, size = options["programs"], options["size"]
+    if figure.own_input and (programs or size):
         raise UsageError(
-            f"--program, --size: figure {name} is of {', '.join(of_mechanisms.programs)} with a "
-            f"fixed input, {of_mechanisms.own_input}; expected neither"
+            f"--program, --size: figure {figure.name} is of {', '.join(figure.programs)} with a "
+            f"fixed input, {figure.own_input}; expected neither"
         )
     wanted = wanted_on(
-        machine or of_mechanisms.default_machine,
-        programs=programs or of_mechanisms.programs,
-        sizes=(size or of_mechanisms.size,),
-        threads=(threads or of_mechanisms.default_threads,),
-        jobs=jobs,
-        work=work,
+        options["machine"] or figure.default_machine,
+        programs=programs or figure.programs,
+        sizes=(size or figure.size,),
+        threads=(options["threads"] or figure.default_threads,),
+        jobs=options["jobs"],
+        work=options["work"],
     )
-    inputs = of_mechanisms.own_input or size or of_mechanisms.size
-    wanted = with_own_input(of_mechanisms, wanted)
-    asked = Asked(wanted, seeds, repeats or of_mechanisms.repeats, paper_seconds)
+    asked = Asked(
+        with_own_input(figure, wanted),
+        options["seeds"],
+        options["repeats"] or figure.repeats,
+        options["paper_seconds"],
+    )
+    inputs = figure.own_input or size or figure.size
     keeps_results()
-    drawn = of_mechanisms.drawn(PaperRuns(asked, inputs, terminal))
-    if as_json:
-        about = {"figure": name, "source": of_mechanisms.source}
-        say_json({**about, **document(drawn)})
+    drawn = figure.drawn(PaperRuns(asked, inputs, Terminal(quiet=options["as_json"])))
+    output = options["output"]
+    if options["as_json"]:
+        say_json({"figure": figure.name, "source": figure.source, **document(drawn)})
         if output is None:
             return
     show(drawn, output)
-    say(f"{of_mechanisms.source}; docs/mechanisms.md explains differences", err=output is not None)
+    say(f"{figure.source}; docs/mechanisms.md explains differences", err=output is not None)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from autofinity.affinity.launchers.table import LAUNCHERS, WORDS
@@ -19,12 +22,18 @@ from autofinity.cli.options.placing import (
     topology_option,
 )
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import complain, say, say_json
+from autofinity.cli.printer import say, say_json
 from autofinity.cli.ranks import tell_ranks
+from autofinity.cli.siblings import tell_of_siblings
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
+
+if TYPE_CHECKING:
+    from autofinity.model.affinity import Affinity
+    from autofinity.model.placement import CoreSet
+    from autofinity.model.topology import OsIndex, Topology
 
 
 @click.command(
@@ -88,27 +97,17 @@ def command(
     the hint places the threads of each rank in its share.
     """
     from autofinity.affinity.hints import all_hints
-    from autofinity.affinity.siblings import siblings_note
-    from autofinity.workflow.launcher_texts import text_of
 
     if tool == "list":
         _tell_launchers(as_json=as_json)
         return
-    if tool is not None and hint is None:
-        raise UsageError("--as needs one hint; choose it with --hint")
-    if ranks is not None and (hint is None or threads is None):
-        raise UsageError("--ranks needs --hint and --threads, the threads of each rank")
-    if ranks is not None and near is not None:
-        raise UsageError("--ranks spreads ranks over all nodes; expected it without --near")
-    if rank is not None and rank >= (ranks or 0):
-        raise UsageError(f"there is no rank {rank}; expected --ranks above it")
-    wanted = HINTS if hint is None else (hint,)
+    _refuse_misfits(hint, threads, tool, ranks, rank, near)
     if given_options(("machine",)):
         machine_topology(machine)  # an unknown name is refused without --threads, too
     if threads is None:
         if tool is not None or available is not None or near is not None:
             raise UsageError("core sets need a thread count; give it with --threads")
-        tell_meanings(wanted, as_json=as_json)
+        tell_meanings(HINTS if hint is None else (hint,), as_json=as_json)
         return
     topology = machine_topology(machine)
     tell_unknown(topology)
@@ -118,49 +117,78 @@ def command(
         tell_ranks(topology, ranks, threads, hint, usable, tool, rank, as_json=as_json)
         return
     nodes = near_nodes(topology, machine, near)
-    found = all_hints(topology, threads, usable, nodes)
-    matches = [match for each, match in zip(HINTS, found, strict=True) if each in wanted]
+    matches = dict(zip(HINTS, all_hints(topology, threads, usable, nodes), strict=True))
     if hint is not None:
-        here = topology if usable is None else topology.restricted(usable)
-        note = siblings_note(here, hint, matches[0].cpus)
-        if note:
-            complain(note)
-    if tool is not None:
-        line = text_of(tool, matches[0].cpus, topology)
-        if as_json:
-            say_json({"tool": tool, "line": line})
-        else:
-            say(line)
-        return
+        matches = {hint: matches[hint]}
+        tell_of_siblings(topology, hint, matches[hint].cpus, usable)
+        if tool is not None:
+            _tell_text(tool, matches[hint].cpus, topology, as_json=as_json)
+            return
     if as_json:
-        document = {
-            "machine": machine,
-            "threads": threads,
-            "hints": [
-                {
-                    **wishes(each),
-                    "cpus": list(match.cpus),
-                    "occupancy": [list(counts) for counts in match.affinity.occupancy],
-                }
-                for each, match in zip(wanted, matches, strict=True)
-            ],
-        }
-        say_json(document)
-        return
+        say_json(_document(machine, threads, matches))
+    else:
+        _print(f"{threads} threads on {machine}", matches)
 
+
+def _refuse_misfits(
+    hint: Hint | None,
+    threads: int | None,
+    tool: str | None,
+    ranks: int | None,
+    rank: int | None,
+    near: str | None,
+) -> None:
+    """Raise `UsageError` for options that do not go together."""
+    if tool is not None and hint is None:
+        raise UsageError("--as needs one hint; choose it with --hint")
+    if ranks is not None and (hint is None or threads is None):
+        raise UsageError("--ranks needs --hint and --threads, the threads of each rank")
+    if ranks is not None and near is not None:
+        raise UsageError("--ranks spreads ranks over all nodes; expected it without --near")
+    if rank is not None and rank >= (ranks or 0):
+        raise UsageError(f"there is no rank {rank}; expected --ranks above it")
+
+
+def _tell_text(tool: str, cpus: Sequence[OsIndex], topology: Topology, *, as_json: bool) -> None:
+    """Print the CPUs in the words of another launcher."""
+    from autofinity.workflow.launcher_texts import text_of
+
+    line = text_of(tool, cpus, topology)
+    if as_json:
+        say_json({"tool": tool, "line": line})
+    else:
+        say(line)
+
+
+def _document(machine: str, threads: int, matches: Mapping[Hint, CoreSet]) -> dict[str, object]:
+    return {
+        "machine": machine,
+        "threads": threads,
+        "hints": [
+            {
+                **wishes(hint),
+                "cpus": list(match.cpus),
+                "occupancy": [list(counts) for counts in match.affinity.occupancy],
+            }
+            for hint, match in matches.items()
+        ],
+    }
+
+
+def _print(title: str, matches: Mapping[Hint, CoreSet]) -> None:
     from rich.table import Table
 
-    table = Table(title=f"{threads} threads on {machine}", title_justify="left")
+    table = Table(title=title, title_justify="left")
     for heading in ("hint", "affinity", "CPUs", "same as"):
         table.add_column(heading, overflow="fold")
-    first: dict[object, Hint] = {}
-    for each, match in zip(wanted, matches, strict=True):
-        same = first.setdefault(match.affinity, each)
+    first: dict[Affinity, Hint] = {}
+    for hint, match in matches.items():
+        same = first.setdefault(match.affinity, hint)
         table.add_row(
-            each.shown,
+            hint.shown,
             str(match.affinity),
             format_cpu_list(match.cpus),
-            "" if same == each else str(same),
+            "" if same == hint else str(same),
         )
     print_table(table)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autofinity.affinity.ranks import Rank, place_ranks
-from autofinity.affinity.siblings import siblings_note
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import complain, say, say_json
+from autofinity.cli.printer import say, say_json
+from autofinity.cli.siblings import tell_of_siblings
 from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
@@ -31,10 +31,8 @@ def tell_ranks(
     cannot express the places.
     """
     places = place_ranks(topology, ranks, threads, hint, available)
-    here = topology if available is None else topology.restricted(available)
-    note = siblings_note(here, hint, [cpu for place in places for cpu in place.cores.cpus])
-    if note:
-        complain(note)
+    cpus = [cpu for place in places for cpu in place.cores.cpus]
+    tell_of_siblings(topology, hint, cpus, available)
     numbers = range(ranks) if only is None else (only,)
     if tool is not None:
         texts = _texts(tool, places, topology, only)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import click
 
@@ -18,20 +18,39 @@ from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.period import microseconds
 from autofinity.cli.options.placing import simulated_option
-from autofinity.cli.printer import complain
 from autofinity.cli.program_given import refuse_program
 from autofinity.cli.progress import Terminal
+from autofinity.cli.siblings import tell_of_siblings
 from autofinity.cli.simulate_one import show, show_placed
 from autofinity.cli.simulate_several import durations_ns, show_each
 from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from autofinity.model.topology import OsIndex
     from autofinity.sim.spec import MachineSpec
     from autofinity.workflow.simulate import Seats
 
-_PAGES = "first_touch"
+_PAGES: Literal["first_touch"] = "first_touch"
+
+
+class _Options(TypedDict):
+    """Options of a replay, whatever its programs."""
+
+    threads: int | None
+    hint: Hint | None
+    affinity: str | None
+    cpus: str | None
+    policy: str | None
+    seed: int
+    pages: Literal["first_touch", "interleave"]
+    placement: str
+    start: str | None
+    after: bool
+    restart: bool
+    period_us: float
+    error: float
+    every: bool
+    as_json: bool
 
 
 @click.command(
@@ -101,21 +120,7 @@ def command(
     machine: str,
     latencies: str | None,
     page_size: str | None,
-    threads: int | None,
-    hint: Hint | None,
-    affinity: str | None,
-    cpus: str | None,
-    policy: str | None,
-    seed: int,
-    pages: str,
-    placement: str,
-    start: str | None,
-    after: bool,
-    restart: bool,
-    period_us: float,
-    error: float,
-    every: bool,
-    as_json: bool,
+    **options: Unpack[_Options],
 ) -> None:
     """Replay TRACE (a folder that `autofinity capture` made) on a simulated machine.
 
@@ -123,85 +128,101 @@ def command(
     side, each in its own address space.
     """
     from autofinity.sim.replay_cost import replay_cost
-    from autofinity.sim.sampled import Precision
     from autofinity.workflow.backends import simulated_spec
-    from autofinity.workflow.policies import named_policy
-    from autofinity.workflow.simulate import (
-        Several,
-        simulate_policy,
-        simulate_several,
-        simulate_trace,
-    )
 
     spec = simulated_spec(machine, latencies, page_size, reporter=Terminal())
-    trace = traces[0]
-    for one in traces:
-        refuse_program(one, "a trace", "autofinity capture -o FOLDER -- {}")
-        cost = replay_cost(one)
+    for trace in traces:
+        refuse_program(trace, "a trace", "autofinity capture -o FOLDER -- {}")
+        cost = replay_cost(trace)
         if cost is not None and cost.is_large:
-            Terminal().notice(f"a replay of {one} takes about {cost}")
-    if policy is not None:
-        if len(traces) > 1 or placement == "os" or hint or affinity or cpus or pages != _PAGES:
-            raise UsageError(
-                "--policy places one program; expected it without --hint, --affinity, --cpus, "
-                "--pages and --placement os"
-            )
-        in_run = simulate_policy(
-            spec,
-            trace,
-            named_policy(policy),
-            threads=threads,
-            period_us=period_us,
-            seed=seed,
+            Terminal().notice(f"a replay of {trace} takes about {cost}")
+    if options["policy"] is not None:
+        _placed_by_policy(spec, traces, options["policy"], options)
+    elif len(traces) > 1 or options["placement"] == "os":
+        _several(spec, traces, options)
+    else:
+        _one(spec, traces[0], options)
+
+
+def _placed_by_policy(
+    spec: MachineSpec, traces: Sequence[Path], policy: str, options: _Options
+) -> None:
+    from autofinity.workflow.policies import named_policy
+    from autofinity.workflow.simulate import simulate_policy
+
+    placed_otherwise = options["hint"] or options["affinity"] or options["cpus"]
+    if (
+        len(traces) > 1
+        or options["placement"] == "os"
+        or placed_otherwise
+        or options["pages"] != _PAGES
+    ):
+        raise UsageError(
+            "--policy places one program; expected it without --hint, --affinity, --cpus, "
+            "--pages and --placement os"
         )
-        show_placed(trace, spec, in_run, as_json)
-        return
-    if len(traces) > 1 or placement == "os":
-        if pages != _PAGES or affinity or (hint and placement == "os"):
-            raise UsageError(
-                "several programs and --placement os take no --pages and no --affinity; "
-                "--placement os takes no --hint"
-            )
-        if cpus and placement == "bound":
-            raise UsageError("--cpus places one program; expected --hint for several")
-        several = simulate_several(
-            spec,
-            Several(traces, durations_ns(start, len(traces)), after, threads),
-            hint=hint or DISTRIBUTED,
-            unbound=placement == "os",
-            cpus=cpus_in_order(cpus) if cpus else (),
-            restart=restart,
-            period_us=period_us,
-            seed=seed,
+    in_run = simulate_policy(
+        spec,
+        traces[0],
+        named_policy(policy),
+        threads=options["threads"],
+        period_us=options["period_us"],
+        seed=options["seed"],
+    )
+    show_placed(traces[0], spec, in_run, options["as_json"])
+
+
+def _several(spec: MachineSpec, traces: tuple[Path, ...], options: _Options) -> None:
+    """Several programs, or one that the operating system's scheduler moves."""
+    from autofinity.workflow.simulate import Several, simulate_several
+
+    hint, cpus, unbound = options["hint"], options["cpus"], options["placement"] == "os"
+    if options["pages"] != _PAGES or options["affinity"] or (hint and unbound):
+        raise UsageError(
+            "several programs and --placement os take no --pages and no --affinity; "
+            "--placement os takes no --hint"
         )
-        _tell_of_siblings(hint, spec, several.whole.cpus)
-        if len(traces) > 1:
-            show_each(traces, spec, several, as_json)
-        else:
-            show(trace, spec, several.whole, every, as_json)
-        return
-    if start or after or restart:
+    if cpus and not unbound:
+        raise UsageError("--cpus places one program; expected --hint for several")
+    starts_ns = durations_ns(options["start"], len(traces))
+    several = simulate_several(
+        spec,
+        Several(traces, starts_ns, options["after"], options["threads"]),
+        hint=hint or DISTRIBUTED,
+        unbound=unbound,
+        cpus=cpus_in_order(cpus) if cpus else (),
+        restart=options["restart"],
+        period_us=options["period_us"],
+        seed=options["seed"],
+    )
+    if hint is not None:
+        tell_of_siblings(spec.topology, hint, several.whole.cpus)
+    if len(traces) > 1:
+        show_each(traces, spec, several, options["as_json"])
+    else:
+        show(traces[0], spec, several.whole, options["every"], options["as_json"])
+
+
+def _one(spec: MachineSpec, trace: Path, options: _Options) -> None:
+    from autofinity.sim.sampled import Precision
+    from autofinity.workflow.simulate import simulate_trace
+
+    if options["start"] or options["after"] or options["restart"]:
         raise UsageError("--start, --after and --restart are for several programs; got one")
+    hint = options["hint"]
     result = simulate_trace(
         spec,
         trace,
-        _seats(hint, affinity, cpus),
-        threads=threads,
-        period_us=period_us,
-        seed=seed,
-        pages="interleave" if pages == "interleave" else "first_touch",
-        precision=Precision(error=error, jobs=len(os.sched_getaffinity(0))),
+        _seats(hint, options["affinity"], options["cpus"]),
+        threads=options["threads"],
+        period_us=options["period_us"],
+        seed=options["seed"],
+        pages=options["pages"],
+        precision=Precision(error=options["error"], jobs=len(os.sched_getaffinity(0))),
     )
-    _tell_of_siblings(hint, spec, result.cpus)
-    show(trace, spec, result, every, as_json)
-
-
-def _tell_of_siblings(hint: Hint | None, spec: MachineSpec, cpus: Sequence[OsIndex]) -> None:
-    """Print the note on siblings for a hint that was asked for."""
-    from autofinity.affinity.siblings import siblings_note
-
-    if hint is not None and (note := siblings_note(spec.topology, hint, cpus)):
-        complain(note)
+    if hint is not None:
+        tell_of_siblings(spec.topology, hint, result.cpus)
+    show(trace, spec, result, options["every"], options["as_json"])
 
 
 def _seats(hint: Hint | None, affinity: str | None, cpus: str | None) -> Seats:

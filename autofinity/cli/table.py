@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +20,11 @@ from autofinity.cli.options.output import output_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say, say_json
 from autofinity.learning.settings import LearningSettings
+from autofinity.model.affinity import HINTS, Hint
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
 
 
 @click.command(
@@ -51,50 +59,71 @@ def command(
     OBS is a folder of observations. Rows are printed by weight, the most observed first; --json
     prints all rows.
     """
-    import numpy as np
-
     from autofinity.learning import table_file
-    from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
-    from autofinity.model.affinity import HINTS, Hint
     from autofinity.workflow.learning_steps import action_table
 
     done = action_table(observations, settings, machine=machine)
-    table = done.table
-    cuts = cut_points_of(table)
     if output is not None:
-        table_file.save(table, done.provenance, output)
+        table_file.save(done.table, done.provenance, output)
         say(f"action table kept in {output}", err=True)
     if as_json:
-        document = {
-            "counters": list(cuts),
-            "cut_points": {name: list(points) for name, points in cuts.items()},
-            "rows": [
-                {
-                    "bins": bins,
-                    "affinity": row.affinity,
-                    "consequences": {
-                        str(hint): value
-                        for hint, value in zip(HINTS, known, strict=True)
-                        if value == value
-                    },
-                    "best": row.best,
-                    "weight": row.weight,
-                }
-                for bins, known, row in zip(
-                    bins_of(table).tolist(),
-                    consequences_of(table).tolist(),
-                    table[["affinity", "best", "weight"]].itertuples(),
-                    strict=True,
-                )
-            ],
-        }
-        say_json(document)
-        return
+        say_json(_document(done.table))
+    else:
+        _print(done.table, rows, done.insensitive)
+
+
+def _document(table: pd.DataFrame) -> dict[str, object]:
+    from autofinity.learning.action_frame import bins_of, consequences_of, cut_points_of
+
+    cuts = cut_points_of(table)
+    return {
+        "counters": list(cuts),
+        "cut_points": {name: list(points) for name, points in cuts.items()},
+        "rows": [
+            {
+                "bins": bins,
+                "affinity": row.affinity,
+                "consequences": {
+                    str(hint): value
+                    for hint, value in zip(HINTS, known, strict=True)
+                    if not math.isnan(value)
+                },
+                "best": row.best,
+                "weight": row.weight,
+            }
+            for bins, known, row in zip(
+                bins_of(table).tolist(),
+                consequences_of(table).tolist(),
+                table[["affinity", "best", "weight"]].itertuples(),
+                strict=True,
+            )
+        ],
+    }
+
+
+def _print(table: pd.DataFrame, rows: int, insensitive: Sequence[str]) -> None:
+    from autofinity.learning.action_frame import cut_points_of
+
+    console = page()
+    print_table(_heaviest(table, rows), console)
+    console.print("bins of: " + ", ".join(cut_points_of(table)))
+    labels = table["best"].value_counts(sort=False)
+    counted = ", ".join(f"{Hint.from_letters(hint).shown} {n}" for hint, n in labels.items() if n)
+    console.print(f"best hints: {counted or 'none'}")
+    if insensitive:
+        console.print("insensitive programs, left out: " + ", ".join(insensitive))
+
+
+def _heaviest(table: pd.DataFrame, rows: int) -> Table:
+    """That many rows, the most observed first."""
+    import numpy as np
     from rich.table import Table
 
+    from autofinity.learning.action_frame import best_of, bins_of, consequences_of
+
     shown = Table(title=f"{len(table)} rows", title_justify="left")
-    for heading, side in (("bins", "left"), ("in affinity", "left"), ("best", "left")):
-        shown.add_column(heading, justify=side)  # type: ignore[arg-type]
+    for heading in ("bins", "in affinity", "best"):
+        shown.add_column(heading)
     for heading in ("gives", "worst gives", "weight"):
         shown.add_column(heading, justify="right")
     heaviest = table.sort_values("weight", ascending=False, kind="stable").head(rows)
@@ -113,11 +142,4 @@ def command(
             f"{np.nanmin(known):.4g}",
             f"{row.weight:g}",
         )
-    console = page()
-    print_table(shown, console)
-    console.print("bins of: " + ", ".join(cuts))
-    labels = table["best"].value_counts(sort=False)
-    counted = ", ".join(f"{Hint.from_letters(hint).shown} {n}" for hint, n in labels.items() if n)
-    console.print(f"best hints: {counted or 'none'}")
-    if done.insensitive:
-        console.print("insensitive programs, left out: " + ", ".join(done.insensitive))
+    return shown

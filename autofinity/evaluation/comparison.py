@@ -12,44 +12,35 @@ from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from autofinity.evaluation.under_mechanism import SharedByMechanisms, UnderMechanism
-from autofinity.mechanisms.recipe import NS_PER_S, WholeTrace
+from autofinity.evaluation.under_mechanism import Conditions, SharedByMechanisms, UnderMechanism
+from autofinity.mechanisms.recipe import NS_PER_S
 from autofinity.mechanisms.registry import BASELINE, Entry
 from autofinity.model.errors import AutofinityError, ClusterError
 from autofinity.model.facts import FactsOf, no_facts
 from autofinity.model.mechanism_run import MechanismRun, Ran
-from autofinity.model.policy import RulePolicy
 from autofinity.policy.on_machine import on_machine
-from autofinity.ports import Done, Machine, Pool
+from autofinity.ports import Done, Pool
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Machine, options and seeds of a comparison."""
+    """Conditions and seeds of a comparison."""
 
-    machine: Machine
-    clock_hz: float
-    policy: RulePolicy | None
-    whole_trace: Callable[[ReadyProgram], WholeTrace]
-    """A function at the top of a module, or a partial of one: pools may pickle it."""
+    conditions: Conditions
     seeds: tuple[int, ...]
-    repeats: int
-    """Number of times that each region of interest runs."""
-    paper_s: float
-    """Seconds of a paper's run that a whole run stands for (see `mechanism_run`)."""
-    fault_share_per_s: float
-    """Share of the touched pages, per second of a paper's run (see `Setting`)."""
     made_of: Callable[[ReadyProgram], str]
     """Digest of everything that the runs of a program are made of."""
     facts_of: FactsOf = no_facts
     """Facts of the machine, for a policy that asks for them."""
 
-    def policy_for(self, program: ReadyProgram) -> RulePolicy | None:
-        """The policy, for as many threads as cores are chosen for."""
-        policy = self.policy
-        return policy and on_machine(policy, self.facts_of(program.placed))
+    def conditions_for(self, program: ReadyProgram) -> Conditions:
+        """The conditions, with the policy for as many threads as cores are chosen for."""
+        policy = self.conditions.policy
+        if policy is None:
+            return self.conditions
+        return replace(self.conditions, policy=on_machine(policy, self.facts_of(program.placed)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +97,7 @@ def compare(
         cases += first
         times_s = [case.run.time_s for case in first if case.run is not None]
         if times_s:
-            paper_second_ns = round(fmean(times_s) * NS_PER_S / comparison.paper_s)
+            paper_second_ns = round(fmean(times_s) * NS_PER_S / comparison.conditions.paper_s)
             cases += compared.cases(others, paper_second_ns, report)
         else:
             for _ in range(len(others) * len(comparison.seeds)):
@@ -131,15 +122,7 @@ class _ComparedProgram:
         self._runs = runs
         self._pool = pool
         self._made_of = comparison.made_of(program)
-        self._shared = SharedByMechanisms(
-            comparison.machine,
-            comparison.clock_hz,
-            comparison.policy_for(program),
-            comparison.whole_trace,
-            comparison.repeats,
-            comparison.paper_s,
-            comparison.fault_share_per_s,
-        )
+        self._shared = SharedByMechanisms(comparison.conditions_for(program))
 
     def cases(
         self, entries: Sequence[Entry], paper_second_ns: int | None, report: Callable[[str], None]

@@ -25,53 +25,55 @@ from autofinity.sim.machine import SimMachine
 _WHOLE_RUN_NS = 10**13
 
 
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Conditions of all runs of a program: the machine, the policy and the length of runs."""
+
+    machine: Machine
+    clock_hz: float
+    policy: RulePolicy | None
+    whole_trace: Callable[[ReadyProgram], WholeTrace]
+    """A function at the top of a module, or a partial of one: pools may pickle it."""
+    repeats: int
+    """Number of times that each region of interest runs."""
+    paper_s: float
+    """Seconds of a paper's run that a whole run stands for (see `mechanism_run`)."""
+    fault_share_per_s: float
+    """Share of the touched pages, per second of a paper's run (see `Setting`)."""
+
+
 class SharedByMechanisms:
     """Data that all mechanisms need to run one program; facts of the program are kept."""
 
-    def __init__(
-        self,
-        machine: Machine,
-        clock_hz: float,
-        policy: RulePolicy | None,
-        whole_trace: Callable[[ReadyProgram], WholeTrace],
-        repeats: int,
-        paper_s: float,
-        fault_share_per_s: float,
-    ) -> None:
-        """For the arguments see `Comparison`; `policy` is for the program's thread count."""
-        self._asked = machine, clock_hz, policy, whole_trace, repeats, paper_s, fault_share_per_s
-        self.machine = machine
-        self.clock_hz = clock_hz
-        self.policy = policy
-        self.repeats = repeats
-        self.paper_s = paper_s
-        self.fault_share_per_s = fault_share_per_s
-        self._trace_of = whole_trace
+    def __init__(self, conditions: Conditions) -> None:
+        """The policy is for the program's thread count."""
+        self.conditions = conditions
         self._lock = threading.Lock()
         self._trace: WholeTrace | None = None
         self._samples: dict[Hint, Mapping[str, float]] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         """A copy on another machine finds out by itself what is known of the program."""
-        return SharedByMechanisms, self._asked
+        return SharedByMechanisms, (self.conditions,)
 
     def whole_trace(self, program: ReadyProgram) -> WholeTrace:
         """All that the program does."""
         with self._lock:
             if self._trace is None:
-                self._trace = self._trace_of(program)
+                self._trace = self.conditions.whole_trace(program)
             return self._trace
 
     def sample(self, program: ReadyProgram, hint: Hint) -> Mapping[str, float]:
         """Sample of a whole run in the best match of the hint: counters per thread and second."""
         with self._lock:
             if hint not in self._samples:
-                assert self.policy is not None
-                cores = get_affinity(self.machine.topology, program.placed, hint)
-                process = self.machine.start(
+                machine, policy = self.conditions.machine, self.conditions.policy
+                assert policy is not None
+                cores = get_affinity(machine.topology, program.placed, hint)
+                process = machine.start(
                     replace(program.request, threads=program.running),
                     shared(bound(cores.cpus), program.running),
-                    Sensors(self.policy.counters),
+                    Sensors(policy.counters),
                     seed=1,
                 )
                 interval = process.advance(_WHOLE_RUN_NS)
@@ -115,26 +117,27 @@ class UnderMechanism:
                 f"{self.entry.name} is mapped by {self.entry.mapped_by} on a worker, and by "
                 f"{self.mapped_by} here; install SCOTCH on all machines or on none"
             )
-        program = self.program.at(folders)
+        program, conditions = self.program.at(folders), common.conditions
         setting = Setting(
-            topology=common.machine.topology,
+            topology=conditions.machine.topology,
             threads=program.running,
             room=program.room,
-            clock_hz=common.clock_hz,
+            clock_hz=conditions.clock_hz,
             seed=self.seed,
             paper_second_ns=self.paper_second_ns or NS_PER_S,
-            fault_share_per_s=common.fault_share_per_s,
-            policy=common.policy,
+            fault_share_per_s=conditions.fault_share_per_s,
+            policy=conditions.policy,
             sample=lambda hint: common.sample(program, hint),
             whole_trace=lambda: common.whole_trace(program),
         )
-        request = replace(program.request, threads=program.running, repeats=common.repeats)
-        return fastest([self._ran(common, request, recipe) for recipe in self.entry.make(setting)])
+        request = replace(program.request, threads=program.running, repeats=conditions.repeats)
+        recipes = self.entry.make(setting)
+        return fastest([self._ran(conditions, request, recipe) for recipe in recipes])
 
-    def _ran(self, common: SharedByMechanisms, request: RunRequest, recipe: Recipe[Any]) -> Ran:
-        machine = common.machine
+    def _ran(self, conditions: Conditions, request: RunRequest, recipe: Recipe[Any]) -> Ran:
+        machine = conditions.machine
         if request.repeats == 1 or not isinstance(machine, SimMachine):
             return Ran(run_mechanism(machine, request, recipe, self.seed))
         mapping_ns = self.entry.takes_ns(request.threads)
-        clock = PaperClock(common.paper_s, self.paper_second_ns)
+        clock = PaperClock(conditions.paper_s, self.paper_second_ns)
         return ran_for_long(machine, request, recipe, mapping_ns, clock, self.seed)

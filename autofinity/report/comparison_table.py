@@ -76,72 +76,84 @@ def overhead_table(summary: Mapping[str, MechanismSummary]) -> Table:
     return made
 
 
-def as_json(cases: Sequence[MechanismCase]) -> dict[str, Any]:
-    """JSON of the cases and of their summary, of the runs that they stand for where these are
-    known; beside it, as `simulated`, as they were simulated.
+def as_json(
+    cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary]
+) -> dict[str, Any]:
+    """JSON of the cases that are shown and of their summary; beside it, as `simulated`, of the runs
+    as they were simulated; and the cases that failed.
+    """
+    return {
+        "cases": runs_json(shown(cases)),
+        "summary": summary_json(summary),
+        "simulated": {"cases": runs_json(cases), "summary": summary_json(summarise(cases))},
+        "failed": failed_json(cases),
+    }
+
+
+def runs_json(cases: Sequence[MechanismCase]) -> list[dict[str, Any]]:
+    """The cases that have a run, one row each.
 
     Measured values have these units: time in seconds, traffic in bytes, energy in joules, overhead
     as a share of the threads' time; null where a value is unknown.
     """
+    return [
+        {
+            "program": case.program,
+            "mechanism": case.mechanism,
+            "seed": case.seed,
+            "time": run.time_s,
+            "mpki": _known(run.mpki),
+            "l2_mpki": _known(run.l2_mpki),
+            "tlb_miss_rate": _known(run.tlb_miss_rate),
+            "traffic": run.traffic_bytes,
+            "cache_to_cache": run.cache_to_cache_transfers,
+            "invalidations": run.invalidations,
+            "energy": _known(run.energy_j),
+            "overhead": run.overhead,
+            "overhead_ns": dict(run.overhead_ns),
+            "processor_energy": _known(run.processor_energy_j),
+            "dram_energy": _known(run.dram_energy_j),
+            "energy_per_instruction_nj": _known(run.energy_per_instruction_nj),
+            "transactions_added": _known(run.transactions_added),
+            "thread_migrations": run.thread_migrations,
+            "mappings_changed": run.mappings_changed,
+            "page_migrations": run.page_migrations,
+        }
+        for case in cases
+        if (run := case.run) is not None
+    ]
+
+
+def summary_json(summary: Mapping[str, MechanismSummary]) -> dict[str, dict[str, Any]]:
+    """Mechanism → its figures over all programs; null where a value is unknown."""
     return {
-        **_as_json(shown(cases)),
-        "simulated": _as_json(cases),
-        "failed": [
-            {
-                "program": case.program,
-                "mechanism": case.mechanism,
-                "seed": case.seed,
-                "reason": case.reason,
-            }
-            for case in cases
-            if case.run is None
-        ],
+        name: {
+            **{f"{figure}_vs_os": _known(r.value) for figure, r in of.vs_os.items()},
+            "time_vs_os_interval": _interval(of.vs_os["time"]),
+            "of_oracle": _known(of.of_oracle.value),
+            "of_oracle_interval": _interval(of.of_oracle),
+            "overhead": sum(of.overhead.values()),
+            "overhead_by_kind": dict(of.overhead),
+            "transactions_added": _known(of.transactions_added),
+            "mappings_changed": of.mappings_changed,
+            "programs": of.programs,
+        }
+        for name, of in summary.items()
     }
 
 
-def _as_json(cases: Sequence[MechanismCase]) -> dict[str, Any]:
-    return {
-        "cases": [
-            {
-                "program": case.program,
-                "mechanism": case.mechanism,
-                "seed": case.seed,
-                "time": run.time_s,
-                "mpki": _known(run.mpki),
-                "l2_mpki": _known(run.l2_mpki),
-                "tlb_miss_rate": _known(run.tlb_miss_rate),
-                "traffic": run.traffic_bytes,
-                "cache_to_cache": run.cache_to_cache_transfers,
-                "invalidations": run.invalidations,
-                "energy": _known(run.energy_j),
-                "overhead": run.overhead,
-                "overhead_ns": dict(run.overhead_ns),
-                "processor_energy": _known(run.processor_energy_j),
-                "dram_energy": _known(run.dram_energy_j),
-                "energy_per_instruction_nj": _known(run.energy_per_instruction_nj),
-                "transactions_added": _known(run.transactions_added),
-                "thread_migrations": run.thread_migrations,
-                "mappings_changed": run.mappings_changed,
-                "page_migrations": run.page_migrations,
-            }
-            for case in cases
-            if (run := case.run) is not None
-        ],
-        "summary": {
-            name: {
-                **{f"{figure}_vs_os": _known(r.value) for figure, r in of.vs_os.items()},
-                "time_vs_os_interval": _interval(of.vs_os["time"]),
-                "of_oracle": _known(of.of_oracle.value),
-                "of_oracle_interval": _interval(of.of_oracle),
-                "overhead": sum(of.overhead.values()),
-                "overhead_by_kind": dict(of.overhead),
-                "transactions_added": _known(of.transactions_added),
-                "mappings_changed": of.mappings_changed,
-                "programs": of.programs,
-            }
-            for name, of in summarise(cases).items()
-        },
-    }
+def failed_json(cases: Sequence[MechanismCase]) -> list[dict[str, Any]]:
+    """The cases that have no run, one row each, with the reason."""
+    return [
+        {
+            "program": case.program,
+            "mechanism": case.mechanism,
+            "seed": case.seed,
+            "reason": case.reason,
+        }
+        for case in cases
+        if case.run is None
+    ]
 
 
 def chart(summary: Mapping[str, MechanismSummary], title: str) -> Chart:

@@ -6,50 +6,23 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass, field
-from pathlib import Path
 
 from autofinity.linux.bind import mask_of
 from autofinity.linux.capabilities import probe
 from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.proc import tasks_of
 from autofinity.linux.program_key import running_program
-from autofinity.model.affinity import Hint
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.model.topology import OsIndex
 from autofinity.runtime.claims import live_runs, monitor_of
-from autofinity.runtime.masks import Binding
 from autofinity.runtime.request import Request
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """Requests of the user."""
-
-    threads: int
-    """Number of threads; 0: those that are seen to compute."""
-    bind: Binding
-    sample_s: float
-    every_s: float
-    """Seconds between looks in continuous mode; 0: decide once."""
-    policy: Path | None
-    mechanism: str = "autofinity"
-    migrate_pages: bool = False
-    hint: Hint | None = None
-    fallback: Hint | None = None
-    """Hint for the threads when nothing can be measured, or there is no policy."""
-    policy_origin: str = ""
-    """Who chose the policy (`policies.Origin`)."""
-    arm: bool = False
-    """Whether to switch NUMA hinting on during the run."""
-    site: str = field(default="", repr=False)
-    """URL of the site's database that the finished run is sent to; empty: none."""
-
-
-def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
-    """The request to a monitor, after every check that can be made beforehand.
+def request_for(pid: int, database: BehaviourDB) -> Request:
+    """The request to a monitor, with the usual settings, after every check that can be made
+    beforehand.
 
     Raises `UsageError` for a process that does not exist, is this process, or is watched already;
     `CapabilityError` for a process that may not be placed.
@@ -66,27 +39,13 @@ def request_for(pid: int, wishes: Wishes, database: BehaviourDB) -> Request:
         allowed = parse_cpu_list(earlier.allowed)
         bound = ";".join(sorted({row.given for row in database.masks.of_run(earlier.id)}))
     return Request(
-        pid=pid,
-        pidfd=-1,
-        program=program.path,
-        key=program.key,
-        threads=wishes.threads,
-        allowed=format_cpu_list(allowed),
-        bind=wishes.bind,
+        pid,
+        program.path,
+        program.key,
+        format_cpu_list(allowed),
         tier=probe().tier,
-        ladder="",
-        policy=wishes.policy,
         db=database.path,
         bound=bound,
-        sample_s=wishes.sample_s,
-        every_s=wishes.every_s,
-        mechanism=wishes.mechanism,
-        hint=wishes.hint,
-        fallback=wishes.fallback,
-        policy_origin=wishes.policy_origin,
-        migrate_pages=wishes.migrate_pages,
-        arm=wishes.arm,
-        site=wishes.site,
         earlier_run=earlier.id if earlier is not None else 0,
     )
 

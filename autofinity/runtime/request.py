@@ -18,21 +18,22 @@ class Request:
     """The program to watch, and the settings."""
 
     pid: int
-    pidfd: int
-    """Inherited descriptor that becomes readable when the program ends; -1: open one."""
     program: str
     key: str
-    threads: int
     allowed: str
-    bind: Binding
-    tier: str
-    ladder: str
-    policy: Path | None
-    db: Path | None
-    bound: str
+    pidfd: int = -1
+    """Inherited descriptor that becomes readable when the program ends; -1: open one."""
+    threads: int = 0
+    """Number of computing threads; 0: those that are seen to compute."""
+    bind: Binding = "llc"
+    tier: str = "topology only"
+    ladder: str = ""
+    policy: Path | None = None
+    db: Path | None = None
+    bound: str = ""
     """CPU lists, separated by `;`, of masks that are ours although this monitor did not give them:
     the program was bound to them before exec, or by an earlier watch."""
-    sample_s: float
+    sample_s: float = 1.0
     every_s: float = 0.0
     """Continuous mode: seconds between looks at a placed program for changes; 0: never."""
     earlier_run: int = 0

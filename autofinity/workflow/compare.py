@@ -10,6 +10,7 @@ from functools import partial
 
 from autofinity.detect.whole_trace import whole_trace
 from autofinity.evaluation.comparison import Comparison, MechanismCase, compare
+from autofinity.evaluation.under_mechanism import Conditions
 from autofinity.mechanisms.kmaf16 import faults_per_page
 from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import Entry
@@ -110,14 +111,16 @@ def _compared(
         digest_of_code(*DECIDES) + f"{machine.spec!r} {policy!r} {rates}".encode()
     ).hexdigest()[:16]
     comparison = Comparison(
-        machine=machine,
-        clock_hz=machine.clock_hz,
-        policy=policy,
-        whole_trace=partial(trace_of, machine.spec.page_bytes),
+        Conditions(
+            machine=machine,
+            clock_hz=machine.clock_hz,
+            policy=policy,
+            whole_trace=partial(trace_of, machine.spec.page_bytes),
+            repeats=asked.repeats,
+            paper_s=asked.paper_s,
+            fault_share_per_s=asked.fault_share_per_s,
+        ),
         seeds=tuple(range(1, 1 + asked.seeds)),
-        repeats=asked.repeats,
-        paper_s=asked.paper_s,
-        fault_share_per_s=asked.fault_share_per_s,
         made_of=lambda ready: f"{ready.origin} {made_by}",
         facts_of=facts_of_machine(machine.spec),
     )

@@ -1,12 +1,14 @@
 // The launcher: `autofinity run` becomes the application, every other command becomes Python.
 //
 //   main ─► options ─► aside: a child that may die of system calls that are forbidden here
-//            │           ├─► program (which file, its key)
-//            │           ├─► policy_file (digest, version)            all of this is optional:
-//            │           ├─► decisions (is the answer known already?)  where it fails, the
-//            │           ├─► python (who runs the monitor?)            application runs
-//            │           ├─► monitor (detached; attach opens its counters; short_run)
-//            │           └─► say (one line on stderr)
+//            │           └─► prepare, which fills the plan of a run (plan.h)
+//            │                 ├─► program (which file, its key)
+//            │                 ├─► state (the database; is the answer known?)   all of this is
+//            │                 ├─► python (who runs the monitor?)               optional: where it
+//            │                 ├─► policy_file (digest, version)                fails, the
+//            │                 ├─► monitor (detached; attach opens its          application runs
+//            │                 │            counters; short_run)
+//            │                 └─► report (lines on stderr, by say)
 //            └─► execvp
 //
 // Rules of the room: no allocation that is not checked, every descriptor close-on-exec, nothing on
@@ -40,9 +42,9 @@ typedef struct {
     char** app;  // argv of the application, NULL-terminated
 } Options;
 
-// Spread over sockets, spread over last-level caches, sockets first: capitals are true.
 // ---- hints --------------------------------------------------------------------------------------
-// Letters and name of each hint, in the documented order.
+// Letters and name of each hint, in the documented order. Spread over sockets, spread over
+// last-level caches, sockets first: capitals are true.
 #define EACH_HINT(ROW)                     \
     ROW(SLP, "spread")                     \
     ROW(SLp, "own-caches-many-sockets")    \
@@ -62,6 +64,9 @@ const char* hint_shown(const char* letters);
 
 // Whether the policy alone decides, without sharing between threads.
 bool policy_decides(const Options* options);
+
+// Prints the help of `run`, or of all its options; the exit code: 1 where it cannot be written.
+int run_help(bool all);
 
 // Parses what follows `run`. Returns -1 to go on, else the exit code (help: 0, usage error: 2).
 int parse_options(int argc, char** argv, Options* out);

@@ -10,79 +10,6 @@
 #include "launcher.h"
 #include "mechanism_lists.h"
 
-static const char HELP[] =
-    "Usage: autofinity run [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n"
-    "\n"
-    "Run PROGRAM under a policy. PROGRAM replaces this command (same process, exit\n"
-    "code, signals and streams); a monitor beside it samples the threads, asks the\n"
-    "policy and binds them.\n"
-    "\n"
-    "Options:\n"
-    "  --policy POLICY   policy to use: a file, or the name of a shipped one\n"
-    "                    (default: AUTOFINITY_POLICY, else the user's own,\n"
-    "                    autofinity/policy.json in the configuration folder, else\n"
-    "                    the shipped one of this machine)\n"
-    "  --hint HINT       place by this hint as soon as the threads compute, without\n"
-    "                    a sample or a policy: spread, packed and so on, or letters\n"
-    "                    such as sLP (see `autofinity hints`)\n"
-    "  -t, --threads N   computing threads of PROGRAM (default: OMP_NUM_THREADS or a\n"
-    "                    variable like it, else the threads observed to compute)\n"
-    "  --bind HOW        llc: bind each thread to the CPUs of a last-level cache\n"
-    "                    (default); core: to one CPU; none: measure and decide only\n"
-    "  --near DEVICE     place threads near a device that they drive: gpu0, eth0,\n"
-    "                    nvme0, a PCI address (see `autofinity topology`); every\n"
-    "                    hint keeps its meaning\n"
-    "  --every S         check PROGRAM every S seconds; sample and decide again when\n"
-    "                    it has changed\n"
-    "  --dry-run         start nothing; print what would be done, and the CPUs of\n"
-    "                    each thread for each hint\n"
-    "  --explain         print more before PROGRAM starts (also --verbose)\n"
-    "  --quiet           print nothing\n"
-    "  --help            print this text\n"
-    "  --help-all        print all options\n";
-static const char MORE_HELP[] =
-    "\n"
-    "More options:\n"
-    "  --fallback HINT   place by this hint where no counter of the policy can be\n"
-    "                    measured, or there is no policy (default:\n"
-    "                    AUTOFINITY_FALLBACK, else threads stay where the system\n"
-    "                    puts them)\n"
-    "  --period LENGTH   usual length of a sample, such as 300ms (default 1s)\n"
-    "  --mechanism NAME  place by the policy, by sharing between threads, or by "
-    "both\n" MECHANISM_HELP
-    "  --migrate-pages   migrate pages to the threads that use them (with a\n"
-    "                    --mechanism)\n"
-    "  --arm             switch on kernel.numa_balancing while PROGRAM runs, so that\n"
-    "                    pages fault again; needs root; system-wide, and restored in\n"
-    "                    any case\n"
-    "  --db FILE         behaviour database (default: autofinity/behaviour.db in the\n"
-    "                    state folder)\n"
-    "  --db URL          site's database, postgresql://USER@HOST:PORT/DATABASE: gets\n"
-    "                    the run from the behaviour database when PROGRAM has ended\n"
-    "                    (default: AUTOFINITY_SITE_DB, unless --db FILE is given)\n"
-    "  --no-db           neither read nor write the behaviour database\n"
-    "  --auto-rebuild    when PROGRAM has ended and enough new samples are recorded,\n"
-    "                    retrain the user's policy in the background (as `autofinity\n"
-    "                    rebuild --if-due`)\n";
-static const char AROUND_HELP[] =
-    "\n"
-    "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_FALLBACK, a hint;\n"
-    "AUTOFINITY_SITE_DB, URL of a site's database; AUTOFINITY_PYTHON, the monitor's\n"
-    "interpreter; AUTOFINITY_SYSFS and AUTOFINITY_CPUINFO, the sysfs tree and\n"
-    "/proc/cpuinfo of another machine, for tests.\n";
-static const char END_OF_HELP[] =
-    "\n"
-    "`autofinity status` shows decisions, `autofinity explain last` shows their\n"
-    "reasons and, while PROGRAM runs, the place of each thread, `autofinity doctor`\n"
-    "shows what this machine can measure. Exit codes of `run` itself: 2 wrong use,\n"
-    "126 PROGRAM may not run, 127 PROGRAM not found.\n";
-
-static int help(bool all) {
-    bool lost = fputs(HELP, stdout) == EOF;
-    if (all) lost = fputs(MORE_HELP, stdout) == EOF || fputs(AROUND_HELP, stdout) == EOF || lost;
-    return fputs(END_OF_HELP, stdout) == EOF || lost || fflush(stdout) == EOF ? 1 : 0;
-}
-
 static int wrong(const char* what, const char* got, const char* expected) {
     char shown[256] = "";
     snprintf(shown, sizeof shown, "%s", got ? got : "");
@@ -133,139 +60,193 @@ static bool known_mechanism(const char* name) {
     return false;
 }
 
-// Matches `--name value` and `--name=value`. On a match with a value missing *value is NULL.
-static bool takes_value(const char* name, char** argv, int* at, const char** value) {
-    size_t length = strlen(name);
-    if (strncmp(argv[*at], name, length) != 0) return false;
-    if (argv[*at][length] == '=') {
-        *value = argv[*at] + length + 1;
+static bool set_flag(const char* option, Options* out) {
+    const struct {
+        const char* name;
+        bool* flag;
+        bool value;
+    } flags[] = {
+        {"--no-db", &out->use_db, false},
+        {"--no-bind", &out->bind_threads, false},  // until 0.2: --bind none
+        {"--auto-rebuild", &out->auto_rebuild, true},
+        {"--migrate-pages", &out->migrate_pages, true},
+        {"--arm", &out->arm, true},
+        {"--dry-run", &out->dry_run, true},
+        {"--explain", &out->explain, true},
+        {"--verbose", &out->explain, true},
+        {"--quiet", &out->quiet, true},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (strcmp(option, flags[i].name) != 0) continue;
+        *flags[i].flag = flags[i].value;
         return true;
     }
-    if (argv[*at][length] != '\0') return false;
-    *value = argv[*at + 1];
-    if (*value) ++*at;
+    return false;
+}
+
+enum { GO_ON = -1 };  // else an exit code
+
+static int set_policy(char* value, Options* out) {
+    out->policy = value;
+    return GO_ON;
+}
+
+static int set_near(char* value, Options* out) {
+    out->near = value;
+    return GO_ON;
+}
+
+static int set_hint(char* value, Options* out) {
+    out->hint = hint_letters(value);
+    return out->hint ? GO_ON : wrong("wrong value for --hint", value, HINTS);
+}
+
+static int set_fallback(char* value, Options* out) {
+    out->fallback = hint_letters(value);
+    return out->fallback ? GO_ON : wrong("wrong value for --fallback", value, HINTS);
+}
+
+static int set_db(char* value, Options* out) {
+    if (is_site(value)) {
+        out->site = taken_from_sight(value);
+        if (out->site) return GO_ON;
+        return wrong("the URL after --db is too long", NULL, "at most 4,000 bytes");
+    }
+    if (is_other_url(value)) {
+        return wrong("wrong value for --db: a URL of another kind", NULL,
+                     "a file, or postgresql://USER@HOST:PORT/DATABASE");
+    }
+    if (strcmp(value, "-") == 0) return wrong("wrong value for --db", value, "a file");
+    out->db = value;
+    return GO_ON;
+}
+
+static int set_threads(char* value, Options* out) {
+    if (positive_integer(value, 1 << 20, &out->threads)) return GO_ON;
+    return wrong("wrong value for --threads", value, "a whole number from 1");
+}
+
+static int set_period(char* value, Options* out) {
+    out->sample_s = out->period_s;
+    if (seconds_of(value, out->period_s, sizeof out->period_s)) return GO_ON;
+    return wrong("wrong value for --period", value, "a length such as 300ms or 1s");
+}
+
+static int set_sample_s(char* value, Options* out) {
+    out->sample_s = value;
+    if (positive_number(value)) return GO_ON;
+    return wrong("wrong value for --sample-s", value, "seconds, more than 0");
+}
+
+static int set_every(char* value, Options* out) {
+    out->every_s = value;
+    if (positive_number(value)) return GO_ON;
+    return wrong("wrong value for --every", value, "seconds, more than 0");
+}
+
+static int set_mechanism(char* value, Options* out) {
+    out->mechanism = value;
+    if (known_mechanism(value)) return GO_ON;
+    return wrong("wrong value for --mechanism", value, MECHANISMS_LISTED);
+}
+
+static int set_bind(char* value, Options* out) {
+    bool none = strcmp(value, "none") == 0;
+    if (!none && strcmp(value, "llc") != 0 && strcmp(value, "core") != 0) {
+        return wrong("wrong value for --bind", value, "llc, core or none");
+    }
+    out->bind_threads = !none;
+    if (!none) out->bind = value;
+    return GO_ON;
+}
+
+typedef struct {
+    const char* name;
+    char letter;  // of the short form; '\0': none
+    int (*set)(char* value, Options* out);
+} ValueOption;
+
+static const ValueOption VALUE_OPTIONS[] = {
+    {"--policy", '\0', set_policy}, {"--hint", '\0', set_hint},
+    {"--near", '\0', set_near},     {"--fallback", '\0', set_fallback},
+    {"--db", '\0', set_db},         {"--threads", 't', set_threads},
+    {"--period", '\0', set_period}, {"--sample-s", '\0', set_sample_s},  // until 0.2: --period
+    {"--every", '\0', set_every},   {"--mechanism", '\0', set_mechanism},
+    {"--bind", '\0', set_bind},
+};
+
+// Matches `--name value`, `--name=value`, `-n value` and `-nvalue`, as in the other commands. On a
+// match with a value missing *value is NULL.
+static bool takes_value(const ValueOption* option, char** argv, int* at, char** value) {
+    char* word = argv[*at];
+    size_t length = strlen(option->name);
+    if (option->letter && word[1] == option->letter) {
+        length = 2;
+    } else if (strncmp(word, option->name, length) != 0) {
+        return false;
+    } else if (word[length] == '=') {
+        length++;
+        *value = word + length;
+        return true;
+    } else if (word[length] != '\0') {
+        return false;
+    }
+    *value = word[length] ? word + length : argv[*at + 1];
+    if (!word[length] && *value) ++*at;
     return true;
 }
 
-// Matches `-t value` and `-tvalue`, as in the other commands; otherwise as `takes_value`.
-static bool takes_short_value(char letter, char** argv, int* at, const char** value) {
-    if (argv[*at][1] != letter) return false;
-    *value = argv[*at][2] ? argv[*at] + 2 : argv[*at + 1];
-    if (!argv[*at][2] && *value) ++*at;
-    return true;
+static int set_value(char** argv, int* at, Options* out) {
+    const char* word = argv[*at];
+    for (size_t i = 0; i < sizeof VALUE_OPTIONS / sizeof VALUE_OPTIONS[0]; i++) {
+        char* value;
+        if (!takes_value(&VALUE_OPTIONS[i], argv, at, &value)) continue;
+        bool missing = !value || (!*value && strchr(word, '='));
+        int code = value ? VALUE_OPTIONS[i].set(value, out) : GO_ON;
+        return code == GO_ON && missing ? wrong("missing value for", word, NULL) : code;
+    }
+    return wrong("unknown option", word,
+                 "an option of `run` before the program's name, or `--` before a program whose "
+                 "name begins with a dash");
 }
 
 bool policy_decides(const Options* options) { return strcmp(options->mechanism, BY_POLICY) == 0; }
 
-int parse_options(int argc, char** argv, Options* out) {
-    *out = (Options){.bind = "llc", .mechanism = BY_POLICY, .use_db = true, .bind_threads = true};
-    int at = 0;
-    for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {
-        const char* option = argv[at];
-        const char* value = "";
-        if (strcmp(option, "--") == 0) {
-            at++;
-            break;
-        }
-        if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) return help(false);
-        if (strcmp(option, "--help-all") == 0) return help(true);
-        if (strcmp(option, "--no-db") == 0) {
-            out->use_db = false;
-        } else if (strcmp(option, "--no-bind") == 0) {  // until 0.2: --bind none
-            out->bind_threads = false;
-        } else if (strcmp(option, "--auto-rebuild") == 0) {
-            out->auto_rebuild = true;
-        } else if (strcmp(option, "--migrate-pages") == 0) {
-            out->migrate_pages = true;
-        } else if (strcmp(option, "--arm") == 0) {
-            out->arm = true;
-        } else if (strcmp(option, "--dry-run") == 0) {
-            out->dry_run = true;
-        } else if (strcmp(option, "--explain") == 0 || strcmp(option, "--verbose") == 0) {
-            out->explain = true;
-        } else if (strcmp(option, "--quiet") == 0) {
-            out->quiet = true;
-        } else if (takes_value("--policy", argv, &at, &value)) {
-            out->policy = value;
-        } else if (takes_value("--hint", argv, &at, &value)) {
-            out->hint = hint_letters(value ? value : "");
-            if (value && !out->hint) return wrong("wrong value for --hint", value, HINTS);
-        } else if (takes_value("--near", argv, &at, &value)) {
-            out->near = value;
-        } else if (takes_value("--fallback", argv, &at, &value)) {
-            out->fallback = hint_letters(value ? value : "");
-            if (value && !out->fallback) return wrong("wrong value for --fallback", value, HINTS);
-        } else if (takes_value("--db", argv, &at, &value)) {
-            if (!is_site(value)) {
-                if (value && is_other_url(value)) {
-                    return wrong("wrong value for --db: a URL of another kind", NULL,
-                                 "a file, or postgresql://USER@HOST:PORT/DATABASE");
-                }
-                if (value && strcmp(value, "-") == 0) {
-                    return wrong("wrong value for --db", value, "a file");
-                }
-                out->db = value;
-            } else if (!(out->site = taken_from_sight(argv[at] + (value - argv[at])))) {
-                return wrong("the URL after --db is too long", NULL, "at most 4,000 bytes");
-            }
-        } else if (takes_value("--threads", argv, &at, &value) ||
-                   takes_short_value('t', argv, &at, &value)) {
-            if (value && !positive_integer(value, 1 << 20, &out->threads)) {
-                return wrong("wrong value for --threads", value, "a whole number from 1");
-            }
-        } else if (takes_value("--period", argv, &at, &value)) {
-            if (value && !seconds_of(value, out->period_s, sizeof out->period_s)) {
-                return wrong("wrong value for --period", value, "a length such as 300ms or 1s");
-            }
-            out->sample_s = out->period_s;
-        } else if (takes_value("--sample-s", argv, &at, &value)) {  // until 0.2: --period
-            if (value && !positive_number(value)) {
-                return wrong("wrong value for --sample-s", value, "seconds, more than 0");
-            }
-            out->sample_s = value;
-        } else if (takes_value("--every", argv, &at, &value)) {
-            if (value && !positive_number(value)) {
-                return wrong("wrong value for --every", value, "seconds, more than 0");
-            }
-            out->every_s = value;
-        } else if (takes_value("--mechanism", argv, &at, &value)) {
-            if (value && !known_mechanism(value)) {
-                return wrong("wrong value for --mechanism", value, MECHANISMS_LISTED);
-            }
-            if (value) out->mechanism = value;
-        } else if (takes_value("--bind", argv, &at, &value)) {
-            bool none = value && strcmp(value, "none") == 0;
-            if (value && !none && strcmp(value, "llc") != 0 && strcmp(value, "core") != 0) {
-                return wrong("wrong value for --bind", value, "llc, core or none");
-            }
-            if (value) out->bind_threads = !none;
-            if (value && !none) out->bind = value;
-        } else {
-            return wrong("unknown option", option,
-                         "an option of `run` before the program's name, or `--` before a program "
-                         "whose name begins with a dash");
-        }
-        if (!value || (!*value && option[0] == '-' && strchr(option, '='))) {
-            return wrong("missing value for", option, NULL);
-        }
-    }
-    if (out->migrate_pages && policy_decides(out)) {
+static int check_together(const Options* given) {
+    if (given->migrate_pages && policy_decides(given)) {
         return wrong("--migrate-pages needs a mechanism", NULL,
                      "a --mechanism that moves pages: " MECHANISMS_MOVING_PAGES);
     }
-    if (out->hint && (out->policy || out->fallback || out->every_s || !out->bind_threads ||
-                      !policy_decides(out))) {
+    if (given->hint && (given->policy || given->fallback || given->every_s ||
+                        !given->bind_threads || !policy_decides(given))) {
         return wrong("--hint decides the placement", NULL,
                      "--hint without --policy, --fallback, --mechanism, --every and --bind none");
     }
-    if (out->near && (!policy_decides(out) || !out->bind_threads)) {
+    if (given->near && (!policy_decides(given) || !given->bind_threads)) {
         return wrong("--near is for threads that a hint places", NULL,
                      "--near without --mechanism and --bind none");
     }
-    if (out->fallback && !policy_decides(out)) {
+    if (given->fallback && !policy_decides(given)) {
         return wrong("--fallback needs a policy", NULL, "--fallback without --mechanism");
     }
+    return GO_ON;
+}
+
+int parse_options(int argc, char** argv, Options* out) {
+    *out = (Options){.bind = "llc", .mechanism = BY_POLICY, .use_db = true, .bind_threads = true};
+    int at = 0, code = GO_ON;
+    for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0' && code == GO_ON; at++) {
+        if (strcmp(argv[at], "--") == 0) {
+            at++;
+            break;
+        }
+        if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) return run_help(false);
+        if (strcmp(argv[at], "--help-all") == 0) return run_help(true);
+        if (!set_flag(argv[at], out)) code = set_value(argv, &at, out);
+    }
+    if (code == GO_ON) code = check_together(out);
+    if (code != GO_ON) return code;
     if (at >= argc) return wrong("no program to run", NULL, "autofinity run -- PROGRAM ...");
     out->app = argv + at;
-    return -1;
+    return GO_ON;
 }

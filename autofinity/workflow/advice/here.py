@@ -148,17 +148,12 @@ def _request(
 ) -> Request:
     program = running_program(pid)
     return Request(
-        pid=pid,
-        pidfd=-1,
-        program=program.path,
-        key=program.key,
+        pid,
+        program.path,
+        program.key,
+        format_cpu_list(allowed),
         threads=threads,
-        allowed=format_cpu_list(allowed),
         bind="none",
         tier=tier,
-        ladder="",
         policy=choice.path if choice is not None else None,
-        db=None,
-        bound="",
-        sample_s=1.0,
     )

@@ -14,6 +14,7 @@ from autofinity.affinity.best_matches import BestMatches
 from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.comparison import Comparison, compare
 from autofinity.evaluation.judge import judge
+from autofinity.evaluation.under_mechanism import Conditions
 from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import pick
 from autofinity.mechanisms.sharing_aware import nothing
@@ -171,17 +172,16 @@ def test_mechanisms_by_hints_are_compared_on_as_many_cores_as_it_has_room_for(
     names = ["packed", "distributed", "compact", "autofinity", "autofinity-restart"]
     entries = [entry for entry in pick([*names, "oracle-affinity"]) if entry.name != "oracle"]
     packing = RulePolicy(("instructions",), {}, (), PACKED)
-    comparison = Comparison(
+    conditions = Conditions(
         machine=Recording(placements),
         clock_hz=MACHINE.clock_hz,
         policy=packing,
         whole_trace=lambda ready: WholeTrace(nothing(ready.running), {}),
-        seeds=(1,),
         repeats=1,
         paper_s=60,
         fault_share_per_s=0.1,
-        made_of=lambda ready: ready.origin,
     )
+    comparison = Comparison(conditions, seeds=(1,), made_of=lambda ready: ready.origin)
     cases = compare(comparison, [program], entries, MechanismRuns(tmp_path / "runs"), LocalPool(1))
     assert [case.reason for case in cases if case.run is None] == []
     assert sizes(placements) == {(COMPUTING, program.placed)}

@@ -23,7 +23,7 @@ from own_database import KEY, by_hand, filled
 from autofinity.linux.identity import identity_of
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import AutofinityError
-from autofinity.runtime.attaching import Wishes, request_for
+from autofinity.runtime.attaching import request_for
 from autofinity.runtime.claims import claimed, expire, live_runs, write_claims
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.restore import restore
@@ -112,10 +112,9 @@ def read(path: Path) -> None:
 
 def use(path: Path, pid: int) -> None:
     """By everything that writes."""
-    wishes = Wishes(threads=0, bind="llc", sample_s=1.0, every_s=0.0, policy=None)
     with BehaviourDB.open(path) as database:
         answered(lambda: database.hint(KEY, 2, "p"))
-        answered(lambda: request_for(pid, wishes, database))
+        answered(lambda: request_for(pid, database))
         answered(lambda: write_claims(database))
         for run in live_runs(database):
             answered(lambda run=run: restore(database, run))

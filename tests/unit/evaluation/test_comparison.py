@@ -12,6 +12,7 @@ from fake_machine import FakeMachine
 
 from autofinity.evaluation.comparison import Comparison, MechanismCase, compare, shown
 from autofinity.evaluation.comparison_summary import summarise
+from autofinity.evaluation.under_mechanism import Conditions
 from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import pick
 from autofinity.mechanisms.sharing_aware import nothing
@@ -30,17 +31,8 @@ ENTRIES = pick(["packed", "compact"])
 
 def comparison(machine: FakeMachine, seeds: int = 2) -> Comparison:
     trace = WholeTrace(nothing(2), {1: (1, 1)})
-    return Comparison(
-        machine,
-        1e9,
-        None,
-        lambda program: trace,
-        tuple(range(1, 1 + seeds)),
-        3,
-        60,
-        0.1,
-        lambda s: "x",
-    )
+    conditions = Conditions(machine, 1e9, None, lambda program: trace, 3, 60, 0.1)
+    return Comparison(conditions, tuple(range(1, 1 + seeds)), lambda s: "x")
 
 
 def programs(*names: str) -> list[ReadyProgram]:
@@ -142,7 +134,8 @@ def test_runs_that_are_stood_for_are_summed_up_beside_those_that_were_simulated(
         replace(case("a", name, short_s), minute=replace(RUN, time_s=long_s))
         for name, short_s, long_s in (("os", 2.0, 60.0), ("kmaf16", 3.0, 54.0))
     ]
-    said = as_json([*cases, case("a", "spcd", 1.0)])
+    cases += [case("a", "spcd", 1.0)]
+    said = as_json(cases, summarise(shown(cases)))
     assert said["simulated"]["summary"]["kmaf16"]["time_vs_os"] == pytest.approx(1.5)
     assert said["summary"]["kmaf16"]["time_vs_os"] == pytest.approx(0.9)
     assert "spcd" not in said["summary"]
@@ -167,7 +160,7 @@ def test_a_count_of_nothing_has_no_ratio() -> None:
     cases = [MechanismCase("a", name, 1, replace(RUN, invalidations=0)) for name in ("os", "tlb")]
     summary = summarise(cases)
     assert math.isnan(summary["tlb"].vs_os["invalidations"].value)
-    said = as_json(cases)
+    said = as_json(cases, summary)
     assert said["summary"]["tlb"]["invalidations_vs_os"] is None
 
 
@@ -181,7 +174,7 @@ def test_small_overheads_of_a_minute_are_not_shown_as_none() -> None:
 def test_table_json_and_chart_say_the_same() -> None:
     cases = [case("a", "os", 2.0), case("a", "kmaf16", 1.5), case("a", "oracle", 1.0)]
     summary = summarise(cases)
-    said = as_json([*cases, MechanismCase("b", "os", 1, None, "deadlock")])
+    said = as_json([*cases, MechanismCase("b", "os", 1, None, "deadlock")], summary)
     assert said["summary"]["kmaf16"]["time_vs_os"] == pytest.approx(0.75)
     assert said["failed"] == [{"program": "b", "mechanism": "os", "seed": 1, "reason": "deadlock"}]
     assert chart(summary, "t").series["geometric mean"] == (1.0, 0.75, 0.5)
