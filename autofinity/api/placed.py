@@ -23,7 +23,7 @@ class PlacedThreads:
 
     >>> placed = af.get_affinity("opteron-6164he", 8, "packed")
     >>> str(placed.affinity), placed.command("taskset")
-    ('{6,2}', 'taskset -c 0,1,2,3,4,5,6,7')
+    ('{6,2}', 'taskset -c 0-7')
     """
 
     machine: Machine = field(repr=False)

@@ -13,11 +13,11 @@ from autofinity.cli.options.period import seconds
 from autofinity.cli.options.run import fallback_of, fallback_option, policy_option
 from autofinity.cli.options.site import spool_and_site, spool_option
 from autofinity.cli.printer import complain
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mechanisms.lists import names_moving_pages
 from autofinity.mechanisms.monitor import by_mechanism
 from autofinity.mechanisms.registry import BY_POLICY, LIVE
 from autofinity.model.affinity import Hint
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.attaching import request_for

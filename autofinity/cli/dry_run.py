@@ -19,11 +19,11 @@ from autofinity.linux.bind import (
     allowed_now,
     in_a_smaller_cpuset_than_its_parent,
 )
-from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.gaps import gaps
 from autofinity.linux.pins import other_pins
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology

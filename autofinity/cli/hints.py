@@ -25,8 +25,8 @@ from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.ranks import tell_ranks
 from autofinity.cli.siblings import tell_of_siblings
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import HINTS, Hint
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 

@@ -18,10 +18,10 @@ from autofinity.cli.page import print_table
 from autofinity.cli.picture import print_picture
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.mapping.cost import is_known
 from autofinity.mapping.mappers import MAPPERS
 from autofinity.model.affinity import Hint
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
 

@@ -8,8 +8,8 @@ from autofinity.affinity.ranks import Rank, place_ranks
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.siblings import tell_of_siblings
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import Hint
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say, say_json
-from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.model.cpu_lists import format_cpu_list
 
 if TYPE_CHECKING:
     from autofinity.evaluation.in_run import InRun

@@ -9,9 +9,9 @@ import errno
 import os
 from dataclasses import dataclass
 
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.online import running
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
 

@@ -19,13 +19,13 @@ from autofinity.linux.access_events import (
     AccessEvent,
     pmu_events,
 )
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.event_tables import Encoding, cross_core_events, event_table, this_cpu
 from autofinity.linux.forbidden import ends_us
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.perf import explain
 from autofinity.linux.perf_event import open_event
 from autofinity.linux.syscalls import syscall
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.ratios import CROSS_CORE_COUNTERS
 
 _HARDWARE_CYCLES = Encoding(0, 0)

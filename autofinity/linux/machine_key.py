@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.sha256 import sha256_hex
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import UsageError
 
 _CPU = "devices/system/cpu"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_text
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import TopologyError, UsageError
 from autofinity.model.topology import OsIndex
 

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.syscalls import syscall
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import OsIndex
 

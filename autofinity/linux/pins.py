@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from autofinity.linux.bind import cpuset_of
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.online import listed_online
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.topology import OsIndex
 
 PIN_VARIABLES = (

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
 

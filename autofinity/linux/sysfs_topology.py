@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_number, read_size_bytes, read_text
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
 from autofinity.linux.online import SYSFS, listed_online, running
 from autofinity.linux.pages import mems_allowed
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import TopologyError, UsageError
 from autofinity.model.topology import OsIndex, Topology
 

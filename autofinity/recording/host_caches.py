@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.kernel_file import read_number, read_size_bytes, read_text
+from autofinity.model.cpu_lists import parse_cpu_list
 
 
 @dataclass(frozen=True, slots=True)

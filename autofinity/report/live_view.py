@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from autofinity.foreign_text import one_line
-from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.affinity import Hint
+from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.runs_now import RunSeen, ThreadSeen, cpus_of

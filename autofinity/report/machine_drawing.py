@@ -14,7 +14,7 @@ from html import escape
 from itertools import product
 
 from autofinity.foreign_text import one_line
-from autofinity.linux.cpu_lists import format_numbers
+from autofinity.model.cpu_lists import format_numbers
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.report.machine_parts import Domain, Node, Package, nodes_without_cpus, packages_of
 from autofinity.report.nested_boxes import Box, flowed

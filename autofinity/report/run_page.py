@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
 
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.model.affinity import Affinity
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import OsIndex, Topology

@@ -9,9 +9,9 @@ import os
 
 from autofinity.linux.bind import mask_of
 from autofinity.linux.capabilities import probe
-from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.proc import tasks_of
 from autofinity.linux.program_key import running_program
+from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.model.topology import OsIndex
 from autofinity.runtime.claims import live_runs, monitor_of

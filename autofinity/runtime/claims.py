@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.identity import ProcessIdentity, boot_of, this_host
+from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import StoreError, UsageError
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.identity import identity_of
 from autofinity.linux.machine_key import machine_key
 from autofinity.linux.thread_masks import MaskChange
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.counters import Behaviour
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval, Outcome
 from autofinity.runtime.claims import (

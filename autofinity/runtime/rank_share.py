@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from autofinity.affinity.ranks import share_of
 from autofinity.linux.bind import StartMask
-from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.request import Request
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autofinity.linux.bind import as_cut, cpuset_of, mask_of
-from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.proc import family_of, tasks_of
+from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
 from autofinity.store.behaviour_rows import MaskRecord, RunRecord

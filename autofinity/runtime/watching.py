@@ -12,11 +12,11 @@ from autofinity.linux.bind import (
     allowed_now,
     in_a_smaller_cpuset_than_its_parent,
 )
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.gaps import gaps
 from autofinity.linux.online import SYSFS
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import AutofinityError, TopologyError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology

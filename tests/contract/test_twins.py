@@ -25,7 +25,6 @@ from topology_sysfs_tree import write_sysfs
 from autofinity.cli.options.site import spool_and_site
 from autofinity.linux.access_events import pmu_events
 from autofinity.linux.capabilities import TIERS, probe
-from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.devices import device_called
 from autofinity.linux.identity import identity_of
 from autofinity.linux.machine_key import machine_key
@@ -37,6 +36,7 @@ from autofinity.linux.sysfs_devices import sysfs_devices
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.linux.thread_roll import SOFTWARE_EVENTS
 from autofinity.model.affinity import HINTS, PACKED, Hint
+from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import PolicyError, StoreError, UsageError
 from autofinity.model.policy import POLICY_VERSION, RulePolicy
 from autofinity.own_python import ISOLATED, give_back, own_environment

@@ -10,9 +10,9 @@ import pytest
 from live_nodes import computing, nodes_used
 
 from autofinity.linux.bind import StartMask, allowed_now, cpuset_of
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.linux.memory import memory_of
 from autofinity.model.affinity import Hint
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.topology import Topology
 
 pytestmark = pytest.mark.slow

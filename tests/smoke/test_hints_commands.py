@@ -17,6 +17,7 @@ from autofinity.affinity.launchers.table import LAUNCHERS
 from autofinity.affinity.openmp import OPENMP
 from autofinity.linux.topology import synthetic_topology
 from autofinity.model.affinity import HINTS
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.policy.readable import hint_text
 
 SMALL = "synthetic:pack:2 numa:2 l3:1 core:3 pu:1"
@@ -64,7 +65,7 @@ def test_a_hint_that_puts_threads_on_siblings_says_so_beside_its_answer() -> Non
     machine = "synthetic:pack:2 l3:1 core:2 pu:2"
     words = ("hints", "--machine", machine, "--threads", "4")
     packed = run(*words, "--hint", "slP", "--as", "taskset")
-    assert packed.stdout == "taskset -c 0,1,2,3\n"
+    assert packed.stdout == "taskset -c 0-3\n"
     assert (
         "few-sockets-shared-caches (slP) puts 4 threads on 2 cores, several to a core, and leaves 2"
         in packed.stderr
@@ -76,7 +77,7 @@ def test_a_hint_that_puts_threads_on_siblings_says_so_beside_its_answer() -> Non
 def test_a_hint_can_be_given_to_another_launcher() -> None:
     asked = ("hints", "--machine", SMALL, "--threads", "5", "--hint", "SLP")
     cpus = document(*asked)["hints"][0]["cpus"]
-    line = f"taskset -c {','.join(map(str, sorted(cpus)))}"
+    line = f"taskset -c {format_cpu_list(cpus)}"
     assert run(*asked, "--as", "taskset").stdout == line + "\n"
     assert document(*asked, "--as", "taskset") == {"tool": "taskset", "line": line}
 
@@ -95,7 +96,7 @@ def test_ranks_are_shown_with_their_cpus_and_nodes() -> None:
 
 
 def test_ranks_have_a_line_each_or_one_text_for_all() -> None:
-    lines = [f"taskset -c {3 * at},{3 * at + 1}" for at in range(4)]
+    lines = [f"taskset -c {3 * at}-{3 * at + 1}" for at in range(4)]
     assert run(*RANKS, "--as", "taskset").stdout.splitlines() == lines
     assert run(*RANKS, "--as", "taskset", "--rank", "3").stdout.splitlines() == lines[3:]
     assert document(*RANKS, "--as", "taskset") == {"tool": "taskset", "texts": lines}

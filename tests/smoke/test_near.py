@@ -193,7 +193,7 @@ def test_hints_and_topology_place_near_a_device(box: str) -> None:
     words = ("--machine", box, "--threads", "2", "--hint", "packed", "--near", "gpu0")
     found = json.loads(call("hints", *words, "--json").stdout)
     assert found["hints"][0]["cpus"] == [2, 3]
-    assert call("hints", *words, "--as", "taskset").stdout == "taskset -c 2,3\n"
+    assert call("hints", *words, "--as", "taskset").stdout == "taskset -c 2-3\n"
     placed = json.loads(call("topology", *words, "--json").stdout)["placement"]
     assert placed["cpus"] == [2, 3]
     assert "2 threads as {1,1}, near gpu0" in call("topology", *words).stdout

@@ -13,8 +13,8 @@ import pytest
 from live_masks import allowed, fake_sysfs, masks_of
 from live_run import preferred
 
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import HINTS, PACKED
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
 from autofinity.store.behaviour_db import BehaviourDB

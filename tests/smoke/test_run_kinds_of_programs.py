@@ -14,7 +14,7 @@ import pytest
 from live_masks import allowed, mask_of_task, masks_of
 from live_run import preferred
 
-from autofinity.linux.cpu_lists import parse_cpu_list
+from autofinity.model.cpu_lists import parse_cpu_list
 
 type Runner = Any  # of conftest.py
 

@@ -13,10 +13,10 @@ import pytest
 from live_masks import allowed, fake_sysfs, masks_of
 from live_run import preferred
 
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.identity import identity_of, this_host
 from autofinity.linux.machine_key import machine_key
 from autofinity.model.affinity import PACKED, Hint
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
+from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.topology import OsIndex
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.identity import ProcessIdentity, identity_of
 from autofinity.linux.proc import tasks_of
 from autofinity.model.affinity import PACKED, Affinity
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.timeline import TimelineStep
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.topology import OsIndex
 
 _V1, _V2 = Path("/sys/fs/cgroup/cpuset"), Path("/sys/fs/cgroup")

@@ -8,7 +8,8 @@ where nodes are not known. A hierarchy of version 1 has the same files, and noth
 
 from __future__ import annotations
 
-from autofinity.affinity.launchers.form import Job, LauncherForm, ascending, for_all
+from autofinity.affinity.launchers.form import Job, LauncherForm, for_all
+from autofinity.model.cpu_lists import format_cpu_list
 
 _HEAD = """\
 #!/bin/sh
@@ -32,10 +33,10 @@ def _groups(job: Job) -> str:
         lines += [
             f"# rank {rank}",
             f"mkdir -p rank{rank}",
-            f"echo {ascending(task.cpus)} > rank{rank}/cpuset.cpus",
+            f"echo {format_cpu_list(task.cpus)} > rank{rank}/cpuset.cpus",
         ]
         if task.nodes:
-            lines.append(f"echo {ascending(task.nodes)} > rank{rank}/cpuset.mems")
+            lines.append(f"echo {format_cpu_list(task.nodes)} > rank{rank}/cpuset.mems")
     return _HEAD + "\n".join(lines)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autofinity.affinity.launchers.form import LauncherForm, ascending, for_each
+from autofinity.affinity.launchers.form import LauncherForm, for_each
+from autofinity.model.cpu_lists import format_cpu_list
 
 
 def _hwloc_mask(cpus: Iterable[int]) -> str:
@@ -19,12 +20,12 @@ def _hwloc_mask(cpus: Iterable[int]) -> str:
 
 TASKSET = LauncherForm(
     "util-linux",
-    for_each(lambda task: f"taskset -c {ascending(task.cpus)}"),
+    for_each(lambda task: f"taskset -c {format_cpu_list(task.cpus)}"),
     checked="by the tool",
 )
 NUMACTL = LauncherForm(
     "numactl; pages on the node that first touches them",
-    for_each(lambda task: f"numactl --physcpubind={ascending(task.cpus)} --localalloc"),
+    for_each(lambda task: f"numactl --physcpubind={format_cpu_list(task.cpus)} --localalloc"),
     checked="by the tool",
 )
 HWLOC = LauncherForm(
@@ -34,10 +35,10 @@ HWLOC = LauncherForm(
 )
 SYSTEMD_RUN = LauncherForm(
     "a scope of its own, with the cgroup's cpuset",
-    for_each(lambda task: f"systemd-run --scope -p AllowedCPUs={ascending(task.cpus)}"),
+    for_each(lambda task: f"systemd-run --scope -p AllowedCPUs={format_cpu_list(task.cpus)}"),
     checked="by the tool",
 )
 DOCKER = LauncherForm(
     "docker and podman; before the image",
-    for_each(lambda task: f"--cpuset-cpus={ascending(task.cpus)}"),
+    for_each(lambda task: f"--cpuset-cpus={format_cpu_list(task.cpus)}"),
 )

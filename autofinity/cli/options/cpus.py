@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autofinity.linux.cpu_lists import format_cpu_list
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 

@@ -64,7 +64,7 @@ def gain(seen: Seen, chosen: Chosen | None) -> Section:
     evidence = (
         f"{len(programs)} of the programs that the policy was learned from fell under {by}: "
         f"{', '.join(programs)}",
-        f"cases: {len(fell)}, {_where(fell)}",
+        f"cases: {len(fell)}, {_where(fell)}, {_counts_line(fell, seen.threads)}",
         *_answer_lines(answers, second),
         *_spread(known),
         f"over the same program distributed (SLP), of all cases: {_times(over_distributed)}",
@@ -82,6 +82,7 @@ def gain(seen: Seen, chosen: Chosen | None) -> Section:
         },
         "regrets": _regrets(fell),
         "machines": _machines(fell),
+        "threads": _thread_counts(fell),
         "cases": len(fell),
         "cases_without_os": len(fell) - len(known),
         "answers": [_answer_facts(hint, some) for hint, some in answers.items()],
@@ -165,6 +166,18 @@ def _where(fell: Sequence[Fell]) -> str:
     if len(machines) == 1:
         return f"on {machines[0]}"
     return f"on {len(machines)} machines: {', '.join(machines)}"
+
+
+def _thread_counts(fell: Sequence[Fell]) -> list[int]:
+    return sorted({one.case.workload.threads for one in fell})
+
+
+def _counts_line(fell: Sequence[Fell], threads: int) -> str:
+    """Thread counts of the cases, and whether they say anything of `threads`."""
+    counts = _thread_counts(fell)
+    listed = ", ".join(map(str, counts[:-1])) + " and " * (len(counts) > 1) + str(counts[-1])
+    said = f"with {listed} threads"
+    return said if threads <= counts[-1] else f"{said}; none has as many as {threads}"
 
 
 def _spread(known: Sequence[Fell]) -> tuple[str, ...]:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from autofinity.linux.bind import StartMask, allowed_now
 from autofinity.linux.capabilities import Ladder, probe
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.numa_hinting import SYSCTL, hinting_is_on
 from autofinity.linux.online import SYSFS
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.program_key import running_program
 from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology

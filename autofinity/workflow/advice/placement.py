@@ -8,8 +8,8 @@ from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.affinity.launchers.table import launcher_line
 from autofinity.affinity.siblings import siblings_note
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import Hint
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
 from autofinity.model.policy import RulePolicy

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autofinity.affinity.ranks import Rank, place_ranks
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import Hint
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import PlacementError
 from autofinity.workflow.advice.seen import Seen
 from autofinity.workflow.launcher_texts import texts_of

@@ -8,8 +8,8 @@ import pytest
 from made_up_machine import cpus, machine
 
 from autofinity.affinity.ranks import memory_of, place_ranks, share_of
-from autofinity.linux.cpu_lists import format_cpu_list
 from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import PlacementError
 from autofinity.model.topology import UNKNOWN_NODE, OsIndex, Topology
 

@@ -57,7 +57,7 @@ def test_a_captured_program_is_advised_on_as_it_runs_on_the_simulated_machine(
     assert found["exit_code"] is None
     assert found["placement"]["hint"] == "slp"
     assert found["placement"]["cpus"] == [0, 1, 2, 3]
-    assert found["placement"]["lines"]["taskset"] == "taskset -c 0,1,2,3"
+    assert found["placement"]["lines"]["taskset"] == "taskset -c 0-3"
     assert found["expected_gain"]["gain"] is None
     assert found["memory_policy"]["remote_share_by"] == "counted reads"
     assert found["memory_policy"]["remote_share"] > 0.5
@@ -91,7 +91,7 @@ def test_the_text_has_every_question_with_its_advice_first(trace: str, policy: s
         "SMT",
         "threads",
     ]
-    assert "  taskset -c 0,1,2,3 PROGRAM" in lines
+    assert "  taskset -c 0-3 PROGRAM" in lines
 
 
 def test_one_node_of_a_machine_leaves_nothing_to_choose_of_memory(

@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from autofinity.linux.bind import StartMask, allowed_now, bind_thread, mask_of
-from autofinity.linux.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.linux.proc import Task, family_of, parse_stat, switches_of, tasks_of, times_of
+from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.topology import OsIndex
 
 STAT = (

@@ -13,8 +13,8 @@ from small_cpuset import small_cpuset
 from autofinity.affinity.launchers.form import Job, Task
 from autofinity.affinity.launchers.table import launcher_form, rank_texts
 from autofinity.affinity.ranks import place_ranks
-from autofinity.linux.cpu_lists import parse_cpu_list
 from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.topology import OsIndex
 
 
@@ -25,15 +25,15 @@ def test_each_rank_has_a_group_with_its_cpus_and_nodes() -> None:
     assert head.startswith("#!/bin/sh\n")
     assert body.splitlines() == [
         "mkdir -p rank0",
-        "echo 0,1 > rank0/cpuset.cpus",
+        "echo 0-1 > rank0/cpuset.cpus",
         "echo 0 > rank0/cpuset.mems",
         "# rank 1",
         "mkdir -p rank1",
-        "echo 4,5 > rank1/cpuset.cpus",
+        "echo 4-5 > rank1/cpuset.cpus",
         "echo 1 > rank1/cpuset.mems",
     ]
     (text,) = rank_texts("cgroup", place_ranks(whole, 1, 2, DISTRIBUTED), whole)
-    assert "echo 0,1 > rank0/cpuset.mems" in text
+    assert "echo 0-1 > rank0/cpuset.mems" in text
 
 
 def test_the_kernel_reads_groups_back_and_confines_programs_to_them(tmp_path: Path) -> None:

@@ -33,10 +33,11 @@ that rules 1 and 2 of the shipped policy for any machine take, and its default."
 NO_OS = ("epyc-9654-nps1", "opteron-6386")
 
 
-def told(policy: RulePolicy, sample: dict[str, float], kind: str = "") -> Section:
+def told(policy: RulePolicy, sample: dict[str, float], kind: str = "", threads: int = 4) -> Section:
     """Gain of a program with such a sample, on a machine of that kind without known facts."""
     here = on_machine(policy, {})
     one = seen(**{**sampled(PACKED, **sample), "policy": here, "learned": policy, "kind": kind})
+    one = replace(one, threads=threads)
     one = replace(one, state=replace(one.state, decision=decide(here, sample)))
     return gain(one, chosen_of(one))
 
@@ -119,6 +120,18 @@ def test_the_gain_is_what_programs_gained_that_the_same_rule_decided() -> None:
     assert min(wanted.values()) <= low < found.facts["gain"] < high <= max(wanted.values())  # type: ignore[operator]
     assert f"{len(wanted)} of the programs" in found.evidence[0]
     assert found.advice.startswith(f"{found.facts['gain']:.2f} times the speed")
+
+
+@pytest.mark.parametrize(
+    ("threads", "said"), [(4, "with 4 threads"), (5, "with 4 threads; none has as many as 5")]
+)
+def test_thread_counts_of_the_cases_are_named_and_a_larger_one_that_none_has(
+    threads: int, said: str
+) -> None:
+    policy = named_policy("altix-450.paper")
+    found = told(policy, dict.fromkeys(policy.counters, 1e6), threads=threads)
+    assert found.facts["threads"] == [4]
+    assert found.evidence[1].endswith(f", on altix-450, {said}")
 
 
 def test_of_a_policy_for_any_machine_all_cases_that_it_is_judged_by_count_under_one_rule() -> None:

@@ -46,8 +46,8 @@ def test_a_decided_program_is_told_its_cores_and_how_to_start_there() -> None:
     assert found.advice.startswith("packed (slp): ")
     assert found.advice.endswith("CPUs 0-3")
     assert found.facts["cpus"] == [0, 1, 2, 3]
-    assert found.facts["lines"]["taskset"] == "taskset -c 0,1,2,3"  # type: ignore[index]
-    assert "taskset -c 0,1,2,3 PROGRAM" in found.evidence
+    assert found.facts["lines"]["taskset"] == "taskset -c 0-3"  # type: ignore[index]
+    assert "taskset -c 0-3 PROGRAM" in found.evidence
     assert "4 threads compute, last seen on CPUs 0-1,4-5" in found.evidence
     assert found.facts["final"] is True
 
@@ -67,8 +67,7 @@ def test_ranks_like_the_one_that_was_seen_get_disjoint_places_by_its_hint() -> N
         {
             "cpus": [4 * at + cpu for cpu in range(4)],
             "nodes": [at],
-            "line": f"numactl --physcpubind={4 * at},{4 * at + 1},{4 * at + 2},{4 * at + 3} "
-            "--localalloc",
+            "line": f"numactl --physcpubind={4 * at}-{4 * at + 3} --localalloc",
         }
         for at in range(2)
     ]
