@@ -115,11 +115,8 @@ def run_now(text: str, db: Path) -> RunNow:
                 raise database.damage
             if text == LAST:
                 _refuse_earlier(None, latest_short_run(db))
-            raise UsageError(
-                f"no run is on record in {db} yet; `autofinity run -- APP` makes one"
-                if text == LAST
-                else f"there is no run {text} in {db}; `autofinity status` lists them"
-            )
+                raise UsageError(_none_on_record(db))
+            raise UsageError(f"there is no run {text} in {db}; `autofinity status` lists them")
         if text == LAST:
             _refuse_earlier(run, latest_short_run(db))
         alive = run.ended is None and process_of(run).alive
@@ -137,6 +134,15 @@ def run_now(text: str, db: Path) -> RunNow:
         observed = tuple(each for each in database.observations() if each.run == run.id)
         looks = database.looks.of_run(run.id)
     return RunNow(run, alive, sample, known, threads, others, observed, looks)
+
+
+def _none_on_record(db: Path) -> str:
+    lost = lost_lines(db)
+    if lost:
+        return (
+            f"no run is on record in {db}, for its rows could not be stored: {one_line(lost[-1])}"
+        )
+    return f"no run is on record in {db} yet; `autofinity run -- APP` makes one"
 
 
 def _refuse_earlier(run: RunRecord | None, short: ShortRun | None) -> None:

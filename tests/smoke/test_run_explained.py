@@ -173,6 +173,22 @@ def test_the_last_run_before_any_is_one_line(run: Runner) -> None:
     )
 
 
+def test_a_last_run_whose_rows_were_lost_is_named_as_such(run: Runner) -> None:
+    run.db.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with BehaviourDB.open(run.db):
+        pass
+    log = run.db.with_name("monitor.log")
+    log.write_text("first\npid 7: 3 rows are lost: database or disk is full\n")
+    log.chmod(0o600)
+    words = [run.launcher, "explain", "last"]
+    done = subprocess.run(words, env=run.env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"autofinity: no run is on record in {run.db}, for its rows could not be stored: "
+        "pid 7: 3 rows are lost: database or disk is full\n"
+    )
+
+
 def test_explain_last_says_why_nothing_was_decided(run: Runner, spinner: Path) -> None:
     run("--quiet", "--", spinner, "1", "0.6")
     assert run.eventually(lambda: (found := run.last()) and found.ended)
