@@ -28,6 +28,8 @@ class Answered:
     explained: tuple[ExplainedStep, ...]
     lacking: tuple[str, ...]
     """Facts of the machine that the policy asks for and that are not known."""
+    impossible: tuple[str, ...]
+    """Lines on shares above 1 in the samples."""
 
     @property
     def first(self) -> ExplainedStep:
@@ -67,13 +69,17 @@ def answer(
     """Ask the policy. `first` has facts of the machine, too; an empty sample was not given."""
     from autofinity.policy.answers import Given
     from autofinity.policy.explain_steps import explain_steps
+    from autofinity.policy.impossible import impossible_lines
     from autofinity.policy.on_machine import on_machine
 
     facts = {name: first[name] for name in policy.facts if name in first}
     counts = {name: value for name, value in first.items() if name not in facts}
     here = on_machine(policy, facts)
     found, explained = explain_steps(Given(here, counts, second or None, trial or None))
-    return Answered(here, found, explained, tuple(n for n in policy.facts if n not in facts))
+    again = () if here.second is None else impossible_lines(here.second.policy, second)
+    wrong = dict.fromkeys((*impossible_lines(here, counts), *again))
+    lacking = tuple(name for name in policy.facts if name not in facts)
+    return Answered(here, found, explained, lacking, tuple(wrong))
 
 
 def tell_answer(answered: Answered, *, as_json: bool) -> None:
@@ -101,6 +107,7 @@ def _document(answered: Answered) -> dict[str, object]:
     tries = policy.trial if again and (answered.found.awaits or tried) else None
     return {
         **explanation_data(policy, answered.first.why),
+        "impossible": list(answered.impossible),
         "asks_again_in": None if second is None else str(second.sampled_in),
         "second": None if again is None else explanation_data(again.step.asked, again.why),
         "tries": None if tries is None else str(tries.hint),
@@ -110,8 +117,8 @@ def _document(answered: Answered) -> dict[str, object]:
 
 
 def _wishes(answered: Answered) -> list[str]:
-    """Values that a sound decision still needs."""
-    lines = []
+    """Values that a sound decision still needs, or that cannot be."""
+    lines = [*answered.impossible]
     if answered.lacking:
         lines.append(
             f"facts of the machine that are not known: {', '.join(answered.lacking)}; no rule with "

@@ -129,6 +129,14 @@ CATALOGUE: Mapping[Ratio, str] = {
 }
 """Every ratio that learning may choose, with its meaning."""
 
+PARTS = frozenset(
+    {
+        *("other_cache_share", "other_package_share", "other_core_share", "other_cache_miss_share"),
+        *("llc_miss_share", "modify_share", "remote_memory_share"),
+    }
+)
+"""Ratios whose numerator is a part of their denominator, so that they are 1 at most."""
+
 SPEED_GAIN = "speed_gain"
 """The ratio that shows the immediate gain or loss of speed in a second look."""
 

@@ -15,6 +15,7 @@ from autofinity.model.placement import CoreSet
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex
 from autofinity.policy.explain import Explanation, explain, explanation_data, explanation_text
+from autofinity.policy.impossible import impossible_lines
 from autofinity.policy.readable import hint_text
 from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose
 from autofinity.workflow.advice.open_answer import asked_values
@@ -141,6 +142,8 @@ def _of_the_policy(seen: Seen, policy: RulePolicy, chosen: Chosen) -> tuple[str,
         )
     if note := on_siblings(seen, chosen):
         evidence += (note,)
+    if seen.state.sample is not None:
+        evidence += tuple(impossible_lines(policy, seen.state.sample.values))
     if policy.rules:
         here = (
             "of threads where the system had put them"
