@@ -87,14 +87,14 @@ def hinting(request: Request, journal: Journal) -> Iterator[tuple[Pace, ...]]:
 
     The context gives an observer that sets the pace of hinting, where that may be set.
     """
-    if not request.arm:
-        yield ()
-        return
     with ExitStack() as stack:
-        try:
-            switched = stack.enter_context(armed())
-        except CapabilityError as error:
-            journal.note(str(error))
+        switched = None
+        if request.arm:
+            try:
+                switched = stack.enter_context(armed())
+            except CapabilityError as error:
+                journal.note(str(error))
+        if switched is None:
             yield ()
             return
         if switched.trouble:
