@@ -99,8 +99,8 @@ def command(
     or of PROGRAM, which runs here while its page faults are recorded.
 
     Page faults of PROGRAM show which thread touched a page first. With --arm, the kernel makes
-    pages fault repeatedly, which shows sharing, also on machines with one
-    node, unless the kernel leaves memory of one node alone.
+    pages fault repeatedly, which shows sharing, also on machines with one node, unless the kernel
+    leaves memory of one node alone.
 
     The program of a TRACE runs on a simulated machine, watched by one of the published detectors:
     induced page faults (kMAF'16, or kMAF'14's sub-blocks), equal TLB entries, access counters in

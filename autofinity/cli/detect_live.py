@@ -100,7 +100,7 @@ def _print(title: str, here: DetectedHere) -> None:
     )
     if here.lost:
         say(f"{here.lost} more were lost, because they came too fast", err=True)
-    if here.numa_hinting and here.why_not_sampled and not here.pages_unmapped:
+    if here.numa_hinting and here.why_not_sampled and here.pages_unmapped == 0:
         say(NOTHING_UNMAPPED, err=True)
     if not here.numa_hinting and here.why_not_sampled:
         say(

@@ -19,9 +19,10 @@ NOTHING_UNMAPPED = (
 _UPDATES = ("numa_pte_updates", "numa_huge_pte_updates")
 
 
-def unmapped_pages(procfs: Path = Path("/proc")) -> int:
-    """Number of page table entries that hinting has changed since the system started; 0 where the
-    kernel does not count them.
+def unmapped_pages(procfs: Path = Path("/proc")) -> int | None:
+    """Number of page table entries that hinting has changed since the system started; None where
+    the count is not shown.
     """
     rows = (line.split() for line in read_text(str(procfs / "vmstat")).splitlines())
-    return sum(int(row[1]) for row in rows if len(row) == 2 and row[0] in _UPDATES)
+    found = [int(row[1]) for row in rows if len(row) == 2 and row[0] in _UPDATES]
+    return sum(found) if found else None

@@ -101,7 +101,7 @@ def hinting(request: Request, journal: Journal) -> Iterator[tuple[Pace, ...]]:
             journal.note(switched.trouble)
         before = unmapped_pages()
         yield (Pace(switched.pace, request.pid),) if switched.pace else ()
-        if unmapped_pages() == before:
+        if before is not None and unmapped_pages() == before:
             journal.note(NOTHING_UNMAPPED)
 
 

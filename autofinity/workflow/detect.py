@@ -78,8 +78,8 @@ class DetectedHere:
     """Why only page faults were recorded; empty where accesses were sampled."""
     numa_hinting: bool
     """Whether the kernel was to make pages fault again."""
-    pages_unmapped: int
-    """Number of page table entries, of all programs, that it changed for that."""
+    pages_unmapped: int | None
+    """Number of page table entries, of all programs, that it changed for that; None: not known."""
 
     @property
     def started(self) -> bool:
@@ -106,6 +106,7 @@ def detect_here(program: Sequence[str], *, arm: bool, to_stderr: bool) -> Detect
     with armed() if arm else nullcontext():
         hinting, before = hinting_is_on(), unmapped_pages()
         code, seen, lost = watch_touches(program, events=recorded, to_stderr=to_stderr)
-        unmapped = unmapped_pages() - before
+        after = unmapped_pages()
+        unmapped = None if before is None or after is None else after - before
     names = tuple(event.name for event in recorded)
     return DetectedHere(code, seen, lost, names, "" if events else why_not, hinting, unmapped)

@@ -22,17 +22,19 @@ def test_small_and_large_entries_are_counted_and_no_others(tmp_path: Path) -> No
     assert unmapped_pages(tmp_path) == 42
 
 
-def test_a_kernel_that_does_not_count_them_has_none(tmp_path: Path) -> None:
-    assert unmapped_pages(tmp_path) == 0
+def test_a_kernel_that_does_not_count_them_says_nothing(tmp_path: Path) -> None:
+    assert unmapped_pages(tmp_path) is None
     (tmp_path / "vmstat").write_text("nr_free_pages 7\n")
-    assert unmapped_pages(tmp_path) == 0
+    assert unmapped_pages(tmp_path) is None
 
 
-@pytest.mark.parametrize(("counts", "said"), [((5, 5), [NOTHING_UNMAPPED]), ((5, 6), [])])
+@pytest.mark.parametrize(
+    ("counts", "said"), [((5, 5), [NOTHING_UNMAPPED]), ((5, 6), []), ((None, None), [])]
+)
 def test_a_run_whose_hinting_unmapped_nothing_says_so_at_its_end(
-    monkeypatch: pytest.MonkeyPatch, counts: tuple[int, int], said: list[str]
+    monkeypatch: pytest.MonkeyPatch, counts: tuple[int | None, int | None], said: list[str]
 ) -> None:
-    seen: Iterator[int] = iter(counts)
+    seen: Iterator[int | None] = iter(counts)
     monkeypatch.setattr(sensors, "armed", lambda: nullcontext(Armed({}, "")))
     monkeypatch.setattr(sensors, "unmapped_pages", lambda: next(seen))
     notes: list[str] = []
