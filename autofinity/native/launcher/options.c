@@ -123,7 +123,7 @@ static int set_db(char* value, Options* out) {
 
 static int set_threads(char* value, Options* out) {
     if (positive_integer(value, 1 << 20, &out->threads)) return GO_ON;
-    return wrong("wrong value for --threads", value, "a whole number from 1");
+    return wrong("wrong value for --threads", value, "a whole number from 1 to 1,048,576");
 }
 
 static int set_period(char* value, Options* out) {

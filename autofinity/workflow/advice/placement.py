@@ -65,7 +65,7 @@ def placement(seen: Seen, chosen: Chosen | None) -> Section:
     }
     evidence = _of_the_threads(seen)
     if facts["nothing_to_choose"]:
-        evidence += (ONE_LLC,)
+        evidence = (ONE_LLC, *evidence)
     if chosen is None or seen.policy is None:
         return _left_alone(seen, facts, evidence)
     hint, cpus = chosen.hint, chosen.cores.cpus
@@ -113,10 +113,12 @@ def _watched(seen: Seen) -> tuple[str, ...]:
 
 def _left_alone(seen: Seen, facts: dict[str, object], evidence: tuple[str, ...]) -> Section:
     why = seen.undecided or f"there are too few CPUs for {seen.placed} threads"
+    if not facts["nothing_to_choose"]:
+        evidence = (f"nothing was decided: {why}", f"policy: {seen.asked}", *evidence)
     return Section(
         "placement",
         "leave the threads where the system puts them",
-        (f"nothing was decided: {why}", f"policy: {seen.asked}", *evidence),
+        evidence,
         facts | {"hint": None, "undecided": why},
     )
 

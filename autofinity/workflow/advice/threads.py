@@ -22,7 +22,11 @@ def thread_count(seen: Seen) -> Section:
         "why_not": None,
     }
     question = "threads"
-    running = seen.placed  # rates are per thread, of as many as run at a time
+    running, cpus = seen.placed, len(seen.available)
+    if running > cpus:
+        advice = f"too many: {cpus} can run at a time"
+        counts = f"{running} threads compute, {cpus} CPUs may be used"
+        return Section(question, advice, (counts,), facts | {"enough_threads": cpus})
     again = f"not measured: time it with fewer than {seen.threads} threads, too"
     if seen.threads < 2:
         again = "not measured: fewer than two threads computed at once"
@@ -30,6 +34,7 @@ def thread_count(seen: Seen) -> Section:
     if misses is None:
         why = _not_counted(seen)
         return Section(question, again, (why,), facts | {"why_not": why})
+    # Rates are per thread, of as many as run at a time.
     read_gbs = misses * running * LINE_BYTES / 1e9
     facts["read_gbs"] = read_gbs
     told = f"{seen.threads} threads read {_gbs_text(read_gbs)} from memory"

@@ -98,8 +98,14 @@ def test_who_is_undecided_is_left_alone_and_told_why() -> None:
     assert found.advice == "leave the threads where the system puts them"
     assert found.evidence[0] == "nothing was decided: there is no policy"
     assert found.facts["hint"] is None
+
+
+def test_one_last_level_cache_is_the_only_reason_that_is_given() -> None:
     narrow = seen(available=frozenset(map(OsIndex, (0, 1))))
-    assert ONE_LLC in placement(narrow, None).evidence
+    found = placement(narrow, None)
+    assert found.evidence[0] == ONE_LLC
+    assert not any("nothing was decided" in line for line in found.evidence)
+    assert found.facts["undecided"] == "there is no policy"
 
 
 def test_threads_that_take_turns_are_to_share_as_many_cores_as_they_have_room_for() -> None:
@@ -309,6 +315,16 @@ def test_fewer_threads_are_not_advised_where_there_are_not_two(threads: int) -> 
     assert thread_count(seen(threads=threads)).advice == (
         "not measured: fewer than two threads computed at once"
     )
+
+
+def test_threads_that_find_no_cpu_are_too_many() -> None:
+    two_cpus = frozenset(map(OsIndex, (0, 1)))
+    found = thread_count(seen(available=two_cpus))
+    assert found.advice == "too many: 2 can run at a time"
+    assert found.evidence == ("4 threads compute, 2 CPUs may be used",)
+    assert (found.facts["enough_threads"], found.facts["why_not"]) == (2, None)
+    waiting = thread_count(seen(available=two_cpus, room=2))  # no more than two run at a time
+    assert waiting.facts["enough_threads"] is None
 
 
 def test_threads_are_more_than_pay_where_memory_has_no_more_to_give() -> None:
