@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.affinity import SPREAD, Affinity, Hint
 from autofinity.model.topology import OsIndex, Topology
 
 
@@ -31,4 +31,4 @@ def all_cores(topology: Topology, available: frozenset[OsIndex] | None = None) -
     """
     usable = topology.allowed if available is None else available
     cores = {pu.core for pu in topology.pus if pu.os_index in usable}
-    return get_affinity(topology, len(cores), DISTRIBUTED, available).affinity
+    return get_affinity(topology, len(cores), SPREAD, available).affinity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.topology import OsIndex, Topology
 
 
@@ -21,7 +21,7 @@ def siblings_note(topology: Topology, hint: Hint, cpus: Sequence[OsIndex]) -> st
     said = f"{hint.shown} puts {len(distinct)} threads on {_cores(used)}, several to a core"
     if used < cores:
         idle = _cores(cores - used)
-        return f"{said}, and leaves {idle} idle; {DISTRIBUTED.shown} takes all cores first"
+        return f"{said}, and leaves {idle} idle; {SPREAD.shown} takes all cores first"
     return f"{said}: there are no more cores"
 
 

@@ -42,9 +42,9 @@ class Evaluation:
         """Table with one row for each case.
 
         Columns: `program`, `input`, `threads`, the chosen `hint` in letters and its `name`,
-        `interesting` (packed and distributed differ by a fifth), `win` (within 1 % of the better of
+        `interesting` (packed and spread differ by a fifth), `win` (within 1 % of the better of
         these), `regret` (share of time lost against the best hint), and seconds of the region of
-        interest in `autofinity_s`, `packed_s`, `distributed_s`, `os_s`, `best_hint_s`, `oracle_s`
+        interest in `autofinity_s`, `packed_s`, `spread_s`, `os_s`, `best_hint_s`, `oracle_s`
         …, NaN where unknown.
         """
         import pandas as pd

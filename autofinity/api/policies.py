@@ -12,7 +12,7 @@ from autofinity.api.arguments import count_of, path_of, text_of_path
 from autofinity.api.explained import Explanation
 from autofinity.api.machines import Machine, as_machine
 from autofinity.foreign_text import one_line
-from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
+from autofinity.model.affinity import HINTS, SPREAD, Affinity, Hint
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import RulePolicy
 
@@ -106,7 +106,7 @@ class Policy:
         second, trial = self.inside.second, self.inside.trial
         again = () if second is None else (second.sampled_in,)
         tried = () if second is None or trial is None else (self._meant(trial.hint),)
-        return (DISTRIBUTED, *again, *tried)
+        return (SPREAD, *again, *tried)
 
     @overload
     def decide(

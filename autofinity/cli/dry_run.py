@@ -22,7 +22,7 @@ from autofinity.linux.bind import (
 from autofinity.linux.gaps import gaps
 from autofinity.linux.pins import other_pins
 from autofinity.linux.sysfs_topology import read_sysfs
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
@@ -146,7 +146,7 @@ def _decider(
         )
     if not policy.counters:
         return f"{policy.default.shown}, the one answer of the policy, without a sample"
-    return f"sampled in {DISTRIBUTED.shown} first, then decided by the policy"
+    return f"sampled in {SPREAD.shown} first, then decided by the policy"
 
 
 def _on_record(request: Request) -> tuple[tuple[RunRecord, ...], Hint | None]:

@@ -83,8 +83,8 @@ def command(
     """Judge a policy on programs it has not seen.
 
     Each program is left out in turn. A policy learned from the others gets the program's sample in
-    the distributed affinity. The program then reruns in the chosen affinity, or switches while it
-    runs. Baselines are packed, distributed, the OS's scheduler, compact, random, the best of the
+    the spread affinity. The program then reruns in the chosen affinity, or switches while it
+    runs. Baselines are packed, spread, the OS's scheduler, compact, random, the best of the
     eight hints and the oracle (the best affinity profiled), in time and energy.
 
     Shipped observations of the machine are used, unless an option changes how programs are

@@ -23,7 +23,7 @@ from autofinity.cli.progress import Terminal
 from autofinity.cli.siblings import tell_of_siblings
 from autofinity.cli.simulate_one import show, show_placed
 from autofinity.cli.simulate_several import durations_ns, show_each
-from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.affinity import SPREAD, Affinity, Hint
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class _Options(TypedDict):
 @click.option("--cpus", help="Place thread i on the i-th CPU of this list, for example 0,6,12-14.")
 @click.option(
     "--policy",
-    help="Start distributed, then sample and move the threads within the run by this policy.",
+    help="Start spread, then sample and move the threads within the run by this policy.",
 )
 @click.option(
     "--seed",
@@ -188,7 +188,7 @@ def _several(spec: MachineSpec, traces: tuple[Path, ...], options: _Options) -> 
     several = simulate_several(
         spec,
         Several(traces, starts_ns, options["after"], options["threads"]),
-        hint=hint or DISTRIBUTED,
+        hint=hint or SPREAD,
         unbound=unbound,
         cpus=cpus_in_order(cpus) if cpus else (),
         restart=options["restart"],
@@ -240,4 +240,4 @@ def _seats(hint: Hint | None, affinity: str | None, cpus: str | None) -> Seats:
             raise UsageError(
                 f"not an affinity: {affinity!r}; expected for example '{{2,2}}{{4}}'"
             ) from error
-    return Seats(hint=hint or DISTRIBUTED)
+    return Seats(hint=hint or SPREAD)

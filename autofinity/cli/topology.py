@@ -21,7 +21,7 @@ from autofinity.cli.options.svg import keep_svg, svg_option
 from autofinity.cli.picture import print_picture
 from autofinity.cli.printer import say, say_json
 from autofinity.linux.gaps import gaps
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.errors import UsageError
 from autofinity.report.device_list import device_lines, place_of
 from autofinity.workflow.backends import machine_topology
@@ -60,7 +60,7 @@ def command(
     placed = None
     if threads is not None:
         nodes = near_nodes(topology, machine, near)
-        placed = get_affinity(topology, threads, hint or DISTRIBUTED, cpus, nodes)
+        placed = get_affinity(topology, threads, hint or SPREAD, cpus, nodes)
     elif hint is not None or near is not None:
         option = f"--hint {hint.name}" if hint is not None else f"--near {near}"
         raise UsageError(f"{option} needs --threads N: how many threads to place")
@@ -68,7 +68,7 @@ def command(
     on, said = None, ""
     if placed is not None:
         on = placed.cpus
-        said = f"{(hint or DISTRIBUTED).shown}: {len(on)} threads as {placed.affinity}"
+        said = f"{(hint or SPREAD).shown}: {len(on)} threads as {placed.affinity}"
         said += f", near {near}" if near is not None else ""
     if as_json:
         say_json(_document(machine, topology, devices, placed))

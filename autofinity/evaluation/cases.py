@@ -1,7 +1,7 @@
 """One case of the evaluation: a program that the policy has not seen, at one thread count.
 
 Paper, section 3.6: sample in the fixed starting affinity, then run again in the chosen affinity. A
-case is *interesting* when packed and distributed differ by at least a fifth of the faster one; it
+case is *interesting* when packed and spread differ by at least a fifth of the faster one; it
 is a *win* when the choice is within 1 % of the better of the two.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autofinity.evaluation.times import Times, geometric_mean
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Affinity, Hint
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Affinity, Hint
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
 
@@ -21,7 +21,7 @@ INTERESTING = 0.20
 WITHIN = 0.01
 
 
-RATIOS = ("oracle", "best_hint", "packed", "distributed", "os", "compact", "random")
+RATIOS = ("oracle", "best_hint", "packed", "spread", "os", "compact", "random")
 """Columns that a choice is compared with."""
 
 
@@ -34,7 +34,7 @@ class Case:
     affinities: Mapping[str, Affinity]
     """Affinity behind each column of `roi_s` that has one."""
     roi_s: Mapping[str, float]
-    """Seconds by column. packed, distributed, best_hint, oracle. os, compact and random, where
+    """Seconds by column. packed, spread, best_hint, oracle. os, compact and random, where
     profiled. autofinity: restarted in the affinity chosen after a whole run. one_period: likewise,
     but chosen after one sample period. in_run: sampled and switched while it ran, where that is
     known."""
@@ -46,14 +46,14 @@ class Case:
 
     @property
     def interesting(self) -> bool:
-        """(max − min)/min of packed and distributed is at least 0.20."""
-        a, b = self.roi_s["packed"], self.roi_s["distributed"]
+        """(max − min)/min of packed and spread is at least 0.20."""
+        a, b = self.roi_s["packed"], self.roi_s["spread"]
         return (max(a, b) - min(a, b)) / min(a, b) >= INTERESTING
 
     @property
     def win(self) -> bool:
-        """The choice is within 1 % of the better of packed and distributed."""
-        better = min(self.roi_s["packed"], self.roi_s["distributed"])
+        """The choice is within 1 % of the better of packed and spread."""
+        better = min(self.roi_s["packed"], self.roi_s["spread"])
         return self.roi_s["autofinity"] <= better * (1 + WITHIN)
 
     @property
@@ -91,7 +91,7 @@ class Summary:
     interesting: int
     prefer_packed: int
     """Number of interesting cases that prefer packed; all other interesting cases prefer
-    distributed."""
+    spread."""
     wins: int
     """Number of wins among the interesting cases."""
     hint_accuracy: float
@@ -151,7 +151,7 @@ def _columns(
     oracle, _ = times.oracle(workload)
     affinities = {
         "packed": match(PACKED),
-        "distributed": match(DISTRIBUTED),
+        "spread": match(SPREAD),
         **chosen,
         "best_hint": best,
         "oracle": oracle,
@@ -172,7 +172,7 @@ def summarise(cases: Sequence[Case]) -> Summary:
     return Summary(
         cases=len(cases),
         interesting=len(interesting),
-        prefer_packed=sum(c.roi_s["packed"] < c.roi_s["distributed"] for c in interesting),
+        prefer_packed=sum(c.roi_s["packed"] < c.roi_s["spread"] for c in interesting),
         wins=sum(case.win for case in interesting),
         hint_accuracy=sum(right) / len(right) if right else math.nan,
         ratios={column: geometric_mean(values) for column, values in known.items()},

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.errors import SimulationError
 from autofinity.model.placement import CoreSet, Placement
 from autofinity.model.policy import RulePolicy
@@ -91,12 +91,12 @@ class _Run:
     ) -> None:
         self._topology = machine.topology
         self._threads, self._room = request.threads, room
-        self._cores = get_affinity(self._topology, room, DISTRIBUTED)
+        self._cores = get_affinity(self._topology, room, SPREAD)
         self._process: Process = machine.start(
             request, self._placement(self._cores), Sensors(counters), seed
         )
         self._start_ns: int | None = None
-        self.hints = [DISTRIBUTED]
+        self.hints = [SPREAD]
         self.elapsed_s = 0.0
         self.decided_at_s = float("nan")
         self.ended = False

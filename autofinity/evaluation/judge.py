@@ -2,7 +2,7 @@
 time.
 
 Source: Moore & Childers, section 3. The sample is taken in the fixed starting affinity
-(distributed), and again in the affinities of a second look and of a trial, where the policy has
+(spread), and again in the affinities of a second look and of a trial, where the policy has
 them. The program then runs again in the chosen affinity, which here is a look-up, since every best
 match has been profiled.
 """

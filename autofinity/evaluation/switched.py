@@ -1,7 +1,7 @@
 """A policy within a run, by look-up: switched runs have been profiled.
 
 The procedure is that of `in_run`, without a machine: one sample period after a warm-up period, in
-the distributed affinity and, for a second look, in the probed affinity. The time is that of the
+the spread affinity and, for a second look, in the probed affinity. The time is that of the
 profiled run with the same switches.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.times import Times
-from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.affinity import SPREAD, Affinity, Hint
 from autofinity.model.observation import PlacedBy, Workload
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.selector import decide
@@ -45,7 +45,7 @@ class SwitchedRuns:
         def last_of(hint: Hint) -> Affinity:
             return affinity_of(policy.at(hint, threads, self._match.cores))
 
-        start = affinity_of(DISTRIBUTED)
+        start = affinity_of(SPREAD)
         seen = self._period(workload, "affinity", start, SWITCH_AFTER - 1)
         if seen is None:  # the run ended before it was sampled, or was not profiled
             return self._times.roi_s[workload].get(start, math.nan)

@@ -17,7 +17,7 @@ class Verdict:
     hints: Summary
     """Best possible result of the eight hints: the best hint in every case."""
     restart: Summary
-    """Restart in the hint chosen from the mean of a whole distributed run."""
+    """Restart in the hint chosen from the mean of a whole spread run."""
     one_period: Summary | None
     """Restart in the hint chosen from one sample period; None where periods are missing."""
     in_run: Summary | None

@@ -1,6 +1,6 @@
 """Samples of a run in the affinity where it is sampled: means over windows of sample periods.
 
-A decision is made from the affinity in which a sample is taken (distributed at first), so rules are
+A decision is made from the affinity in which a sample is taken (spread at first), so rules are
 learned only from samples in that affinity. The first periods of a run have cold caches and are no
 evidence of its later behaviour.
 """

@@ -1,6 +1,6 @@
 """Makes observations to learn from out of recorded runs (the behaviour database).
 
-A run is sampled in the distributed affinity, for a second look in another, and once more in the
+A run is sampled in the spread affinity, for a second look in another, and once more in the
 chosen affinity: up to three rows of one run. The rows stand for sample periods of a region of
 interest that a live program does not mark:
 

@@ -39,7 +39,7 @@ from autofinity.learning.row_weights import row_weights
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.trial import with_trial
-from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
+from autofinity.model.affinity import HINTS, SPREAD, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.facts import FactsOf
 from autofinity.model.policy import RulePolicy
@@ -225,12 +225,12 @@ def make_table(
 
 
 def learn_rules(table: pd.DataFrame, settings: LearningSettings) -> RulePolicy:
-    """Rules from an action table; an empty one gives the distributed hint for everything.
+    """Rules from an action table; an empty one gives the spread hint for everything.
 
     Raises `LearningError` when the learner cannot be used.
     """
     if len(table) == 0:
-        return policy_over(cut_points_of(table), (), DISTRIBUTED)
+        return policy_over(cut_points_of(table), (), SPREAD)
     if settings.learner == "regret-tree":
         return tree_policy(table, settings.most_rules)
     weights = row_weights(table, settings.weighting)

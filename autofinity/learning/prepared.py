@@ -17,7 +17,7 @@ from autofinity.learning.hint_samples import samples_in
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.metric import insensitive_workloads, normalised, performance_of
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.affinity import SPREAD
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
 
@@ -98,7 +98,7 @@ def _behaviours(
     if settings.labels == "periods":
         seen, workload = table, table.workload()
     else:
-        seen, rows = samples_in(DISTRIBUTED, table, hints_of, settings.window)
+        seen, rows = samples_in(SPREAD, table, hints_of, settings.window)
         workload = table.workload()[rows]
     if settings.counters is not None:
         return with_named(seen, settings.counters), workload

@@ -30,7 +30,7 @@ from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.regret_choice import choose_by_regret, held_out_labels
 from autofinity.learning.regret_policy import tree_policy
 from autofinity.learning.settings import Condense, LearningSettings
-from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
+from autofinity.model.affinity import HINTS, SPREAD, Hint
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.model.ratios import SPEED_GAIN, START
@@ -164,7 +164,7 @@ def both_samples(
     """
     probe = Hint.parse(settings.probe)
     numbers = table.workload()
-    start, rows = samples_in(DISTRIBUTED, table, hints_of, settings.window)
+    start, rows = samples_in(SPREAD, table, hints_of, settings.window)
     of_start = numbers[rows]
     seen, rows = samples_in(probe, table, hints_of, settings.window)
     counts = np.bincount(of_start, minlength=int(numbers.max(initial=-1)) + 1)

@@ -31,7 +31,7 @@ from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.second_look import Seen, both_samples, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.trial import with_trial
-from autofinity.model.affinity import DISTRIBUTED, HINTS
+from autofinity.model.affinity import HINTS, SPREAD
 from autofinity.model.errors import LearningError
 from autofinity.store.observation_table import ObservationTable
 
@@ -90,7 +90,7 @@ def evidence_of(table: ObservationTable, settings: LearningSettings, hints_of: H
     )
 
 
-_MOVING = np.where([hint == DISTRIBUTED for hint in HINTS], 0.0, MOVING)
+_MOVING = np.where([hint == SPREAD for hint in HINTS], 0.0, MOVING)
 
 
 def joined(parts: Sequence[Evidence]) -> Evidence:

@@ -8,7 +8,7 @@ cache.
 from __future__ import annotations
 
 from autofinity.affinity.hints import check_available, get_affinity
-from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.affinity import SPREAD
 from autofinity.model.errors import PlacementError
 from autofinity.model.topology import OsIndex, Topology
 
@@ -28,6 +28,6 @@ def seats(topology: Topology, threads: int, available: frozenset[OsIndex]) -> li
             f"cannot map {threads} threads to {len(available)} CPUs; expected at least one of each"
         )
     times, rest = divmod(threads, len(available))
-    spread = get_affinity(topology, rest, DISTRIBUTED, available).cpus if rest else ()
+    spread = get_affinity(topology, rest, SPREAD, available).cpus if rest else ()
     order = {pu.os_index: i for i, pu in enumerate(topology.pus)}
     return sorted([*available] * times + [*spread], key=order.__getitem__)

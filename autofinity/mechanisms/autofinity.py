@@ -2,10 +2,10 @@
 Learning, CC 2013, figure 3.
 
 - `autofinity`: within the run, by the same decider as `autofinity run` (`runtime.decider`). Threads
-  begin with the operating system, are put into the distributed affinity, sampled, and placed; the
+  begin with the operating system, are put into the spread affinity, sampled, and placed; the
   policy may look twice, and the guard may take the placement back.
 - `autofinity-restart`: as the paper evaluates it (section 3.1): sampled in one run in the
-  distributed affinity, then run again in the chosen one.
+  spread affinity, then run again in the chosen one.
 
 Deviations: the decider's looks (50 ms) and samples (a fifth of a second to 2 s; the paper's are
 10 s) are scaled as all periods. It is shown the run as if it had been that much longer: times and

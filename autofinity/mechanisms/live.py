@@ -18,7 +18,7 @@ from typing import Any
 from autofinity.mechanisms.live_view import CLOCK_HZ, is_believed, narrowed
 from autofinity.mechanisms.recipe import Recipe, Setting
 from autofinity.mechanisms.registry import LIVE
-from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.affinity import SPREAD
 from autofinity.model.errors import PlacementError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
@@ -108,7 +108,7 @@ class LiveRecipe:
         """A recipe for the threads that compute now, which looks from the next interval on."""
         computing = state.workers.computing
         try:
-            reserved = self._placer.reserve(len(computing), DISTRIBUTED)
+            reserved = self._placer.reserve(len(computing), SPREAD)
             available, note = reserved.available, reserved.note
         except PlacementError:  # several threads to a CPU: no core is anybody's own
             available = self._placer.available()

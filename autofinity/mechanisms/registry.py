@@ -82,7 +82,7 @@ BY_POLICY = "autofinity"
 TABLE = (
     Entry(BASELINE, "the operating system's scheduler, first touch", "static:operating_system"),
     Entry("packed", "few sockets and caches (slp), from the start", "static:packed"),
-    Entry("distributed", "many sockets and caches (SLP), from the start", "static:distributed"),
+    Entry("spread", "many sockets and caches (SLP), from the start", "static:spread"),
     Entry("compact", "threads by id on neighbouring PUs", "static:compact"),
     Entry("neighbours", "threads 0 and 1, 2 and 3, … together", "static:neighbours"),
     Entry("random", "threads and pages at random", "static:random_mapping"),

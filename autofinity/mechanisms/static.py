@@ -1,7 +1,7 @@
 """Mappings that stay as they begin: the baselines.
 
 - `os`: the operating system's scheduler, pages on first touch.
-- `packed`, `distributed`: the best match of the hints slp and SLP (Moore & Childers, section 2).
+- `packed`, `spread`: the best match of the hints slp and SLP (Moore & Childers, section 2).
 - `compact`: threads by id on neighbouring PUs, SMT siblings first (kMAF'16, section 5.3).
 - `neighbours`: threads 0 and 1, 2 and 3, … together, as `tlb` places partners: the static mapping
   for the first phase of producers and consumers (TLB paper, section 2).
@@ -18,7 +18,7 @@ from itertools import cycle, islice
 from autofinity.affinity.hints import get_affinity
 from autofinity.mapping.edmonds import edmonds
 from autofinity.mechanisms.recipe import Setting, Start
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.placement import PagePlacement
 from autofinity.model.sharing import SharingMatrix
 from autofinity.model.topology import OsIndex, Topology
@@ -58,9 +58,9 @@ def packed(setting: Setting) -> Static:
     return hinted("packed", setting, PACKED)
 
 
-def distributed(setting: Setting) -> Static:
-    """`distributed`: the best match of SLP."""
-    return hinted("distributed", setting, DISTRIBUTED)
+def spread(setting: Setting) -> Static:
+    """`spread`: the best match of SLP."""
+    return hinted("spread", setting, SPREAD)
 
 
 def hinted(name: str, setting: Setting, hint: Hint) -> Static:

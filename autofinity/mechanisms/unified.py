@@ -8,7 +8,7 @@ moved that has not earned it.
 Differences from the published mechanisms:
 
 - A mapper alone does not know how far to spread; a policy does, but not who belongs together.
-- Threads are bound as they are created, in the distributed affinity, neighbours by number together,
+- Threads are bound as they are created, in the spread affinity, neighbours by number together,
   and stay where they are while they are spread as the policy wants (`in_place`): a thread that
   changes its node leaves its pages behind.
 - Within the set they change seats where that makes communication cheaper by a fifth, judged on
@@ -43,7 +43,7 @@ from autofinity.mechanisms.recipe import Setting, Start
 from autofinity.mechanisms.seat_trial import SeatTrial
 from autofinity.mechanisms.sharing_aware import sent
 from autofinity.mechanisms.sharing_evidence import SharingEvidence
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.detection import AccessSampling, Detector, FaultSampling, RemoteAccesses
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Sensors, SpendTime
@@ -81,7 +81,7 @@ class Unified:
         """So many `pages` are remembered at a time."""
         self._setting, self._pages = setting, pages
         self._inner = InRun(setting)
-        self.start = Start(bound(self._spread(DISTRIBUTED)))
+        self.start = Start(bound(self._spread(SPREAD)))
         self.sensors = Sensors((*self._inner.sensors.counters, "dram_reads_remote"), detectors)
         remote_only = any(isinstance(one, RemoteAccesses) for one in detectors)
         self._domain = {

@@ -142,7 +142,7 @@ HINTS: tuple[Hint, ...] = tuple(
     Hint(s, l, p) for s in (True, False) for l in (True, False) for p in (True, False)
 )
 """All eight hints, in the documented order in which ties between hints are labelled: SLP, SLp, SlP,
-Slp, sLP, sLp, slP, slp (truth-table order; the distributed hint, where a run starts, comes
+Slp, sLP, sLp, slP, slp (truth-table order; the spread hint, where a run starts, comes
 first)."""
 
 HINT_NAMES: Mapping[Hint, str] = dict(
@@ -166,7 +166,7 @@ HINT_NAMES: Mapping[Hint, str] = dict(
 _BY_NAME = {name: hint for hint, name in HINT_NAMES.items()}
 _BY_LETTERS = {str(hint): hint for hint in HINTS}
 
-DISTRIBUTED = Hint(True, True, True)
+SPREAD = Hint(True, True, True)
 """Hint of the starting affinity (section 3: one thread in each LLC as far as they go)."""
 PACKED = Hint(False, False, False)
 """The paper's packed static policy."""

@@ -9,7 +9,7 @@ from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 
 type PlacedBy = Literal["affinity", "switched", "probed", "os", "compact", "random"]
-"""Origin of the cores: an affinity (`affinity`); an affinity that replaced the distributed one
+"""Origin of the cores: an affinity (`affinity`); an affinity that replaced the spread one
 after the first sample periods (`switched`); the same, after some more periods where a second look
 is taken (`probed`); the operating system's scheduler, which moves threads during the run (`os`);
 neighbouring threads on neighbouring PUs (`compact`); a random sample (`random`)."""

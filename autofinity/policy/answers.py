@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.affinity import SPREAD, Affinity, Hint
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.ratios import SPEEDUP
 from autofinity.policy.selector import decide
@@ -81,7 +81,7 @@ class Given:
     def __call__(self, hint: Hint) -> Sample | None:
         """The sample in the affinity of this hint; None: not taken."""
         there, second, trial = self.place(hint), self.policy.second, self.policy.trial
-        if there == self.place(DISTRIBUTED):
+        if there == self.place(SPREAD):
             return self.first
         if second is not None and there == self.place(second.sampled_in):
             return self.second
@@ -112,9 +112,9 @@ def steps(policy: RulePolicy, look: Look, meant: Meaning = itself) -> Steps:
 
     `meant` gives the meaning of the hints on trial, which are compared as they would be placed.
     """
-    start = look(DISTRIBUTED)
+    start = look(SPREAD)
     assert start is not None
-    first = Step("first look", DISTRIBUTED, policy, start, decide(policy, start))
+    first = Step("first look", SPREAD, policy, start, decide(policy, start))
     second = policy.second_after(first.decision.hint)
     if second is None:
         return Steps((first,), None)

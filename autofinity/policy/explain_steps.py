@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.policy import Condition, RulePolicy, Trial
 from autofinity.model.ratios import SPEED_GAIN
 from autofinity.policy.answers import Given, Step, Steps, steps
@@ -57,7 +57,7 @@ def first_lines(policy: RulePolicy, why: Explanation, *, alone: bool) -> list[st
     said = explanation_text(policy, why).splitlines()
     if alone:
         return said
-    return [f"first look, in {DISTRIBUTED.shown}:", *(f"  {line}" for line in said)]
+    return [f"first look, in {SPREAD.shown}:", *(f"  {line}" for line in said)]
 
 
 def later_lines(

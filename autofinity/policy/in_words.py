@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from autofinity.foreign_text import one_line
-from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
+from autofinity.model.affinity import HINTS, SPREAD, Hint
 from autofinity.model.policy import Rule, RulePolicy
 from autofinity.policy.readable import condition_text, hint_text, trial_sentences
 from autofinity.policy.sentences import sentence
@@ -19,7 +19,7 @@ def policy_in_words(policy: RulePolicy) -> list[str]:
 
     Names of counters and provenance are made printable.
     """
-    lines = [_origin(policy), *_answers(policy, f"Sample the threads {DISTRIBUTED.shown}")]
+    lines = [_origin(policy), *_answers(policy, f"Sample the threads {SPREAD.shown}")]
     used = {rule.hint for rule in policy.rules} | {policy.default}
     second = policy.second
     if second is not None:

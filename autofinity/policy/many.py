@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.model.affinity import DISTRIBUTED, HINTS
+from autofinity.model.affinity import HINTS, SPREAD
 from autofinity.model.policy import Condition, RulePolicy, SecondLook
 from autofinity.model.ratios import SPEEDUP, Ratio
 from autofinity.policy.answers import Meaning, Place, itself
@@ -49,7 +49,7 @@ def last_answers(
     answers = hints(policy, values_of(policy, start, rows), rows)
     if second is None:
         return answers
-    looks = [(place(DISTRIBUTED), start), (place(second.sampled_in), samples.second)]
+    looks = [(place(SPREAD), start), (place(second.sampled_in), samples.second)]
     probe = _taken_in(looks, place(second.sampled_in))
     if probe is None:
         return answers
@@ -69,7 +69,7 @@ def last_answers(
     for answer in np.flatnonzero(np.bincount(answers, minlength=len(HINTS))).tolist():
         speed = _speed_in(looks, place(meant(HINTS[answer])), rows)
         reference = np.where(answers == answer, speed, reference)
-    ((faster,),) = (rule.conditions for rule in trial.against(DISTRIBUTED).policy.rules)
+    ((faster,),) = (rule.conditions for rule in trial.against(SPREAD).policy.rules)
     pair = SecondLook.values({_SPEED: reference}, {_SPEED: column_of(tried, _SPEED, rows)})
     asked &= mask_of(faster, ratio_of(SPEEDUP, pair, rows))
     np.copyto(answers, HINTS.index(trial.hint), where=asked)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import DISTRIBUTED, Affinity
+from autofinity.model.affinity import SPREAD, Affinity
 from autofinity.model.errors import AutofinityError, ClusterError
 from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.topology import Topology
@@ -173,7 +173,7 @@ def plan_baselines(topology: Topology, programs: Iterable[ReadyProgram]) -> list
 
 
 def plan_switches(topology: Topology, programs: Iterable[ReadyProgram]) -> list[Cell]:
-    """Cells that begin distributed and switch to the best match of each other hint.
+    """Cells that begin spread and switch to the best match of each other hint.
 
     They switch at once and by way of a second look. A sampled program has none: its threads stay
     where they are.
@@ -183,7 +183,7 @@ def plan_switches(topology: Topology, programs: Iterable[ReadyProgram]) -> list[
         if program.sampled:
             continue
         start, probe = (
-            get_affinity(topology, program.placed, hint).affinity for hint in (DISTRIBUTED, PROBE)
+            get_affinity(topology, program.placed, hint).affinity for hint in (SPREAD, PROBE)
         )
         ways: dict[PlacedBy, Affinity] = {"switched": start}
         if probe != start:

@@ -3,7 +3,7 @@
 | placement | cores | seed of |
 |---|---|---|
 | `affinity` | the nearest core set of that class | page colours |
-| `switched` | the distributed ones; after `SWITCH_AFTER` periods those of a class | page colours |
+| `switched` | the spread ones; after `SWITCH_AFTER` periods those of a class | page colours |
 | `probed` | the same, but between them `SWITCH_AFTER` periods in those of `PROBE` | page colours |
 | `os` | those that the operating system's scheduler chooses | its choices, page colours |
 | `compact` | thread i on the i-th PU of the machine, SMT siblings in a row | page colours |
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity, too_many
-from autofinity.model.affinity import DISTRIBUTED, PACKED, UNPLACED, Affinity
+from autofinity.model.affinity import PACKED, SPREAD, UNPLACED, Affinity
 from autofinity.model.observation import PlacedBy
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex, Topology
@@ -82,7 +82,7 @@ def placement_of(
     elif placement == "random":
         cpus = random_cpus(topology, threads, seed)
     elif placement in ("switched", "probed"):
-        cpus = get_affinity(topology, threads, DISTRIBUTED).cpus
+        cpus = get_affinity(topology, threads, SPREAD).cpus
     else:
         cpus = place(topology, affinity).cpus
     return bound(cpus)

@@ -53,7 +53,7 @@ def select(topology: Topology, threads: int, wanted: str, seed: int) -> list[Aff
 
     `wanted`: `all`; `hints` (best matches only); a number: that many, the best matches and a random
     sample (`seed`) of others, spread evenly over the enumeration, which goes from packed to
-    distributed; `screen` or `screen:N`: all where there are at most `FEW`, else `SCREEN` (N) of
+    spread; `screen` or `screen:N`: all where there are at most `FEW`, else `SCREEN` (N) of
     `screen`. Raises `UsageError` for anything else, and for a number below the count of best
     matches.
     """

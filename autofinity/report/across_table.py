@@ -25,7 +25,7 @@ type Judged = Mapping[str, tuple[Sequence[Case], Sequence[Skipped]]]
 def across_table(judged: Judged, title: str) -> Table:
     """Table with one row for each machine, and one for all machines together.
 
-    Columns: the number of cases in which packed and distributed differ by a fifth, the number of
+    Columns: the number of cases in which packed and spread differ by a fifth, the number of
     these that prefer packed, the number won, and geometric means of time ratios.
     """
     from rich.box import SIMPLE_HEAD

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autofinity.evaluation.cases import INTERESTING, WITHIN, Case
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.report.evaluation_table import HEADINGS, mark
 
 _COLUMNS = {
     "packed": f"all threads placed {PACKED.shown}",
-    "distributed": f"all threads placed {DISTRIBUTED.shown}, which papers call distributed",
+    "spread": f"all threads placed {SPREAD.shown}, which papers call distributed",
     "os": "the operating system places and moves the threads",
     "autofinity": "rerun as a policy chose that {learned}",
     "best_hint": "the fastest of the eight hints",
     "oracle": "the fastest of the {affinities} placements that were tried",
 }
 _MARKS = {
-    "✓": f"won: within {WITHIN:.0%} of the faster one of packed and distr.",
+    "✓": f"won: within {WITHIN:.0%} of the faster one of packed and spread",
     "!": "lost: slower than that",
-    "·": f"packed and distr. differ by less than {INTERESTING:.0%}: not interesting",
+    "·": f"packed and spread differ by less than {INTERESTING:.0%}: not interesting",
 }
 
 

@@ -30,7 +30,7 @@ from autofinity.report.page import Block, Cell, Drawing, Folded, Plot, Section, 
 
 _AGAINST = (
     ("packed", "packed"),
-    ("distributed", "distributed"),
+    ("spread", "spread"),
     ("os", "the operating system"),
     ("compact", "compact"),
     ("random", "random CPUs"),

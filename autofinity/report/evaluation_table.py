@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HEADINGS = {
     "packed": "packed",
-    "distributed": "distr.",
+    "spread": "spread",
     "os": "os",
     "autofinity": "autofinity",
     "best_hint": "best hint",
@@ -26,7 +26,7 @@ HEADINGS = {
 NAMED = 4
 """Number of cases that a sentence names; `--json` names all."""
 COLUMNS = (
-    *("packed", "distributed", "os", "compact", "random"),
+    *("packed", "spread", "os", "compact", "random"),
     *("best_hint", "oracle", "autofinity", "one_period", "in_run"),
 )
 """Columns of every case in JSON; null where unknown."""
@@ -35,7 +35,7 @@ COLUMNS = (
 def table(cases: Sequence[Case], title: str) -> Table:
     """Table with one row for each case: milliseconds of the region of interest, and the choice.
 
-    `✓` is a win, `!` a loss, `·` a case in which packed and distributed hardly differ. Columns that
+    `✓` is a win, `!` a loss, `·` a case in which packed and spread hardly differ. Columns that
     are unknown for all cases are left out. The table fits into 80 columns.
     """
     from rich.box import SIMPLE_HEAD
@@ -92,12 +92,12 @@ def sentences(verdict: Verdict) -> list[str]:
         f"the best of the eight hints in every case: {hints.oracle_ratio:.3f} of the oracle, "
         f"{_won(hints)} (geometric means of time ratios)",
         f"rerun with the chosen placement: {_of(own)}",
-        f"  packed and distributed differ by ≥ 20 % in {own.interesting} of {own.cases} cases: "
-        f"{own.prefer_packed} prefer packed, {own.interesting - own.prefer_packed} distributed",
+        f"  packed and spread differ by ≥ 20 % in {own.interesting} of {own.cases} cases: "
+        f"{own.prefer_packed} prefer packed, {own.interesting - own.prefer_packed} spread",
         "  faster by a factor of: "
         + ", ".join(
             f"{own.ratios[column]:.3f} than {column}"
-            for column in ("packed", "distributed", "os", "compact", "random")
+            for column in ("packed", "spread", "os", "compact", "random")
             if not math.isnan(own.ratios[column])
         ),
         f"  regret against the best hint: median {own.regret_median:.2%}, "

@@ -21,7 +21,7 @@ _TIMES = (
     ("best_hint", "best"),
     ("oracle", "oracle"),
     ("packed", "packed"),
-    ("distributed", "distributed"),
+    ("spread", "spread"),
     ("os", "OS"),
     ("compact", "compact"),
     ("random", "random"),
@@ -34,7 +34,7 @@ TERMS = (
     "Regret is the share of time lost against the best of the eight hints; its range is over runs "
     "with different random seeds (page colours, scheduler), each against the best hint with the "
     "same seed. 'one run': each affinity was run once, so there is no range.",
-    "A case is won or lost where packed and distributed differ by at least 20 %: won is within 1 % "
+    "A case is won or lost where packed and spread differ by at least 20 %: won is within 1 % "
     "of the better of them.",
     "The oracle is the best affinity that was profiled, a bound that no hint may reach.",
 )
@@ -111,7 +111,7 @@ def regret_plot(judged: Sequence[JudgedCase], name: str) -> Plot:
         name,
         figure,
         "Regret of each case, in percent of the time with the best hint. Filled: packed and "
-        "distributed differ by at least 20 %. A click on the legend hides a thread count, a drag "
+        "spread differ by at least 20 %. A click on the legend hides a thread count, a drag "
         "zooms, a double click zooms out; rows that are filtered out below are dimmed here.",
         300,
     )

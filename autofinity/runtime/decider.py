@@ -1,5 +1,5 @@
 """Figure 3 of the paper on a running program: watch the threads appear and the program settle,
-start distributed, sample, ask the policy, place, and follow the threads from then on.
+start spread, sample, ask the policy, place, and follow the threads from then on.
 
     watching ─► (known program) ──────────────────────────► placed ◄─┐ threads come and go
         │ until the set-up is over (`steady`)                  ▲     ─┘

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.affinity import SPREAD
 from autofinity.ports import Interval
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.live_state import LiveState, Settings, Turn
@@ -59,7 +59,7 @@ class Follower:
     def follow(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         """One look at a placed program; `rate` is its progress per second."""
         state = self._guarded(state, interval, rate)
-        if state.guard.undo and state.hint is not None and state.hint != DISTRIBUTED:
+        if state.guard.undo and state.hint is not None and state.hint != SPREAD:
             return self._taken_back(state)
         newcomers = interval.threads("begin")
         if state.workers.computing == state.placed:
@@ -106,7 +106,7 @@ class Follower:
             else f"taken back: {hint.shown} was {state.guard.verdict} than before"
         )
         state = replace(state, refuted=state.refuted | {hint})
-        return self._placer.place(state, DISTRIBUTED, "placed")
+        return self._placer.place(state, SPREAD, "placed")
 
     def _unsettled(self, state: LiveState, newcomers: frozenset[int]) -> Turn:
         state = replace(state, unsettled=state.unsettled + 1)
@@ -130,7 +130,7 @@ class Follower:
 def guarded(state: LiveState) -> bool:
     """Whether the guard still judges the placement, which needs known progress."""
     judged = state.guard.before and state.guard.verdict == "undecided"
-    return bool(judged) and state.decision is not None and state.hint != DISTRIBUTED
+    return bool(judged) and state.decision is not None and state.hint != SPREAD
 
 
 def wants_outcome(state: LiveState) -> bool:

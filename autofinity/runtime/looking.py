@@ -15,7 +15,7 @@ SHARE = 0.003
 """Largest share of the time that looks may cost."""
 _LEAST_NS = 60e9  # every run stands for a minute at least
 SAMPLING_LOSS = 0.08
-"""Share of its time that a program is assumed to lose while it is sampled: distributed against the
+"""Share of its time that a program is assumed to lose while it is sampled: spread against the
 best hint, mean of the training programs."""
 _REFILL_BYTES_PER_S = 5e9  # one core reading from memory; machines of ten years ago reach it
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autofinity.affinity.best_matches import BestMatches, all_cores
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision
 from autofinity.model.topology import Topology
@@ -82,7 +82,7 @@ class Sampler:
         warm.
         """
         there = dict(state.homes) if not state.cpus else {}
-        state, actions = self._placer.place(afresh(state), DISTRIBUTED, "settling")
+        state, actions = self._placer.place(afresh(state), SPREAD, "settling")
         seats = zip(state.seated, state.seats, strict=False)
         if state.phase == "settling" and all(there.get(number) == seat for number, seat in seats):
             state = replace(state, phase="sampling")
@@ -120,7 +120,7 @@ class Sampler:
         standing = state.standing
         if hint in state.refuted:
             state = state.noting(f"{hint.shown} was tried and taken back: not tried again")
-            hint = DISTRIBUTED
+            hint = SPREAD
         elif standing not in (None, hint) and not decisive(decision.margin):
             assert standing is not None
             state = state.noting(f"{hint.shown} is nearly a tie: {standing.shown} stays")
@@ -188,7 +188,7 @@ class Sampler:
             return self._final_probe(state, answer)
         second = self._asking.policy.second
         assert second is not None
-        there = DISTRIBUTED if state.again else second.sampled_in
+        there = SPREAD if state.again else second.sampled_in
         if state.again:
             state = _probed(state)
         return self._placer.place(replace(state, again=not state.again), there, "settling")

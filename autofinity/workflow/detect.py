@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.errors import UsageError
 from autofinity.ports import RunRequest
 from autofinity.profiling.placements import bound
@@ -39,7 +39,7 @@ def detect(
     source: str,
     *,
     threads: int | None = None,
-    hint: Hint = DISTRIBUTED,
+    hint: Hint = SPREAD,
     seed: int = 0,
 ) -> Detected:
     """Run the program of a trace under the detector `source` (`SCALED`, or `WHOLE_TRACE`).

@@ -1,7 +1,7 @@
 """A policy judged on programs that it has not seen.
 
 Each program is left out in turn. A policy that is learned from the others, or given, gets the
-program's sample in the distributed affinity; then the program's time in the chosen affinity is
+program's sample in the spread affinity; then the program's time in the chosen affinity is
 looked up.
 """
 

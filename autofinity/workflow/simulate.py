@@ -11,7 +11,7 @@ from autofinity._core.trace import is_sampled
 from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.in_run import InRun, Sampling, run_in
-from autofinity.model.affinity import DISTRIBUTED, Affinity, Hint
+from autofinity.model.affinity import SPREAD, Affinity, Hint
 from autofinity.model.errors import UsageError
 from autofinity.model.placement import PagePlacement
 from autofinity.model.policy import RulePolicy
@@ -42,7 +42,7 @@ class Seats:
     cpus: tuple[OsIndex, ...] = ()
     """CPUs, one for each thread."""
     affinity: Affinity | None = None
-    hint: Hint = DISTRIBUTED
+    hint: Hint = SPREAD
 
     def on(self, topology: Topology, threads: int) -> tuple[OsIndex, ...]:
         """CPU of each thread. Raises `UsageError` for another thread count, `PlacementError`."""
@@ -148,7 +148,7 @@ def simulate_policy(
     period_us: float = DEFAULT_PERIOD_US,
     seed: int = 0,
 ) -> InRun:
-    """Simulate one program that starts distributed, is sampled, and is moved by the policy.
+    """Simulate one program that starts spread, is sampled, and is moved by the policy.
     `threads` is as in `simulate_trace`.
 
     Raises the errors of `run_in`, and `UsageError`.
@@ -178,7 +178,7 @@ class Several:
     """Number of placed threads of each program. None: as many as it had, or as `simulate_trace`
     places."""
 
-    def bound(self, spec: MachineSpec, hint: Hint = DISTRIBUTED) -> list[ProgramRun]:
+    def bound(self, spec: MachineSpec, hint: Hint = SPREAD) -> list[ProgramRun]:
         """Every program placed by the hint: beside the earlier programs as long as there is room.
 
         Programs that run one after the other, and those with too few CPUs left, choose from the
@@ -216,7 +216,7 @@ def simulate_several(
     spec: MachineSpec,
     several: Several,
     *,
-    hint: Hint = DISTRIBUTED,
+    hint: Hint = SPREAD,
     unbound: bool = False,
     cpus: Sequence[OsIndex] = (),
     restart: bool = False,

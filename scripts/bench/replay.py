@@ -67,7 +67,7 @@ def with_hits(mix: Measured, friendly: Measured, misses: float = MIX_MISSES) -> 
 
 
 def replayed(folder: Path, rounds: int) -> Measured:
-    """A replay with distributed threads (SLP); the best of the rounds."""
+    """A replay with spread threads (SLP); the best of the rounds."""
     spec = load_preset(MACHINE)
     program = load_program(folder)
     cpus = get_affinity(spec.topology, THREADS, Hint.parse("SLP")).cpus

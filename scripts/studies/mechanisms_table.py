@@ -45,7 +45,7 @@ type Inputs = tuple[str, int]
 SUITE = ("altix-450", "kmaf16-simulated")
 """Machines of few threads: all programs with 64 take hours."""
 IN_SUITE = (
-    *("packed", "distributed", "compact", "autofinity", "spcd", "kmaf14", "kmaf16", "sammu"),
+    *("packed", "spread", "compact", "autofinity", "spcd", "kmaf14", "kmaf16", "sammu"),
     *("lapt", "tlb", "azimi", "autopin", "marathe", "numa-balancing", "carrefour", "unified"),
     "oracle-trace",
 )

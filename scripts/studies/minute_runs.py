@@ -1,7 +1,7 @@
 """A program on a simulated machine for a minute: under the operating system, with each hint from
 the start, and with decisions within the run, all costs included.
 
-The best hint of the first seed, packed, distributed and the policy's answer run with every seed,
+The best hint of the first seed, packed, spread and the policy's answer run with every seed,
 since page colours alone move a run by up to a twentieth; times are compared by their medians. Other
 hints run with the first seed. Results are kept in a folder, and used again while the code that they
 depend on is the same.
@@ -23,7 +23,7 @@ from autofinity.evaluation.cases import INTERESTING, WITHIN
 from autofinity.evaluation.lasting import MINUTE_S, Lasting, LastingProcess, region_of
 from autofinity.evaluation.within_minute import within_minute
 from autofinity.mechanisms.recipe import Setting
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
 from autofinity.model.policy import RulePolicy
 from autofinity.own_code import digest_of_code, digest_of_core
 from autofinity.policy.answers import last_answer
@@ -101,11 +101,11 @@ class Row:
 
     @property
     def interesting(self) -> bool:
-        a, b = self.hint_s(str(PACKED)), self.hint_s(str(DISTRIBUTED))
+        a, b = self.hint_s(str(PACKED)), self.hint_s(str(SPREAD))
         return abs(a - b) / min(a, b) >= INTERESTING
 
     def won(self, time_s: float) -> bool:
-        better = min(self.hint_s(str(PACKED)), self.hint_s(str(DISTRIBUTED)))
+        better = min(self.hint_s(str(PACKED)), self.hint_s(str(SPREAD)))
         return time_s <= better * (1 + WITHIN)
 
     def within_s(self, loss: float) -> float:
@@ -174,7 +174,7 @@ class OnMachine:
         restart = self._restart(hints)
         lasting = {hint: [Lasting(*seen["lasting"])] for hint, seen in hints.items()}
         quickest = min(lasting, key=lambda hint: lasting[hint][0].repeat_s)
-        for hint in dict.fromkeys((quickest, str(PACKED), str(DISTRIBUTED), restart)):
+        for hint in dict.fromkeys((quickest, str(PACKED), str(SPREAD), restart)):
             lasting[hint] = [
                 Lasting(*self._best_match(program, Hint.parse(hint), key, region, seed)["lasting"])
                 for seed in range(1, 1 + self._asked.seeds)
@@ -205,7 +205,7 @@ class OnMachine:
 
     def _region(self, program: ReadyProgram) -> float:
         """Instructions of a repeat."""
-        return region_of(self._process(program, DISTRIBUTED, repeats=1))
+        return region_of(self._process(program, SPREAD, repeats=1))
 
     def _started(
         self, program: ReadyProgram, hint: Hint | None, region: float, seed: int = 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Packed or distributed: preferences of the AutoFinity paper's programs on its real machine, and of
+"""Packed or spread: preferences of the AutoFinity paper's programs on its real machine, and of
 similar training programs on the simulated one.
 
     python scripts/studies/paper_orders.py [--observations FILE] [--into DOCUMENT]
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.times import times_of
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
@@ -47,10 +47,10 @@ LIKES = (
     Like("dedup", "dedup", "a deduplicating pipeline", "packed", (4, 8, 16)),
     Like("anneal", "canneal", "places a netlist by annealing", "packed", (8,)),
     Like("kmedian", "streamcluster", "medians of a stream, barriers", "packed", (8,)),
-    Like("kmedian", "streamcluster", "the same", "distributed", (16, 24)),
-    Like("lu", "c_lu", "LU factors", "distributed", (8,)),
-    Like("fft", "c_fft6", "six-step transform", "distributed", (8,)),
-    Like("groupby", "dc", "totals by key", "distributed (packed in the text of figure 12)", (8,)),
+    Like("kmedian", "streamcluster", "the same", "spread", (16, 24)),
+    Like("lu", "c_lu", "LU factors", "spread", (8,)),
+    Like("fft", "c_fft6", "six-step transform", "spread", (8,)),
+    Like("groupby", "dc", "totals by key", "spread (packed in the text of figure 12)", (8,)),
 )
 
 
@@ -70,7 +70,7 @@ def rows(observations: Path) -> Iterator[str]:
     """The table of the observed programs, as Markdown."""
     times = times_of(read(observations))
     matches = BestMatches(machine_topology("opteron-6164he"))
-    yield "| the paper's | ours | does | threads | preferred there | distributed / packed | here |"
+    yield "| the paper's | ours | does | threads | preferred there | spread / packed | here |"
     yield "|---|---|---|---|---|---|---|"
     for like in LIKES:
         for threads in like.threads:
@@ -81,17 +81,17 @@ def rows(observations: Path) -> Iterator[str]:
             ]
             if not seen:
                 continue
-            packed, distributed = (
-                times.of(seen[0], matches(threads, hint)) for hint in (PACKED, DISTRIBUTED)
+            packed, spread = (
+                times.of(seen[0], matches(threads, hint)) for hint in (PACKED, SPREAD)
             )
-            ratio = distributed / packed
+            ratio = spread / packed
             cells = (like.paper, f"`{like.ours}`", like.does, str(threads), like.preferred)
             yield f"| {' | '.join(cells)} | {ratio:.2f} | {said(ratio)} |"
 
 
 def said(ratio: float) -> str:
-    """The preference in words, from the time distributed over the time packed."""
-    faster, factor = ("packed", ratio) if ratio > 1 else ("distributed", 1 / ratio)
+    """The preference in words, from the time spread over the time packed."""
+    faster, factor = ("packed", ratio) if ratio > 1 else ("spread", 1 / ratio)
     if factor < NOTICED:
         return "neither"
     return faster if factor >= INTERESTING else f"{faster}, a little"

@@ -35,7 +35,7 @@ from autofinity.evaluation.judge import behaviour_seen, judge
 from autofinity.evaluation.times import geometric_mean, times_of
 from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.settings import PAPER, LearningSettings
-from autofinity.model.affinity import DISTRIBUTED, Hint
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.observation import Workload
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.answers import Step, steps
@@ -219,7 +219,7 @@ def all_counts(machine: str, table: ObservationTable) -> Iterator[str]:
 
 
 def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
-    """The cost of decisions within a run, by the length of a distributed run: the policy, compared
+    """The cost of decisions within a run, by the length of a spread run: the policy, compared
     with one that is always right after the same looks, and one that is right after the first look.
     """
     matches = BestMatches(machine_topology(machine))
@@ -232,7 +232,7 @@ def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
 
     def right(case: Case, looks_again: bool) -> float:
         """Seconds of the best possible decision after the looks."""
-        start, probe = (matches(case.workload.threads, hint) for hint in (DISTRIBUTED, PROBE))
+        start, probe = (matches(case.workload.threads, hint) for hint in (SPREAD, PROBE))
         switched = times.switched.get(case.workload, {})
         seen = behaviour_seen(table, case.workload, start, WARMUP_PERIODS, 1)
         policy = on_machine(learn(case.workload.program), facts_of(case.workload.threads))
@@ -250,7 +250,7 @@ def within_runs(machine: str, table: ObservationTable) -> Iterator[str]:
         "within it, always right after the first look": lambda case: right(case, False),
     }
     groups = [
-        [case for case in cases if least <= case.roi_s["distributed"] * 1000 < most]
+        [case for case in cases if least <= case.roi_s["spread"] * 1000 < most]
         for least, most in SPANS_MS.values()
     ]
     heads = [f"{name} ({len(group)} cases)" for name, group in zip(SPANS_MS, groups, strict=True)]

@@ -20,7 +20,7 @@ from typing import Any
 from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.cases import INTERESTING
 from autofinity.evaluation.times import times_of
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.topology import Topology
 from autofinity.report.chart_image import empty_figure, save_figure
 from autofinity.sim.preset import load_preset
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MACHINE, THREADS = "opteron-6164he", 8
 BACKGROUND, BORDER, TEXT, FREE, TAKEN = "#ffffff", "#5c6370", "#22262e", "#e4e7ec", "#1f6feb"
 SOCKETS_A_LINE, CORES_A_LINE = 2, 3
-PLACED = ((PACKED, "packed"), (DISTRIBUTED, "spread"))
+PLACED = ((PACKED, "packed"), (SPREAD, "spread"))
 
 
 @dataclass(frozen=True, slots=True)

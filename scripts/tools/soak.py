@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.policy.files import save
 from autofinity.runtime.claims import live_runs
@@ -61,7 +61,7 @@ def main() -> int:
         policy = Path(folder) / "policy.json"
         faulting = Rule((Condition("page_faults", 1000.0, float("inf")),), PACKED)
         cut = {"page_faults": (1000.0,)}
-        save(RulePolicy(("page_faults",), cut, (faulting,), DISTRIBUTED), policy)
+        save(RulePolicy(("page_faults",), cut, (faulting,), SPREAD), policy)
         run = [str(launcher), "run", "--quiet", "--policy", str(policy)]
         short_commands(run, options.runs)
         troubles += left_behind(folder)

@@ -26,7 +26,7 @@ from autofinity.measured.perf_c2c import read_perf_c2c
 from autofinity.measured.perf_script import read_perf_script
 from autofinity.measured.perf_stat_csv import read_perf_stat_csv
 from autofinity.measured.perf_stat_json import read_perf_stat_json
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.errors import AutofinityError
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.sim.events import EVENTS
@@ -39,7 +39,7 @@ FIXTURE = [HealthCheck.function_scoped_fixture]
 POLICY = RulePolicy(
     ("llc_misses",),
     {"llc_misses": (1e6,)},
-    (Rule((Condition("llc_misses", 1e6, float("inf")),), DISTRIBUTED),),
+    (Rule((Condition("llc_misses", 1e6, float("inf")),), SPREAD),),
     PACKED,
 )
 READERS = (

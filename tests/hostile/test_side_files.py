@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from planted import plant
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
+from autofinity.model.affinity import PACKED, SPREAD, Affinity
 from autofinity.model.errors import LearningError
 from autofinity.private_file import append_private, make, open_private, read_private
 from autofinity.runtime.claims import write_claims
@@ -98,7 +98,7 @@ def test_nothing_is_written_through_a_planted_link(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("kind", ["another user's", "all may write", "a link", "a FIFO"])
 def test_decisions_of_others_are_not_taken_over(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "decisions"
-    write_decision(path, CachedDecision("x" * 64, 2, "p", "llc", "m", DISTRIBUTED, "0-3", "3"))
+    write_decision(path, CachedDecision("x" * 64, 2, "p", "llc", "m", SPREAD, "0-3", "3"))
     plant(kind, path)
     write_decision(path, DECISION)
     assert read_decisions(path) == (DECISION,)

@@ -21,7 +21,7 @@ from autofinity.learning.settings import PAPER
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.perf_event import open_event
 from autofinity.linux.sysfs_topology import read_sysfs
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Affinity, Hint
 from autofinity.model.counters import CounterSample
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex
@@ -168,13 +168,13 @@ def test_runs_grow_into_another_policy_that_decides_anew(
     assert get_affinity(read_sysfs(sysfs, allowed=frozenset(range(8))), 2, packs).affinity == (
         PACKED_PAIR
     )
-    assert decide(learned, {"accesses": 9e8}).hint == DISTRIBUTED
+    assert decide(learned, {"accesses": 9e8}).hint == SPREAD
     assert learned.provenance["rebuilt_from"] == digest_of(old)
     settings = learned.provenance["settings"]
     assert isinstance(settings, Mapping) and settings["leeway"] == 0
 
     live(run.db, own, sysfs, "many0", Scripted(500_000_000, False))
-    assert hints(run.db)["many0"] == (DISTRIBUTED, digest_of(own))
+    assert hints(run.db)["many0"] == (SPREAD, digest_of(own))
     assert hints(run.db)["many1"] == (PACKED, digest_of(old))  # dropped when it is met
 
 
@@ -285,6 +285,6 @@ def test_a_run_starts_a_rebuild_that_is_due_and_the_next_run_asks_the_new_policy
     assert run.eventually(lambda: digest_of(own) != before), log.read_text()
     after = digest_of(own)
     assert run.eventually(lambda: "retrained: " in log.read_text())
-    assert load(own).default == DISTRIBUTED
+    assert load(own).default == SPREAD
     with run.lasting(*options, "2", "300", env=env):
-        assert run.eventually(lambda: [*hints(run.db).values()] == [(DISTRIBUTED, after)])
+        assert run.eventually(lambda: [*hints(run.db).values()] == [(SPREAD, after)])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.policy.files import save
 
@@ -24,7 +24,7 @@ def test_a_policy_of_software_events_follows_a_program_through_its_phases(
 ) -> None:
     policy = tmp_path / "policy.json"
     faulting = Rule((Condition("page_faults", 1000.0, float("inf")),), PACKED)
-    save(RulePolicy(("page_faults",), {"page_faults": (1000.0,)}, (faulting,), DISTRIBUTED), policy)
+    save(RulePolicy(("page_faults",), {"page_faults": (1000.0,)}, (faulting,), SPREAD), policy)
     options = ("--policy", policy, "--bind", "core", "--period", "0.2s", "--every", "0.2")
 
     def placed_by(hint: Hint) -> bool:
@@ -33,8 +33,8 @@ def test_a_policy_of_software_events_follows_a_program_through_its_phases(
 
     # Two threads on two CPUs: whatever the hint, nobody moves, and samples can be compared.
     with run.lasting(*options, "--", phases, "2", "300", preexec_fn=run.on_two_cpus) as process:
-        assert run.eventually(lambda: placed_by(DISTRIBUTED)), run.last()
-        for hint in (PACKED, DISTRIBUTED):
+        assert run.eventually(lambda: placed_by(SPREAD)), run.last()
+        for hint in (PACKED, SPREAD):
             os.kill(process.pid, signal.SIGUSR1)
             assert run.eventually(lambda hint=hint: placed_by(hint)), run.last()
         assert "the program has changed (page_faults" in run.last().notes

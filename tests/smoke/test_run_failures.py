@@ -16,7 +16,7 @@ import pytest
 from live_masks import allowed, fake_sysfs
 
 import autofinity
-from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.affinity import SPREAD
 from autofinity.model.errors import PolicyError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import load
@@ -338,7 +338,7 @@ def _policy(folder: Path) -> Path:
     from autofinity.policy.files import save
 
     path = folder / "policy.json"
-    save(RulePolicy((), {}, (), DISTRIBUTED), path)
+    save(RulePolicy((), {}, (), SPREAD), path)
     assert json.loads(path.read_text())["default"] == "SLP"
     return path
 

@@ -15,7 +15,7 @@ from site_rows import TIER, spooled
 
 from autofinity.cli.main import cli
 from autofinity.learning.settings import PAPER
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
+from autofinity.model.affinity import PACKED, SPREAD, Affinity
 from autofinity.model.errors import StoreError, UsageError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import load, save
@@ -112,8 +112,8 @@ def test_a_policy_is_learned_from_the_runs_of_all_hosts_and_users(
     assert Path(found[ALIKE]["policy"]) == path
     assert [each.name for each in (tmp_path / "site").iterdir()] == [path.name]
     learned = load(path)
-    assert decide(learned, {"accesses": 9e8}).hint == DISTRIBUTED
-    assert decide(learned, {"accesses": 1e8}).hint != DISTRIBUTED
+    assert decide(learned, {"accesses": 9e8}).hint == SPREAD
+    assert decide(learned, {"accesses": 1e8}).hint != SPREAD
     assert learned.provenance["machine_text"] == ALIKE
     assert learned.provenance["model"] == "Made-up CPU"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
 from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
 from autofinity.model.ratios import SPEED_GAIN, SPEEDUP
 
@@ -17,8 +17,8 @@ def two_looks(sampled_in: Hint = PACKED) -> RulePolicy:
         looked_at(("instructions",)),
         {SPEED_GAIN: (1.0,)},
         (Rule((Condition(SPEED_GAIN, 1.0, math.inf),), PACKED),),
-        DISTRIBUTED,
+        SPREAD,
         ratios=(SPEEDUP,),
     )
     second = SecondLook(sampled_in, HINTS, again)
-    return RulePolicy(("instructions",), {}, (), DISTRIBUTED, second=second)
+    return RulePolicy(("instructions",), {}, (), SPREAD, second=second)

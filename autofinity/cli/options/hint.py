@@ -47,4 +47,16 @@ class HintType(click.ParamType):  # type: ignore[type-arg]  # generic since clic
         return completed(incomplete)
 
 
+class LettersOf(click.Choice):  # type: ignore[type-arg]  # as above
+    """Click's type for an option that is a word or the letters of a hint: some hints are allowed,
+    and a hint's name stands for its letters.
+    """
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The word, or the letters. Raises `UsageError`."""
+        if value not in self.choices:
+            value = str(hint_of(value))
+        return str(super().convert(value, param, ctx))
+
+
 HINT = HintType()

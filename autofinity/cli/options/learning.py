@@ -11,6 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from autofinity.cli.options.hint import LettersOf
 from autofinity.learning.settings import (
     BIN_NUMBERS,
     CONDENSE,
@@ -27,7 +28,7 @@ from autofinity.learning.settings import (
 )
 
 type Command = Callable[..., None]
-type Values = tuple[str, ...] | click.IntRange | type[int] | None
+type Values = tuple[str, ...] | click.IntRange | LettersOf | type[int] | None
 
 _DEFAULTS = LearningSettings()
 _AT_LEAST_0, _AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
@@ -75,7 +76,7 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     ),
     "probe": (
         "--probe",
-        PROBES,
+        LettersOf(PROBES),
         "Take a second sample in this hint's affinity before moving threads, if that pays.",
     ),
     "other_counts": (

@@ -18,7 +18,7 @@ from autofinity.report.chart import Chart
 
 
 class OneThreadCount:
-    """Packed, distributed and the policy's choice for every program."""
+    """Packed, spread and the policy's choice for every program."""
 
     def data(self, observed: Observed) -> list[Case]:
         """Raises `LearningError` when none could be judged."""

@@ -15,7 +15,7 @@ from autofinity.report.evaluation_table import mark
 
 
 class InterestingCases:
-    """Those whose packed and distributed times differ by a fifth."""
+    """Those whose packed and spread times differ by a fifth."""
 
     def data(self, observed: Observed) -> list[Case]:
         """All cases that can be judged."""

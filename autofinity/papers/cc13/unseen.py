@@ -8,7 +8,7 @@ from autofinity.evaluation.cases import Case
 from autofinity.evaluation.unseen import judge_unseen
 from autofinity.papers.observed import Observed
 
-SHOWN = ("packed", "distributed", "autofinity")
+SHOWN = ("packed", "spread", "autofinity")
 """The bars of both."""
 
 

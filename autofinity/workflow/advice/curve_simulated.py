@@ -19,7 +19,7 @@ from autofinity._core.trace import is_sampled
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.learning.hint_samples import WARMUP_PERIODS
-from autofinity.model.affinity import DISTRIBUTED, HINTS, Hint
+from autofinity.model.affinity import HINTS, SPREAD, Hint
 from autofinity.model.errors import CapabilityError, SuiteError, UsageError
 from autofinity.model.facts import LINE_BYTES
 from autofinity.model.policy import RulePolicy
@@ -47,7 +47,7 @@ _SEEDS = 3
 """Replays of the chosen placement. A seed decides page colours and, where threads share CPUs, what
 the model of the scheduler does: what the seed changes is noise."""
 _REPEATED = f"{_SEEDS} seeds of page colours and scheduler"
-_NOT_ASKED = "no policy was asked: the distributed placement counts as the chosen one"
+_NOT_ASKED = "no policy was asked: the spread placement counts as the chosen one"
 
 
 def curve_of_program(
@@ -151,7 +151,7 @@ class _Replayed:
     def chosen(self, policy: RulePolicy | None) -> Hint:
         """The last hint of the policy."""
         if policy is None:
-            return DISTRIBUTED
+            return SPREAD
         topology = self._spec.topology
         here = on_machine(policy, facts_of_machine(self._spec)(self._cpus))
 

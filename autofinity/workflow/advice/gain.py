@@ -6,7 +6,7 @@ A policy's file has no times. The observations that it was learned from have, an
 with a shipped policy: the same rule is asked of each program's sample there. The reported gain is
 that of the last placement, after the second look where the policy takes one, since nobody stays
 where the first look says. The gain of each answer of a second look is reported apart. Cases
-without a run under the operating system count for the gain over distributed threads alone.
+without a run under the operating system count for the gain over spread threads alone.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from autofinity.workflow.advice.learned_from import learned_from
 from autofinity.workflow.advice.placement import Chosen
 from autofinity.workflow.advice.seen import Section, Seen
 from autofinity.workflow.advice.worth import (
-    DISTRIBUTED,
     FEWEST,
     OS,
+    SPREAD,
     Worth,
     by_program,
     programs_of,
@@ -59,7 +59,7 @@ def gain(seen: Seen, chosen: Chosen | None) -> Section:
     second = general.second_after(decision.hint)  # facts that are not known here are there
     answers = _answers(fell, second)
     known = with_os(fell)
-    over_os, over_distributed = worth_of(fell, OS), worth_of(fell, DISTRIBUTED)
+    over_os, over_spread = worth_of(fell, OS), worth_of(fell, SPREAD)
     programs = programs_of(fell)
     evidence = (
         f"{len(programs)} of the programs that the policy was learned from fell under {by}: "
@@ -67,7 +67,7 @@ def gain(seen: Seen, chosen: Chosen | None) -> Section:
         f"cases: {len(fell)}, {_where(fell)}, {_counts_line(fell, seen.threads)}",
         *_answer_lines(answers, second),
         *_spread(known),
-        f"over the same program distributed (SLP), of all cases: {_times(over_distributed)}",
+        f"over the same program spread (SLP), of all cases: {_times(over_spread)}",
         *_left_out(fell, known),
         _lost(fell),
         "the rule was learned from these programs; `autofinity evaluate` judges by unseen ones",
@@ -75,7 +75,7 @@ def gain(seen: Seen, chosen: Chosen | None) -> Section:
     )
     facts |= {
         **_figures(over_os, "gain", "interval"),
-        **_figures(over_distributed, "gain_over_distributed", "interval_over_distributed"),
+        **_figures(over_spread, "gain_over_spread", "interval_over_spread"),
         "gains": {
             program: geometric_mean(one.case.against(OS) for one in cases)
             for program, cases in by_program(known).items()
@@ -88,15 +88,15 @@ def gain(seen: Seen, chosen: Chosen | None) -> Section:
         "answers": [_answer_facts(hint, some) for hint, some in answers.items()],
         "why_not": None if known else _NO_OS,
     }
-    return Section(_QUESTION, _advice(over_os, over_distributed), evidence, facts)
+    return Section(_QUESTION, _advice(over_os, over_spread), evidence, facts)
 
 
 _NO_OS = "no run of them under the operating system was observed"
 
 
-def _advice(over_os: Worth | None, over_distributed: Worth | None) -> str:
+def _advice(over_os: Worth | None, over_spread: Worth | None) -> str:
     if over_os is None:
-        also = f"over distributed (SLP) {_times(over_distributed)}"
+        also = f"over spread (SLP) {_times(over_spread)}"
         return f"not known over the operating system; {also}"
     said = (
         f"{_interval(over_os)}, 95 % by bootstrap over programs"
@@ -132,9 +132,7 @@ def _answer_facts(hint: str, fell: Sequence[Fell]) -> dict[str, object]:
         "cases": len(fell),
         "programs": programs_of(fell),
         **_figures(worth_of(fell, OS), "gain", "interval"),
-        **_figures(
-            worth_of(fell, DISTRIBUTED), "gain_over_distributed", "interval_over_distributed"
-        ),
+        **_figures(worth_of(fell, SPREAD), "gain_over_spread", "interval_over_spread"),
     }
 
 

@@ -153,7 +153,7 @@ def _of_the_policy(seen: Seen, policy: RulePolicy, chosen: Chosen) -> tuple[str,
             else "of threads that may have been anywhere: a file does not say who put them there"
         )
         evidence += (
-            "the policy was learned from samples of threads that are distributed (SLP); this "
+            "the policy was learned from samples of threads that are spread (SLP); this "
             f"sample is {here}",
         )
     second = policy.second_after(chosen.why.decision.hint)

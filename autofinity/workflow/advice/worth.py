@@ -13,7 +13,7 @@ from autofinity.evaluation.under_rule import Fell
 FEWEST = 3
 """Programs, for an interval."""
 OS = "os"
-DISTRIBUTED = "distributed"
+SPREAD = "spread"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.lasting import LastingProcess, region_of
 from autofinity.evaluation.within_minute import within_minute
 from autofinity.mechanisms.recipe import Setting
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.policy import RulePolicy
 from autofinity.ports import RunRequest, Sensors
 from autofinity.profiling.placements import bound
@@ -34,7 +34,7 @@ def request_for(folder: Path, rounds: int = 20) -> RunRequest:
 
 
 def started(machine: SimMachine, request: RunRequest, repeats: int = REPEATS) -> SimProcess:
-    cpus = get_affinity(machine.topology, THREADS, DISTRIBUTED).cpus
+    cpus = get_affinity(machine.topology, THREADS, SPREAD).cpus
     sensors = Sensors(("instructions", "data_cache_accesses"))
     process = machine.start(replace(request, repeats=repeats), bound(cpus), sensors)
     assert isinstance(process, SimProcess)

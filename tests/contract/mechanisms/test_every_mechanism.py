@@ -13,7 +13,7 @@ import autofinity.mechanisms as room
 from autofinity.evaluation.mechanism_run import run_mechanism
 from autofinity.mechanisms.recipe import Setting, WholeTrace
 from autofinity.mechanisms.registry import MECHANISMS, TABLE, pick
-from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.affinity import SPREAD
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import RulePolicy
 from autofinity.ports import RunRequest, Sensors
@@ -21,7 +21,7 @@ from autofinity.runtime.loop import run_loop
 from autofinity.sim.machine import SimMachine
 
 THREADS = 8
-POLICY = RulePolicy(counters=("instructions",), cut_points={}, rules=(), default=DISTRIBUTED)
+POLICY = RulePolicy(counters=("instructions",), cut_points={}, rules=(), default=SPREAD)
 PAGES = dict.fromkeys(range(64), (0, 9, 0, 0, 0, 0, 0, 0))
 
 

@@ -18,7 +18,7 @@ from autofinity.evaluation.under_mechanism import Conditions
 from autofinity.mechanisms.recipe import WholeTrace
 from autofinity.mechanisms.registry import pick
 from autofinity.mechanisms.sharing_aware import nothing
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.errors import LearningError
 from autofinity.model.placement import Placement
 from autofinity.model.policy import RulePolicy
@@ -138,8 +138,8 @@ def test_threads_that_share_cores_keep_to_them(trace: Path) -> None:
 
 def test_one_program_is_simulated_on_the_cores_of_its_affinity(trace: Path) -> None:
     crew = crew_of(MACHINE.spec, trace, 2)
-    found = simulate_trace(MACHINE.spec, trace, Seats(hint=DISTRIBUTED))
-    best = get_affinity(MACHINE.topology, crew.room, DISTRIBUTED)
+    found = simulate_trace(MACHINE.spec, trace, Seats(hint=SPREAD))
+    best = get_affinity(MACHINE.topology, crew.room, SPREAD)
     assert set(found.cpus) <= set(best.cpus)
     assert len(found.workers) == COMPUTING
 
@@ -151,7 +151,7 @@ def test_under_a_policy_it_is_placed_on_as_many_cores_as_it_has_room_for(
     monkeypatch.setattr(workflow, "SimMachine", lambda spec: Recording(placements))
     packing = RulePolicy((), {}, (), PACKED)
     found = simulate_policy(MACHINE.spec, trace, packing, period_us=100)
-    assert found.hints == (DISTRIBUTED, PACKED)
+    assert found.hints == (SPREAD, PACKED)
     assert sizes(placements) == {(COMPUTING, crew.room)}
     cores = get_affinity(MACHINE.topology, crew.room, PACKED).cpus
     packed_s = roi_ns(trace, shared(bound(cores), COMPUTING)) / 1e9
@@ -169,7 +169,7 @@ def test_mechanisms_by_hints_are_compared_on_as_many_cores_as_it_has_room_for(
     assert (program.threads, program.running) == (TOLD, COMPUTING)
     assert AT_A_TIME < program.placed < COMPUTING
     assert program.origin != told.origin
-    names = ["packed", "distributed", "compact", "autofinity", "autofinity-restart"]
+    names = ["packed", "spread", "compact", "autofinity", "autofinity-restart"]
     entries = [entry for entry in pick([*names, "oracle-affinity"]) if entry.name != "oracle"]
     packing = RulePolicy(("instructions",), {}, (), PACKED)
     conditions = Conditions(

@@ -49,7 +49,7 @@ def test_observations_of_windows_are_near_those_of_the_whole(wanted: Wanted) -> 
     assert sampled.progress[-1] == pytest.approx(1)
     assert sampled.roi_ns == pytest.approx(whole.roi_ns, rel=NEAR)
     assert sampled.total("instructions") == pytest.approx(whole.total("instructions"), rel=NEAR)
-    assert (abs(table.roi_s * 1e9 - sampled.roi_ns) < 2).any()  # the distributed affinity's
+    assert (abs(table.roi_s * 1e9 - sampled.roi_ns) < 2).any()  # the spread affinity's
 
 
 def test_of_a_trace_whose_error_is_not_reached_there_is_one_notice(wanted: Wanted) -> None:

@@ -22,7 +22,7 @@ from autofinity.sim.machine import SimMachine
 from autofinity.sim.replay import load_program, workers_of
 
 NOISE = 1.02
-CANDIDATES = ("os", "packed", "distributed", "compact", "oracle-affinity", "oracle-trace")
+CANDIDATES = ("os", "packed", "spread", "compact", "oracle-affinity", "oracle-trace")
 OTHERS = ("random", "interleave", "neighbours", "oracle-threads", "oracle-pages", "tl-dl")
 PROGRAMS = {"stencil": "48 4", "prodcons": "64 1 2048", "pic": "24 4000 3"}
 """Neighbours, pairs and one shared grid."""
@@ -62,7 +62,7 @@ def time_of(request: pytest.FixtureRequest, program: str) -> TimeOf:
     return time_s
 
 
-def test_with_fewer_threads_than_pus_the_oracle_is_as_good_as_packed_and_distributed(
+def test_with_fewer_threads_than_pus_the_oracle_is_as_good_as_packed_and_spread(
     time_of: TimeOf,
 ) -> None:
     """And as the oracle of kMAF'16, section 5.3, and as whatever else it is the best of."""

@@ -26,7 +26,7 @@ from autofinity.sim.spec import MachineSpec
 CLOCK_NS = 0.5
 BYTES_A_MESSAGE = {"link_bytes": 72, "link_request_bytes": 8}
 PACKED = (0, 1, 2, 3, 4, 5, 6, 7)
-DISTRIBUTED = (0, 6, 12, 18, 24, 30, 36, 42)
+SPREAD = (0, 6, 12, 18, 24, 30, 36, 42)
 
 
 def transfers(spec: MachineSpec, trace: Trace, skew_ns: float = 0.0) -> int:
@@ -100,17 +100,17 @@ def test_page_colours_of_another_seed_change_little(opteron: MachineSpec) -> Non
     assert max(r.roi_ns for r in runs) < 1.1 * min(r.roi_ns for r in runs)
 
 
-def test_private_streams_that_overflow_one_cache_run_better_distributed(
+def test_private_streams_that_overflow_one_cache_run_better_spread(
     opteron: MachineSpec,
 ) -> None:
     trace = streaming(8, pages_each=1024, repeats=3)  # 4 MiB each
-    assert run(opteron, trace, *DISTRIBUTED).roi_ns < 0.7 * run(opteron, trace, *PACKED).roi_ns
+    assert run(opteron, trace, *SPREAD).roi_ns < 0.7 * run(opteron, trace, *PACKED).roi_ns
 
 
 def test_threads_that_share_lines_run_better_packed(opteron: MachineSpec) -> None:
     trace = ping_pong(8, rounds=2000)
     # The stores dominate: S13 has 246 clocks on the same die and 296 over two hops.
-    assert run(opteron, trace, *PACKED).roi_ns < 0.9 * run(opteron, trace, *DISTRIBUTED).roi_ns
+    assert run(opteron, trace, *PACKED).roi_ns < 0.9 * run(opteron, trace, *SPREAD).roi_ns
 
 
 def test_read_only_sharing_costs_no_transfer_once_warm(opteron: MachineSpec) -> None:

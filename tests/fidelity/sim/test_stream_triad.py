@@ -10,7 +10,7 @@ import pytest
 
 from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.capture.suite_capture import capture_suite
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.sim.preset import load_preset
 from autofinity.sim.sampled import Precision
 from autofinity.trace.manifest import load_suite
@@ -34,8 +34,8 @@ def test_stream_triad_spreads(tmp_path: Path) -> None:
         pytest.skip(f"triad cannot be captured: {reason}")
     suite = replace(suite, programs={spec.name: spec})
     (meta,) = capture_suite(suite, (), THREADS, "dram", tmp_path, sample="always")
-    packed, distributed = (
+    packed, spread = (
         simulate_trace(epyc, meta.path, Seats(hint=hint), precision=FEW).roi_ns
-        for hint in (PACKED, DISTRIBUTED)
+        for hint in (PACKED, SPREAD)
     )
-    assert packed > 2 * distributed
+    assert packed > 2 * spread

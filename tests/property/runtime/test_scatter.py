@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from told_looks import look
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.policy.selector import decide
 from autofinity.runtime.asking import Asking
@@ -18,7 +18,7 @@ RATES = st.lists(st.floats(1e-3, 1e9), min_size=2, max_size=12)
 POLICY = RulePolicy(
     ("llc_misses",),
     {"llc_misses": (1e6,)},
-    (Rule((Condition("llc_misses", 1e6, float("inf")),), DISTRIBUTED),),
+    (Rule((Condition("llc_misses", 1e6, float("inf")),), SPREAD),),
     PACKED,
 )
 
@@ -42,7 +42,7 @@ def test_repeating_until_the_margin_exceeds_the_scatter_is_right_far_more_often(
     for seed in range(400):
         source = random.Random(seed)
         level = source.choice([0.85, 1.15]) * 1e6
-        wanted = DISTRIBUTED if level > 1e6 else PACKED
+        wanted = SPREAD if level > 1e6 else PACKED
         looks = [look({"llc_misses": abs(source.gauss(level, level / 3))}) for _ in range(64)]
         first += asking.first(looks[:1], 1).decision.hint == wanted
         count = next((n for n in range(4, 64) if asking.first(looks[:n], 1).stands), 64)

@@ -8,7 +8,7 @@ import pytest
 from made_up_machine import cpus, machine
 
 from autofinity.affinity.ranks import memory_of, place_ranks, share_of
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import PlacementError
 from autofinity.model.topology import UNKNOWN_NODE, OsIndex, Topology
@@ -26,10 +26,10 @@ def places(topology: Topology, ranks: int, threads: int, hint: Hint) -> list[str
     ("ranks", "threads", "hint", "expected"),
     [
         (4, 8, PACKED, ["0-7", "12-19", "24-31", "36-43"]),
-        (4, 8, DISTRIBUTED, ["0-3,6-9", "12-15,18-21", "24-27,30-33", "36-39,42-45"]),
+        (4, 8, SPREAD, ["0-3,6-9", "12-15,18-21", "24-27,30-33", "36-39,42-45"]),
         (8, 4, PACKED, ["0-3", "6-9", "12-15", "18-21", "24-27", "30-33", "36-39", "42-45"]),
         (3, 6, PACKED, ["0-5", "18-23", "36-41"]),
-        (2, 2, DISTRIBUTED, ["0,12", "24,36"]),
+        (2, 2, SPREAD, ["0,12", "24,36"]),
     ],
 )
 def test_ranks_of_the_opteron_have_their_share_of_its_nodes(
@@ -44,7 +44,7 @@ def test_more_ranks_than_nodes_share_nodes_and_no_cache() -> None:
 
 
 def test_more_ranks_than_caches_share_caches_evenly() -> None:
-    assert places(machine(1, 1, 2, 4), 4, 2, DISTRIBUTED) == ["0-1", "2-3", "4-5", "6-7"]
+    assert places(machine(1, 1, 2, 4), 4, 2, SPREAD) == ["0-1", "2-3", "4-5", "6-7"]
 
 
 def test_an_odd_rank_goes_to_the_package_with_fewer_ranks() -> None:

@@ -7,7 +7,7 @@ from made_up_machine import cpus, machine
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.affinity.siblings import siblings_note
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED
+from autofinity.model.affinity import HINTS, PACKED, SPREAD
 
 MACHINE = machine(packages=2, llcs=1, cores=4, smt=2)
 
@@ -26,12 +26,12 @@ def test_as_many_threads_as_cores_are_packed_on_siblings_and_that_is_said() -> N
         "packed (slp) puts 8 threads on 4 cores, several to a core, and leaves 4 cores "
         "idle; spread (SLP) takes all cores first"
     )
-    assert note(8, DISTRIBUTED) == ""
+    assert note(8, SPREAD) == ""
 
 
 def test_more_threads_than_cores_have_no_others() -> None:
     assert note(16).endswith("16 threads on 8 cores, several to a core: there are no more cores")
-    assert "there are no more cores" in note(9, DISTRIBUTED)
+    assert "there are no more cores" in note(9, SPREAD)
 
 
 def test_cores_that_may_not_be_used_are_none() -> None:

@@ -22,7 +22,7 @@ from autofinity.cli.main import cli
 from autofinity.evaluation.judge import OwnMatches, behaviour_seen
 from autofinity.learning.feature_columns import with_sums
 from autofinity.learning.hint_samples import WARMUP_PERIODS
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Instead, OtherCounts, Trial
 from autofinity.store.observation_table import ObservationTable
@@ -39,24 +39,24 @@ def at(speed: float) -> dict[str, float]:
 
 @pytest.mark.parametrize("hint", af.HINTS)
 def test_the_looks_of_a_policy_are_named_in_the_order_of_the_samples(hint: Hint) -> None:
-    assert af.Policy(two_looks(hint)).looks == (DISTRIBUTED, hint)
-    assert POLICY.looks == (DISTRIBUTED, PACKED, BETWEEN)
-    assert af.Policy(replace(two_looks(), second=None)).looks == (DISTRIBUTED,)
+    assert af.Policy(two_looks(hint)).looks == (SPREAD, hint)
+    assert POLICY.looks == (SPREAD, PACKED, BETWEEN)
+    assert af.Policy(replace(two_looks(), second=None)).looks == (SPREAD,)
 
 
 @pytest.mark.parametrize(
     ("second", "trial", "hint", "awaits"),
     [
-        (None, None, DISTRIBUTED, PACKED),
+        (None, None, SPREAD, PACKED),
         (1.2, None, PACKED, BETWEEN),
         (1.2, 1.3, BETWEEN, None),
         (1.2, 1.205, PACKED, None),
         (0.9, 1.2, BETWEEN, None),
-        (0.9, 1.005, DISTRIBUTED, None),
+        (0.9, 1.005, SPREAD, None),
         (9.0, None, PACKED, BETWEEN),
         (9.0, 9.5, BETWEEN, None),
-        (0.1, None, DISTRIBUTED, BETWEEN),
-        (math.nan, None, DISTRIBUTED, None),
+        (0.1, None, SPREAD, BETWEEN),
+        (math.nan, None, SPREAD, None),
     ],
 )
 def test_the_answer_is_the_last_that_the_samples_allow(
@@ -174,7 +174,7 @@ def test_tables_are_decided_as_programs_are_judged(seen: pd.DataFrame) -> None:
                 lambda affinity: behaviour_seen(table, workload, affinity, WARMUP_PERIODS, 0),  # noqa: B023
             )
             answer = matches.last_word(policy.inside, judged[-1]).hint
-            reference = judged[1].hint if len(judged) > 2 else DISTRIBUTED
+            reference = judged[1].hint if len(judged) > 2 else SPREAD
             if matches(reference) in map(matches, policy.looks):  # else no look has that sample
                 assert hint == answer
                 compared += 1
@@ -207,7 +207,7 @@ def test_answers_are_for_the_number_of_threads_that_the_policy_is_put_on() -> No
     assert policy.on(machine, 8).decide(at(1.0), **looks) == PACKED
     here = policy.on(machine, 4)
     assert here.decide(at(1.0), **looks) == here.explain(at(1.0), **looks).hint == other
-    assert here.looks == (DISTRIBUTED, PACKED, between)
+    assert here.looks == (SPREAD, PACKED, between)
     assert here.explain(at(1.0), second=at(1.2)).awaits == between
     one = pd.DataFrame([at(1.0)])
     assert list(here.decide(one, second=one * 1.2, trial=one * 1.4)) == [between]
@@ -270,9 +270,9 @@ def test_a_counter_that_is_left_out_is_refused_where_the_answer_depends_on_it() 
         policy.decide(pd.DataFrame([few]))
     assert not policy.explain(few).decided
     second = {"instructions": 1e9}
-    assert policy.decide(few, second=second) == DISTRIBUTED, "the second look has the last word"
+    assert policy.decide(few, second=second) == SPREAD, "the second look has the last word"
     tables = (pd.DataFrame([sample]) for sample in (few, second))
-    assert list(policy.decide(next(tables), second=next(tables))) == [DISTRIBUTED]
+    assert list(policy.decide(next(tables), second=next(tables))) == [SPREAD]
     with pytest.raises(ValueError, match="first lacks instructions"):
         policy.decide({"llc_requests": 1e8}, second=second)
     without = {"instructions": 1e9, "llc_requests": 2e8}

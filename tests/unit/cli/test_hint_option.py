@@ -8,6 +8,7 @@ from click.shell_completion import ShellComplete
 
 from autofinity.cli.main import cli
 from autofinity.model.affinity import HINTS
+from autofinity.model.errors import UsageError
 
 
 def offered(*words: str) -> list[str]:
@@ -54,6 +55,20 @@ def test_options_of_the_launcher_are_offered_before_the_program() -> None:
     assert offered("run", "--hi") == ["--hint"]
     assert offered("run", "-t", "2", "--no-") == ["--no-db"]
     assert "--hint" not in offered("run", "--no-db", "./app", "--hi")
+
+
+@pytest.mark.parametrize(
+    ("given", "letters"), [("Packed", "slp"), ("slp", "slp"), ("none", "none")]
+)
+def test_a_second_look_is_asked_for_by_name_or_letters(given: str, letters: str) -> None:
+    rules = cli.get_command(click.Context(cli), "rules")
+    assert rules is not None
+    probe = next(option for option in rules.params if option.name == "probe")
+    assert probe.type.convert(given, probe, None) == letters
+    with pytest.raises(UsageError, match="own-caches-many-sockets"):
+        probe.type.convert("sideways", probe, None)
+    with pytest.raises(click.BadParameter):  # a run starts there: no second look
+        probe.type.convert("spread", probe, None)
 
 
 def test_every_option_that_is_a_hint_reads_names() -> None:

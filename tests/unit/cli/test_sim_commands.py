@@ -13,7 +13,7 @@ from sim_programs import kept, ping_pong, region, streaming
 
 from autofinity.cli.machines import command as machines
 from autofinity.cli.simulate import command as simulate
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.policy.files import save
@@ -103,7 +103,7 @@ def test_simulate_refuses_what_does_not_fit(trace: str, options: list[str], mess
 
 
 def test_a_policy_works_within_the_run_and_is_charged_for_it(trace: str, tmp_path: Path) -> None:
-    again = RulePolicy(looked_at(("cycles",)), {}, (), DISTRIBUTED)
+    again = RulePolicy(looked_at(("cycles",)), {}, (), SPREAD)
     policy = RulePolicy(("cycles",), {}, (), PACKED, second=SecondLook(PACKED, (PACKED,), again))
     save(policy, tmp_path / "policy.json")
     options = ("--threads", "2", "--period", "1us", "--policy", str(tmp_path / "policy.json"))

@@ -9,13 +9,13 @@ from autofinity.evaluation.bootstrap import intervals
 from autofinity.evaluation.cases import Case, case_of, summarise
 from autofinity.evaluation.times import Times, times_of
 from autofinity.evaluation.verdict import verdict_of
-from autofinity.model.affinity import DISTRIBUTED, PACKED, UNPLACED, Affinity, Hint
+from autofinity.model.affinity import PACKED, SPREAD, UNPLACED, Affinity, Hint
 from autofinity.model.observation import Observation, PlacedBy, Workload
 from autofinity.model.policy import Decision
 from autofinity.report.evaluation_table import sentences
 from autofinity.store.observations import table_of
 
-SPREAD = Affinity.of([[1], [1]])
+APART = Affinity.of([[1], [1]])
 PACK = Affinity.of([[2]])
 MIDDLE = Affinity.of([[1, 1]])
 
@@ -24,12 +24,12 @@ WORKLOAD = Workload("p", "small", 2)
 
 
 def match(hint: Hint) -> Affinity:
-    return SPREAD if hint.spread_sockets else PACK
+    return APART if hint.spread_sockets else PACK
 
 
-def case(packed: float, distributed: float, choice: Hint, middle: float = 9.0):
+def case(packed: float, spread: float, choice: Hint, middle: float = 9.0):
     workload = Workload("p", "small", 2)
-    times = Times({workload: {PACK: packed, SPREAD: distributed, MIDDLE: middle}})
+    times = Times({workload: {PACK: packed, APART: spread, MIDDLE: middle}})
     return case_of(workload, times, match, Decision(choice, 0, 1.0, None))
 
 
@@ -40,8 +40,8 @@ def test_a_case_is_interesting_from_a_fifth_of_the_faster_one_on() -> None:
 
 def test_a_win_is_within_one_percent_of_the_better_static_choice() -> None:
     assert case(1.0, 2.0, PACKED).win
-    assert not case(1.0, 2.0, DISTRIBUTED).win
-    assert case(1.0, 1.01, DISTRIBUTED).win
+    assert not case(1.0, 2.0, SPREAD).win
+    assert case(1.0, 1.01, SPREAD).win
 
 
 def test_the_oracle_is_the_best_of_all_affinities_not_of_the_hints() -> None:
@@ -52,7 +52,7 @@ def test_the_oracle_is_the_best_of_all_affinities_not_of_the_hints() -> None:
 
 
 def test_the_summary_counts_wins_among_interesting_cases_only() -> None:
-    cases = [case(1.0, 2.0, PACKED), case(1.0, 2.0, DISTRIBUTED), case(1.0, 1.05, DISTRIBUTED)]
+    cases = [case(1.0, 2.0, PACKED), case(1.0, 2.0, SPREAD), case(1.0, 1.05, SPREAD)]
     summary = summarise(cases)
     assert (summary.cases, summary.interesting, summary.wins) == (3, 2, 1)
     assert summary.regret_max == pytest.approx(1.0)
@@ -71,12 +71,12 @@ def test_baselines_are_geometric_means_over_seeds_and_no_oracle() -> None:
         table_of(
             [
                 run("affinity", PACK, 1, 2.0),
-                run("affinity", SPREAD, 1, 3.0),
+                run("affinity", APART, 1, 3.0),
                 run("switched", PACK, 1, 2.5),
                 run("os", UNPLACED, 1, 1.0),
                 run("os", UNPLACED, 2, 4.0),
                 run("random", PACK, 1, 1.0),
-                run("random", SPREAD, 2, 9.0),
+                run("random", APART, 2, 9.0),
             ]
         )
     )
@@ -97,7 +97,7 @@ def test_energy_is_judged_by_the_same_choice_and_its_own_best() -> None:
     table = table_of(
         [
             observation(affinity=PACK, roi_s=1.0, energy_j=5.0),
-            observation(affinity=SPREAD, roi_s=2.0, energy_j=4.0),
+            observation(affinity=APART, roi_s=2.0, energy_j=4.0),
         ]
     )
     found = case_of(
@@ -115,7 +115,7 @@ def test_intervals_draw_whole_programs() -> None:
     """Two programs, one won at all its thread counts, one lost: samples win all, half or none."""
     cases = [
         replace(case(1.0, 2.0, hint), workload=Workload(program, "small", threads))
-        for program, hint in (("won", PACKED), ("lost", DISTRIBUTED))
+        for program, hint in (("won", PACKED), ("lost", SPREAD))
         for threads in (4, 8, 16)
     ]
     seen: set[float] = set()

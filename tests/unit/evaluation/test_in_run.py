@@ -9,7 +9,7 @@ import pytest
 from made_up_machine import machine
 
 from autofinity.evaluation.in_run import InRun, Sampling, run_in
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.counters import CounterSample
 from autofinity.model.placement import Placement
 from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
@@ -77,7 +77,7 @@ class Fake:
 def policy(second: bool = True) -> RulePolicy:
     """Packs whatever it sees; at the second look only what got faster."""
     gain = Ratio("speed_gain", ("instructions",), ("start.instructions",))
-    slower = Rule((Condition("speed_gain", float("-inf"), 1.0),), DISTRIBUTED)
+    slower = Rule((Condition("speed_gain", float("-inf"), 1.0),), SPREAD)
     again = RulePolicy(looked_at(COUNTERS), {}, (slower,), PACKED, ratios=(gain,))
     look = SecondLook(BESIDE, (PACKED,), again) if second else None
     return RulePolicy(COUNTERS, {}, (), PACKED, second=look)
@@ -89,18 +89,18 @@ def run(machine: Fake, chosen: RulePolicy) -> InRun:
 
 def test_the_time_of_samples_and_of_the_wrong_affinity_is_charged() -> None:
     fast = run(Fake(0.1, 2.0), policy())
-    assert fast.hints == (DISTRIBUTED, BESIDE, PACKED)
+    assert fast.hints == (SPREAD, BESIDE, PACKED)
     assert fast.decided_at_s == pytest.approx(0.006)
     assert fast.roi_s == pytest.approx(0.003 + 0.097 / 2)
     slow = run(Fake(0.1, 0.5), policy())
-    assert slow.hints == (DISTRIBUTED, BESIDE, DISTRIBUTED)
+    assert slow.hints == (SPREAD, BESIDE, SPREAD)
     assert slow.roi_s == pytest.approx(0.1 + 0.003 / 2)
 
 
 def test_without_a_second_look_the_first_answer_stands() -> None:
     machine = Fake(0.1, 0.5)
     result = run(machine, policy(second=False))
-    assert result.hints == (DISTRIBUTED, PACKED)
+    assert result.hints == (SPREAD, PACKED)
     assert result.roi_s == pytest.approx(0.003 + 0.097 * 2)
     assert len(machine.bound) == 2
 

@@ -17,7 +17,7 @@ from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_tree import Losses, grow, labels_of, rules_of
 from autofinity.learning.settings import Condense, LearningSettings
-from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
+from autofinity.model.affinity import HINTS, SPREAD, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
 from autofinity.policy.selector import decide
@@ -63,8 +63,8 @@ def test_windows_leave_the_warm_up_and_a_short_rest_out() -> None:
     assert windows(rows, np.arange(10), 99, 4)[0].tolist() == [19], "nothing else is left"
 
 
-def test_samples_are_means_of_warm_periods_of_distributed_runs() -> None:
-    seen, rows = samples_in(DISTRIBUTED, campaign(3), hints_of, 0)
+def test_samples_are_means_of_warm_periods_of_spread_runs() -> None:
+    seen, rows = samples_in(SPREAD, campaign(3), hints_of, 0)
     assert len(seen) == len(rows) == 3
     assert seen.counters["sharing"].tolist() == pytest.approx([4.0, 1.01, 1.02])
     assert {seen.affinity.names[code] for code in seen.affinity.codes} == {str(APART)}

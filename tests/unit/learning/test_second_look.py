@@ -9,7 +9,7 @@ import pytest
 from autofinity.learning.pipeline import discretiser_of, learn_policy
 from autofinity.learning.second_look import Seen, with_second_look
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.affinity import DISTRIBUTED, HINTS, Affinity, Hint
+from autofinity.model.affinity import HINTS, SPREAD, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
 from autofinity.model.policy import RulePolicy
@@ -92,9 +92,9 @@ def test_a_program_that_is_moved_by_mistake_is_sent_back() -> None:
     assert policy.second is not None
     start = {"llc_requests": 100.0, "llc_misses": 55.0, "instructions": 1e6, "cycles": 1e6}
     slower = {**start, "instructions": 0.7e6}
-    assert decide(policy, start).hint != DISTRIBUTED
+    assert decide(policy, start).hint != SPREAD
     said = answers(policy, {SLP: start, slP: slower}.__getitem__, 3, CORES)
-    assert said[-1].hint == DISTRIBUTED
+    assert said[-1].hint == SPREAD
 
 
 def test_a_second_look_that_tells_nothing_new_is_not_taken() -> None:

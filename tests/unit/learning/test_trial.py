@@ -9,7 +9,7 @@ from two_looks import BETWEEN, two_looks
 from autofinity.learning.discretiser import Discretiser
 from autofinity.learning.second_look import Seen
 from autofinity.learning.trial import with_trial
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Affinity, Hint
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.observation import Observation
 from autofinity.model.ratios import SPEED_GAIN
@@ -33,7 +33,7 @@ def seen(speedups: list[float]) -> Seen:
 def losses(speedups: list[float], between: list[float]) -> np.ndarray:
     """Logarithms of the loss of each hint, if `between` is the speed of the hint between."""
     table = np.full((len(speedups), len(HINTS)), 9.0)
-    table[:, HINTS.index(DISTRIBUTED)] = 0.0
+    table[:, HINTS.index(SPREAD)] = 0.0
     table[:, HINTS.index(PACKED)] = -np.log(speedups)
     table[:, HINTS.index(BETWEEN)] = -np.log(between)
     return table - table.min(axis=1, keepdims=True)

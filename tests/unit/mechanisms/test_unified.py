@@ -16,7 +16,7 @@ from autofinity.mechanisms.seat_trial import SeatTrial
 from autofinity.mechanisms.sharing_aware import nothing
 from autofinity.mechanisms.sharing_evidence import AGEING, SharingEvidence
 from autofinity.mechanisms.unified import Unified, by_faults
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.counters import CounterSample
 from autofinity.model.detection import AccessSampling, FaultSampling, RemoteAccesses
 from autofinity.model.errors import UsageError
@@ -30,7 +30,7 @@ from autofinity.sim.preset import load_preset
 TOPOLOGY = load_preset("xeon-e5-2650").topology
 THREADS = 8
 FAST = Condition("instructions", 1e6, float("inf"))
-POLICY = RulePolicy(("instructions",), {}, (Rule((FAST,), PACKED),), DISTRIBUTED)
+POLICY = RulePolicy(("instructions",), {}, (Rule((FAST,), PACKED),), SPREAD)
 SETTING = Setting(
     TOPOLOGY,
     THREADS,
@@ -65,7 +65,7 @@ def of_hint(hint: Hint) -> list[int]:
     return list(get_affinity(TOPOLOGY, THREADS, hint).cpus)
 
 
-@pytest.mark.parametrize("hint", [DISTRIBUTED, PACKED])
+@pytest.mark.parametrize("hint", [SPREAD, PACKED])
 def test_the_policy_says_which_cores_and_sharing_says_who_sits_beside_whom(hint: Hint) -> None:
     policy = replace(POLICY, rules=(), default=hint)
     last = run(replace(SETTING, policy=policy), pairs(THREADS)).cpus
@@ -74,20 +74,20 @@ def test_the_policy_says_which_cores_and_sharing_says_who_sits_beside_whom(hint:
     assert package[:4] == package[4:]
 
 
-def test_threads_begin_distributed_and_stay_where_the_policy_would_put_them() -> None:
-    policy = replace(POLICY, rules=(), default=DISTRIBUTED)
+def test_threads_begin_spread_and_stay_where_the_policy_would_put_them() -> None:
+    policy = replace(POLICY, rules=(), default=SPREAD)
     process = run(replace(SETTING, policy=policy), nothing(THREADS))
-    assert {tuple(cpus_of(masks)) for masks in process.bindings} == {tuple(of_hint(DISTRIBUTED))}
+    assert {tuple(cpus_of(masks)) for masks in process.bindings} == {tuple(of_hint(SPREAD))}
 
 
 def test_a_core_set_is_entered_by_as_few_moves_as_possible() -> None:
-    before, after = of_hint(DISTRIBUTED), run(SETTING, nothing(THREADS)).cpus
+    before, after = of_hint(SPREAD), run(SETTING, nothing(THREADS)).cpus
     assert set(after) == set(of_hint(PACKED))
     assert sum(a == b for a, b in zip(before, after, strict=True)) == 4
 
 
 def test_the_guard_takes_a_core_set_back_that_does_not_pay() -> None:
-    assert set(run(SETTING, nothing(THREADS), gains=False).cpus) == set(of_hint(DISTRIBUTED))
+    assert set(run(SETTING, nothing(THREADS), gains=False).cpus) == set(of_hint(SPREAD))
 
 
 def test_an_equal_pattern_moves_nobody_within_the_set() -> None:
@@ -199,10 +199,10 @@ def test_a_mapping_that_only_suits_the_sharing_it_was_made_from_moves_nobody() -
             return replace(super().advance(duration_ns), sharing=some)
 
     def seats(kind: type[FakeSharing]) -> tuple[OsIndex, ...]:
-        policy = replace(POLICY, rules=(), default=DISTRIBUTED)
+        policy = replace(POLICY, rules=(), default=SPREAD)
         recipe = Unified(replace(SETTING, policy=policy))
         process = kind(THREADS, recipe.sensors.counters, pairs(THREADS), gains=True)
-        process.cpus = tuple(get_affinity(TOPOLOGY, THREADS, DISTRIBUTED).cpus)
+        process.cpus = tuple(get_affinity(TOPOLOGY, THREADS, SPREAD).cpus)
         state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, THREADS)
         run_loop(process, recipe, state, recipe.period_ns)
         return process.cpus
@@ -216,7 +216,7 @@ def test_a_mapping_that_only_suits_the_sharing_it_was_made_from_moves_nobody() -
             )
         )
 
-    before = get_affinity(TOPOLOGY, THREADS, DISTRIBUTED).cpus
+    before = get_affinity(TOPOLOGY, THREADS, SPREAD).cpus
     assert seats(FakeSharing) != before
     assert seats(Turning) == before
 
@@ -243,7 +243,7 @@ def test_autofinity_run_again_looks_at_a_sample_and_where_the_policy_says_so_at_
     chosen = restarted(replace(SETTING, sample=sample)).start.placement
     assert chosen is not None
     assert cpus_of(chosen.masks) == of_hint(PACKED)
-    assert asked == [DISTRIBUTED]
+    assert asked == [SPREAD]
     with pytest.raises(UsageError, match="expected one to be possible"):
         restarted(SETTING)
     with pytest.raises(UsageError, match="name one with --policy"):

@@ -105,8 +105,8 @@ def test_figure_10_shows_both_counts_in_the_order_given() -> None:
     assert list(chart.series.values()) == [(2.0, 3.0), (2.0, 4.0)]
 
 
-def case(program: str, threads: int, packed: float, distributed: float, ours: float) -> Case:
-    roi_s = {"packed": packed, "distributed": distributed, "autofinity": ours}
+def case(program: str, threads: int, packed: float, spread: float, ours: float) -> Case:
+    roi_s = {"packed": packed, "spread": spread, "autofinity": ours}
     return Case(Workload(program, "small", threads), Decision(PACKED, 0, 1.0, None), {}, roi_s)
 
 

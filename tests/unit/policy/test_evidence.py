@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, looked_at
 from autofinity.model.ratios import Ratio
 from autofinity.policy.evidence import can_ask
@@ -26,7 +26,7 @@ def policy(first: Sequence[str], second: Sequence[str] = ()) -> RulePolicy:
         COUNTERS,
         {},
         rules(*first),
-        DISTRIBUTED,
+        SPREAD,
         ratios=(SHARE,),
         second=SecondLook(PACKED, (PACKED,), look) if second else None,
     )

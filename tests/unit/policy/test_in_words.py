@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
 from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, Trial
 from autofinity.policy.in_words import policy_in_words
 
@@ -16,7 +16,7 @@ def policy(
     *rules: Rule, second: SecondLook | None = None, trial: Trial | None = None
 ) -> RulePolicy:
     cuts = {condition.counter: (0.25,) for rule in rules for condition in rule.conditions}
-    return RulePolicy(tuple(cuts), cuts, rules, DISTRIBUTED, second=second, trial=trial)
+    return RulePolicy(tuple(cuts), cuts, rules, SPREAD, second=second, trial=trial)
 
 
 def test_a_trial_says_which_hint_is_tried_and_when_threads_stay() -> None:

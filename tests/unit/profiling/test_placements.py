@@ -162,7 +162,7 @@ class Moved(FakeMachine):
         return process
 
 
-def test_a_switch_begins_distributed_and_binds_every_thread_after_two_periods() -> None:
+def test_a_switch_begins_spread_and_binds_every_thread_after_two_periods() -> None:
     programs = [cell.program for cell in cells("a")[:1]]
     machine, sink = Moved(), Memory()
     switches = [

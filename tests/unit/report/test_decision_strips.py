@@ -7,7 +7,7 @@ import math
 import plotly.graph_objects as go
 import pytest
 
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED
+from autofinity.model.affinity import HINTS, PACKED, SPREAD
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.policy.explain import Explanation, explain
 from autofinity.policy.files import load
@@ -58,7 +58,7 @@ def test_the_measured_value_lies_on_the_hint_that_was_decided(
 
 def test_what_was_not_measured_and_what_no_rule_asks_for_has_no_strip() -> None:
     rule = Rule((Condition("a", 1.0, 2.0),), PACKED)
-    asked = RulePolicy(("a", "b"), {}, (rule,), DISTRIBUTED)
+    asked = RulePolicy(("a", "b"), {}, (rule,), SPREAD)
     assert [strip.name for strip in strips_of(asked, explain(asked, {"a": 1.5, "b": 1.0}))] == ["a"]
     assert strips_of(asked, explain(asked, {"b": 1.0})) == []
     assert decision_plot(asked, explain(asked, {}), "x") is None
@@ -66,10 +66,10 @@ def test_what_was_not_measured_and_what_no_rule_asks_for_has_no_strip() -> None:
 
 def test_values_of_0_and_below_have_a_strip_too() -> None:
     rule = Rule((Condition("a", -math.inf, 0.0),), PACKED)
-    asked = RulePolicy(("a",), {}, (rule,), DISTRIBUTED)
+    asked = RulePolicy(("a",), {}, (rule,), SPREAD)
     (strip,) = strips_of(asked, explain(asked, {"a": 0.0}))
     assert not strip.log
-    assert [part.hint for part in strip.stretches] == [PACKED, DISTRIBUTED]
+    assert [part.hint for part in strip.stretches] == [PACKED, SPREAD]
 
 
 def test_the_plot_is_a_figure_of_plotly_with_one_legend_entry_a_hint(

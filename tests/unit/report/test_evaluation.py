@@ -5,20 +5,20 @@ from __future__ import annotations
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.times import Times
 from autofinity.evaluation.verdict import verdict_of
-from autofinity.model.affinity import DISTRIBUTED, Affinity
+from autofinity.model.affinity import SPREAD, Affinity
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
 from autofinity.report.evaluation_table import sentences, table
 
-SPREAD, PACK = Affinity.of([[1], [1]]), Affinity.of([[2]])
+APART, PACK = Affinity.of([[1], [1]]), Affinity.of([[2]])
 WORKLOAD = Workload("p", "small", 2)
 
 
 def case(os_s: float | None) -> Case:
     baselines = {} if os_s is None else {WORKLOAD: {"os": os_s}}
-    times = Times({WORKLOAD: {PACK: 2.0, SPREAD: 1.0}}, baselines=baselines)
-    decided = Decision(DISTRIBUTED, 0, 1.0, None)
-    return case_of(WORKLOAD, times, lambda hint: SPREAD if hint.spread_sockets else PACK, decided)
+    times = Times({WORKLOAD: {PACK: 2.0, APART: 1.0}}, baselines=baselines)
+    decided = Decision(SPREAD, 0, 1.0, None)
+    return case_of(WORKLOAD, times, lambda hint: APART if hint.spread_sockets else PACK, decided)
 
 
 def test_a_column_is_shown_where_one_case_knows_it_and_left_out_where_none_does() -> None:

@@ -9,27 +9,27 @@ import pytest
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.times import Times
 from autofinity.evaluation.verdict import verdict_of
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Affinity, Hint
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
 from autofinity.report.evaluation_legend import legend
 from autofinity.report.evaluation_table import mark, sentences, table
 
-SPREAD, PACK = Affinity.of([[1], [1]]), Affinity.of([[2]])
+APART, PACK = Affinity.of([[1], [1]]), Affinity.of([[2]])
 WORKLOAD = Workload("p", "small", 2)
 
 
 def case(packed_s: float, hint: Hint, os_s: float | None = None) -> Case:
     baselines = {} if os_s is None else {WORKLOAD: {"os": os_s}}
-    times = Times({WORKLOAD: {PACK: packed_s, SPREAD: 1.0}}, baselines=baselines)
+    times = Times({WORKLOAD: {PACK: packed_s, APART: 1.0}}, baselines=baselines)
     decided = Decision(hint, 0, 1.0, None)
-    return case_of(WORKLOAD, times, lambda each: SPREAD if each.spread_sockets else PACK, decided)
+    return case_of(WORKLOAD, times, lambda each: APART if each.spread_sockets else PACK, decided)
 
 
 @pytest.mark.parametrize(
     ("one", "sign"),
     [
-        (case(2.0, DISTRIBUTED), "✓"),
+        (case(2.0, SPREAD), "✓"),
         (case(2.0, PACKED), "!"),
         (case(1.1, PACKED), "·"),
     ],
@@ -42,7 +42,7 @@ def test_a_mark_is_explained_where_it_is_shown(one: Case, sign: str) -> None:
 
 @pytest.mark.parametrize("os_s", [None, 1.5])
 def test_every_column_is_explained_by_its_heading(os_s: float | None) -> None:
-    cases = [case(2.0, DISTRIBUTED, os_s)]
+    cases = [case(2.0, SPREAD, os_s)]
     lines = legend(cases, 12)
     headings = [str(column.header) for column in table(cases, "").columns]
     for heading in filter(None, headings[1:]):
@@ -52,7 +52,7 @@ def test_every_column_is_explained_by_its_heading(os_s: float | None) -> None:
 
 @pytest.mark.parametrize("known", [False, True])
 def test_words_of_sentences_are_explained_where_the_sentences_stand(known: bool) -> None:
-    one = case(2.0, DISTRIBUTED)
+    one = case(2.0, SPREAD)
     roi_s = {**one.roi_s, "one_period": 1.0, "in_run": 1.5} if known else one.roi_s
     lines = legend([replace(one, roi_s=roi_s)], 12)
     for word in ("sample period", "switched"):
@@ -72,6 +72,6 @@ def test_the_legend_says_which_policy_was_given_and_does_not_call_its_programs_u
 
 @pytest.mark.parametrize(("packed_s", "won"), [(2.0, "1 of 1 interesting cases won"), (1.1, "")])
 def test_nothing_is_won_where_no_case_is_interesting(packed_s: float, won: str) -> None:
-    said = "\n".join(sentences(verdict_of([case(packed_s, DISTRIBUTED)])))
+    said = "\n".join(sentences(verdict_of([case(packed_s, SPREAD)])))
     assert "0 of 0" not in said
     assert (won or "no interesting case, ") in said

@@ -11,7 +11,7 @@ from hypothesis import given
 from made_up_machine import cpus, machine
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.report.machine_drawing import WIDTH, OnMachine, machine_svg
 from autofinity.report.machine_parts import packages_of
@@ -76,7 +76,7 @@ def test_threads_of_a_core_are_side_by_side_in_it() -> None:
 
 def test_each_thread_is_where_it_was_placed_in_a_colour_of_its_own() -> None:
     topology = machine(packages=2, llcs=2, cores=3)
-    placed = get_affinity(topology, 4, DISTRIBUTED).cpus
+    placed = get_affinity(topology, 4, SPREAD).cpus
     drawn = machine_svg(topology, OnMachine.seated(placed))
     lines = said(fromstring(drawn))
     for thread, cpu in enumerate(placed):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from made_up_machine import machine
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import Cache
@@ -67,7 +67,7 @@ def watched(program: Changing, *, margin: float = float("inf"), every_s: int = 1
 
     def decide(policy: RulePolicy, sample: Mapping[str, float]) -> Decision:
         del policy
-        return Decision(PACKED if sample[MISSES] > 1e6 else DISTRIBUTED, None, margin, None)
+        return Decision(PACKED if sample[MISSES] > 1e6 else SPREAD, None, margin, None)
 
     topology = MACHINE
     mechanism = LivePolicy(
@@ -85,7 +85,7 @@ def watched(program: Changing, *, margin: float = float("inf"), every_s: int = 1
 def test_a_program_that_changes_is_sampled_anew_and_placed_by_the_new_answer() -> None:
     program = Changing(lambda second: 5e6 if second < 30 else 2e5)
     state = watched(program)
-    assert state.hint == DISTRIBUTED
+    assert state.hint == SPREAD
     first, *later = program.spread_at_s()
     assert first < 2
     assert 31 <= later[0] <= 36

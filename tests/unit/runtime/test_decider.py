@@ -1,4 +1,4 @@
-"""Figure 3, live: watched, started distributed, sampled once, placed, followed."""
+"""Figure 3, live: watched, started spread, sampled once, placed, followed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_up_machine import machine
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Affinity, Hint
 from autofinity.model.counters import CounterSample
 from autofinity.model.policy import (
     Condition,
@@ -135,7 +135,7 @@ def masks(process: FakeProcess, index: int = -1) -> list[list[int]]:
     return [sorted(mask) for mask in action.placement.masks]
 
 
-def test_an_unknown_program_starts_distributed_is_sampled_and_then_placed_by_the_policy() -> None:
+def test_an_unknown_program_starts_spread_is_sampled_and_then_placed_by_the_policy() -> None:
     process = FakeProcess(dict.fromkeys(range(4), 0), counters={"data_cache_accesses": 5_000_000})
     asked: list[Mapping[str, float]] = []
     state = run(process, asked=asked)
@@ -173,9 +173,9 @@ def test_a_second_look_samples_again_elsewhere_and_has_the_last_word() -> None:
     assert state.hint == PACKED
     back = run(
         FakeProcess(dict.fromkeys(range(4), 0), counters={"data_cache_accesses": 1}),
-        policy=two_looks(DISTRIBUTED),
+        policy=two_looks(SPREAD),
     )
-    assert (back.hint, back.phase) == (DISTRIBUTED, "placed")
+    assert (back.hint, back.phase) == (SPREAD, "placed")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_an_answer_means_another_hint_with_other_threads_on_the_machine_it_was_l
 def test_a_second_look_that_could_show_nothing_new_is_not_taken() -> None:
     process = FakeProcess(dict.fromkeys(range(4), 0))
     asked: list[Mapping[str, float]] = []
-    state = run(process, policy=two_looks(DISTRIBUTED), asked=asked, settings=Settings(bind="none"))
+    state = run(process, policy=two_looks(SPREAD), asked=asked, settings=Settings(bind="none"))
     assert len(asked) == 1
     assert state.hint == PACKED
 
@@ -274,7 +274,7 @@ def test_a_hint_that_was_asked_for_and_puts_threads_on_siblings_is_noted() -> No
         "packed (slp) puts 4 threads on 2 cores, several to a core, and leaves 2 cores "
         "idle; spread (SLP) takes all cores first"
     ]
-    assert notes(DISTRIBUTED) == []
+    assert notes(SPREAD) == []
     assert notes(PACKED, POLICY) == [], "the policy's own answer is nobody's wish"
 
 
@@ -339,7 +339,7 @@ def test_threads_that_come_later_are_followed() -> None:
 @pytest.mark.parametrize(
     ("work_per_s", "hint", "verdict"),
     [
-        ([1.0] * 13 + [0.7], DISTRIBUTED, "worse"),
+        ([1.0] * 13 + [0.7], SPREAD, "worse"),
         ([1.0] * 13 + [1.4], PACKED, "better"),
         ([], PACKED, "undecided"),
     ],
@@ -397,13 +397,13 @@ def caches_at_the_end(process: FakeProcess) -> list[int]:
 
 
 def test_without_counters_who_shares_sits_together_on_the_seats_that_the_hint_gave() -> None:
-    policy = RulePolicy((), {}, (), DISTRIBUTED)
+    policy = RulePolicy((), {}, (), SPREAD)
     two_caches = frozenset(OsIndex(cpu) for cpu in (0, 1, 4, 5))
     early = FakeProcess(FOUR, sharing={1: sharing((0, 2), (1, 3))})
     late = FakeProcess(FOUR, sharing={30: sharing((0, 2), (1, 3))})
     for process in (early, late):
         state = run(process, settings=SEATED, policy=policy, available=two_caches)
-        assert state.hint == DISTRIBUTED
+        assert state.hint == SPREAD
         assert set(state.seats) == two_caches
         a, b, c, d = caches_at_the_end(process)
         assert a == c != b == d
@@ -411,7 +411,7 @@ def test_without_counters_who_shares_sits_together_on_the_seats_that_the_hint_ga
 
 
 def test_little_sharing_or_sharing_that_is_as_good_as_it_gets_moves_nobody() -> None:
-    policy = RulePolicy((), {}, (), DISTRIBUTED)
+    policy = RulePolicy((), {}, (), SPREAD)
     for matrix in (
         sharing((0, 3), count=3.0),
         sharing(*[(i, j) for j in range(4) for i in range(j)]),
@@ -425,7 +425,7 @@ def test_little_sharing_or_sharing_that_is_as_good_as_it_gets_moves_nobody() -> 
 ASKING = RulePolicy(
     ("llc_misses",),
     {"llc_misses": (1e6,)},
-    (Rule((Condition("llc_misses", 1e6, float("inf")),), DISTRIBUTED),),
+    (Rule((Condition("llc_misses", 1e6, float("inf")),), SPREAD),),
     PACKED,
 )
 """A policy that cannot be asked without a PMU."""
@@ -457,7 +457,7 @@ def test_a_sample_that_shows_nothing_of_what_is_asked_binds_nobody_for_long() ->
 ON_CYCLES = replace(
     ASKING,
     counters=("llc_misses", "cycles"),
-    rules=(*ASKING.rules, Rule((Condition("cycles", 1.0, float("inf")),), DISTRIBUTED)),
+    rules=(*ASKING.rules, Rule((Condition("cycles", 1.0, float("inf")),), SPREAD)),
 )
 """Spread by either counter."""
 
@@ -485,7 +485,7 @@ def test_the_fallback_is_for_an_open_answer_too() -> None:
 
 
 @pytest.mark.parametrize("policy", [ASKING, None], ids=["blind", "no policy"])
-@pytest.mark.parametrize("fallback", [PACKED, DISTRIBUTED], ids=str)
+@pytest.mark.parametrize("fallback", [PACKED, SPREAD], ids=str)
 def test_the_fallback_places_where_nothing_else_can_decide(
     policy: RulePolicy | None, fallback: Hint
 ) -> None:
@@ -506,13 +506,13 @@ def test_the_fallback_is_for_a_sample_that_shows_nothing_too() -> None:
 
 def test_what_is_measured_comes_before_the_fallback() -> None:
     process = FakeProcess(FOUR, counters={"llc_misses": 1})
-    state = run(process, settings=Settings(fallback=DISTRIBUTED), policy=ASKING)
+    state = run(process, settings=Settings(fallback=SPREAD), policy=ASKING)
     assert (state.hint, state.unasked) == (PACKED, False)
 
 
 def test_without_counters_nobody_is_bound_before_sharing_shows_who_belongs_together() -> None:
     settings = replace(SEATED, blind=True)
-    policy = replace(ASKING, default=DISTRIBUTED)
+    policy = replace(ASKING, default=SPREAD)
     two_caches = frozenset(OsIndex(cpu) for cpu in (0, 1, 4, 5))
     nothing = FakeProcess(FOUR)
     little = FakeProcess(FOUR, sharing={30: sharing((0, 2), count=3.0)})

@@ -10,7 +10,7 @@ import pytest
 from made_up_machine import cpus
 
 from autofinity.linux.sysfs_topology import read_sysfs
-from autofinity.model.affinity import DISTRIBUTED, HINTS
+from autofinity.model.affinity import HINTS, SPREAD
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.plan import HintPlan, plan_hints
@@ -140,7 +140,7 @@ def test_more_threads_than_cpus_are_left_as_they_are_with_a_note(tmp_path: Path)
 
 def test_a_mask_of_one_cpu_leaves_nothing_to_choose(tmp_path: Path) -> None:
     topology = read(tmp_path, machine(siblings_last), cpus(6))
-    assert plans(topology, 1)[str(DISTRIBUTED)].masks == (cpus(6),)
+    assert plans(topology, 1)[str(SPREAD)].masks == (cpus(6),)
 
 
 def test_a_thread_on_a_fast_core_may_use_the_fast_cores_of_its_cache(tmp_path: Path) -> None:

@@ -6,14 +6,14 @@ import pytest
 from made_up_machine import machine
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED
+from autofinity.model.affinity import HINTS, PACKED, SPREAD
 from autofinity.model.topology import OsIndex
 from autofinity.runtime.home_seats import at_home, seated_near
 
 MACHINE = machine(packages=2, llcs=2, cores=4)  # CPUs 0-3, 4-7 | 8-11, 12-15
 
 
-def seats(homes: dict[int, int], hint: object = DISTRIBUTED, threads: int = 4) -> list[int]:
+def seats(homes: dict[int, int], hint: object = SPREAD, threads: int = 4) -> list[int]:
     cores = get_affinity(MACHINE, threads, hint)  # type: ignore[arg-type]
     known = {thread: OsIndex(cpu) for thread, cpu in homes.items()}
     return list(at_home(MACHINE, known, cores, MACHINE.allowed).cpus)
@@ -34,12 +34,12 @@ def test_who_has_to_move_moves_and_the_others_stay() -> None:
 def test_a_thread_without_a_home_gets_what_is_left() -> None:
     assert seats({0: 15, 1: 2, 2: 6})[:3] == [15, 2, 6]
     assert seats({0: 15, 1: 2, 2: 6})[3] in range(8, 12)
-    assert seats({}) == list(get_affinity(MACHINE, 4, DISTRIBUTED).cpus)
+    assert seats({}) == list(get_affinity(MACHINE, 4, SPREAD).cpus)
 
 
 def test_seats_are_among_those_that_may_be_used() -> None:
     available = frozenset(OsIndex(cpu) for cpu in (0, 4, 8, 12))
-    cores = get_affinity(MACHINE, 4, DISTRIBUTED, available)
+    cores = get_affinity(MACHINE, 4, SPREAD, available)
     home = {n: OsIndex(4 * n + 1) for n in range(4)}
     assert at_home(MACHINE, home, cores, available).cpus == (0, 4, 8, 12)
 

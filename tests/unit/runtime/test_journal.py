@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
+from autofinity.model.affinity import PACKED, SPREAD, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
@@ -32,7 +32,7 @@ def header(bind: Binding = "llc", threads: int = 0) -> RunHeader:
 
 def decided() -> tuple[LiveState, LiveState]:
     """A state before its sample was taken, and after the policy has spoken."""
-    settling = LiveState(phase="sampling", placed=(1, 2), hint=DISTRIBUTED)
+    settling = LiveState(phase="sampling", placed=(1, 2), hint=SPREAD)
     placed = replace(
         settling,
         phase="placed",

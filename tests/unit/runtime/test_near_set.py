@@ -6,7 +6,7 @@ import pytest
 from made_up_machine import cpus, machine
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import DISTRIBUTED, HINTS, PACKED, Hint
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
 from autofinity.model.topology import OsIndex
 from autofinity.profiling.placements import class_of
 from autofinity.runtime.home_seats import at_home
@@ -22,7 +22,7 @@ def nodes(found: tuple[OsIndex, ...]) -> list[int]:
 
 def test_spread_threads_stay_on_their_nodes_though_other_sets_come_first() -> None:
     """GETAFFINITY names caches of the first node of each socket."""
-    cores = get_affinity(MACHINE, 4, DISTRIBUTED)
+    cores = get_affinity(MACHINE, 4, SPREAD)
     assert len(set(nodes(cores.cpus))) == 2
     homes = {0: OsIndex(1), 1: OsIndex(2), 2: OsIndex(25), 3: OsIndex(38)}
     found = at_home(MACHINE, homes, cores, MACHINE.allowed)

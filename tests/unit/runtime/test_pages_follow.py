@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from made_up_machine import machine
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.counters import Behaviour
 from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
 from autofinity.model.policy import Decision
@@ -220,7 +220,7 @@ def test_pages_go_back_when_a_trial_is_taken_back() -> None:
     trial = replace(trial, guard=Guard().saw_before(1.0))
     for _ in range(3):
         program.look(trial, (0, 1))
-    undone = replace(trial, hint=DISTRIBUTED, seats=program.placed(0, 2).seats)
+    undone = replace(trial, hint=SPREAD, seats=program.placed(0, 2).seats)
     program.look(undone, (0, 1), 0.1, Outcome(2, 0))
     assert list(program.nodes.values()).count(1) == 500
 
@@ -235,7 +235,7 @@ def test_pages_that_followed_twice_are_back_where_they_were_first_and_so_are_hom
     for _ in range(3):
         program.look(trial, (0, 1), 100)
     assert set(program.nodes.values()) == {0}
-    undone = replace(trial, hint=DISTRIBUTED, seats=program.placed(0, 2).seats)
+    undone = replace(trial, hint=SPREAD, seats=program.placed(0, 2).seats)
     program.look(undone, (0, 1), 0.1, Outcome(2, 0))
     assert [page for page, node in program.nodes.items() if node] == [
         *range(501, 1001),

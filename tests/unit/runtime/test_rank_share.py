@@ -9,7 +9,7 @@ import pytest
 from made_up_machine import cpus, machine
 
 from autofinity.linux.bind import StartMask
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.counters import CounterSample
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex
@@ -152,7 +152,7 @@ def placed(rank: int, threads: int, hint: Hint | None, policy: RulePolicy | None
 ALWAYS_PACKED = RulePolicy((), {}, (), PACKED)
 
 
-@pytest.mark.parametrize("hint", [PACKED, DISTRIBUTED])
+@pytest.mark.parametrize("hint", [PACKED, SPREAD])
 def test_ranks_are_placed_by_the_hint_in_disjoint_shares(hint: Hint) -> None:
     for threads in (2, 4):
         ends = [placed(rank, threads, hint, ALWAYS_PACKED) for rank in range(4)]

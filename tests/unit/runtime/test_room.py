@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from made_up_machine import machine
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.counters import CounterSample
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex
@@ -94,7 +94,7 @@ def cpus_of(program: Program) -> frozenset[OsIndex]:
 EIGHT = Settings(threads=8, bind="core")
 
 
-@pytest.mark.parametrize("hint", [PACKED, DISTRIBUTED, None], ids=str)
+@pytest.mark.parametrize("hint", [PACKED, SPREAD, None], ids=str)
 def test_a_pipeline_of_27_threads_gets_a_core_for_each_that_runs_at_a_time(
     hint: Hint | None,
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from made_up_machine import machine
 from told_looks import at_phase
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.counters import CounterSample
 from autofinity.model.policy import (
     Condition,
@@ -42,7 +42,7 @@ MACHINE = machine(packages=2, llcs=2, cores=4)
 SORTING, MERGING = at_phase(4, loads=0.135), at_phase(35, loads=0.118)
 HEAVY = Condition("llc_requests", 2e7, float("inf"))
 ONE_LOOK = RulePolicy(
-    ("llc_requests",), {"llc_requests": (2e7,)}, (Rule((HEAVY,), PACKED),), DISTRIBUTED
+    ("llc_requests",), {"llc_requests": (2e7,)}, (Rule((HEAVY,), PACKED),), SPREAD
 )
 """Packed for whoever asks much of the LLC."""
 GAIN = next(ratio for ratio in GAINS if ratio.name == SPEED_GAIN)
@@ -50,7 +50,7 @@ FASTER = RulePolicy(
     looked_at(("llc_requests", "instructions")),
     {SPEED_GAIN: (1.0,)},
     (Rule((Condition(SPEED_GAIN, 1.0, float("inf")),), PACKED),),
-    DISTRIBUTED,
+    SPREAD,
     ratios=(GAIN,),
 )
 TWO_LOOKS = replace(
@@ -154,7 +154,7 @@ def steadily(rates: Mapping[str, float]) -> Rates:
 
 @pytest.mark.parametrize("setup_s", [0.0, 0.5, 3.0, 20.0])
 def test_nothing_is_decided_while_a_program_still_initialises(setup_s: float) -> None:
-    """The sorter: what it does while it touches its memory would say distributed."""
+    """The sorter: what it does while it touches its memory would say spread."""
     program = Program(lambda s, packed: SORTING if s < setup_s else MERGING, setup_s=setup_s)
     state = run(program)
     assert state.hint == PACKED
@@ -249,7 +249,7 @@ def trying(packed: float, apart: float) -> tuple[Program, LiveState]:
 @pytest.mark.parametrize(
     ("packed", "apart", "hint"),
     [
-        *((1.2, 1.4, BETWEEN), (1.2, 1.1, PACKED), (0.9, 1.2, BETWEEN), (0.9, 1.005, DISTRIBUTED)),
+        *((1.2, 1.4, BETWEEN), (1.2, 1.1, PACKED), (0.9, 1.2, BETWEEN), (0.9, 1.005, SPREAD)),
         *((3.0, 9.0, BETWEEN), (0.5, 1.2, BETWEEN)),
     ],
 )
@@ -310,7 +310,7 @@ def test_a_trial_that_got_worse_is_undone_and_not_tried_again_in_this_run() -> N
     assert program.moves.count(True) == 1
     assert any(note.startswith("the program has changed") for note in state.notes)
     assert "packed (slp) was tried and taken back: not tried again" in state.notes
-    assert state.hint == DISTRIBUTED
+    assert state.hint == SPREAD
 
 
 def test_a_trial_that_got_worse_is_remembered_for_the_next_run(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_a_trial_that_got_worse_is_remembered_for_the_next_run(tmp_path: Path) -
     run(program, ONE_LOOK, journal)
     journal.end({})
     with BehaviourDB.open(tmp_path / "db") as database:
-        assert database.hint("k" * 64, 4, "d" * 64) == DISTRIBUTED
+        assert database.hint("k" * 64, 4, "d" * 64) == SPREAD
 
 
 def test_a_policy_that_asks_for_nothing_places_without_a_sample() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
+from autofinity.model.affinity import PACKED, SPREAD, Affinity
 from autofinity.model.errors import StoreError
 from autofinity.model.timeline import TimelineStep
 from autofinity.store.behaviour_db import BehaviourDB
@@ -59,9 +59,9 @@ def test_a_new_sample_drops_the_hint_of_the_old_one(tmp_path: Path) -> None:
 def test_thread_counts_are_apart(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 2) as database:
         database.remember_hint("k", 1, PACKED, "p")
-        database.remember_hint("k", 2, DISTRIBUTED, "p")
+        database.remember_hint("k", 2, SPREAD, "p")
         assert database.hint("k", 1, "p") == PACKED
-        assert database.hint("k", 2, "p") == DISTRIBUTED
+        assert database.hint("k", 2, "p") == SPREAD
         assert database.hint("k", 3, "p") is None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from older_databases import COFFEE, OLDER, POLICY, SOLVER, older_database, rows_of
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
+from autofinity.model.affinity import PACKED, SPREAD, Affinity
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import SCHEMA_VERSION
 from autofinity.store.behaviour_schema import version_of
@@ -39,7 +39,7 @@ def test_every_row_and_value_is_kept(tmp_path: Path, version: int) -> None:
 def test_hints_observations_runs_and_masks_are_used_as_before(tmp_path: Path, version: int) -> None:
     older_database(tmp_path / "db", version)
     with BehaviourDB.open(tmp_path / "db") as database:
-        assert database.hint(SOLVER, 8, POLICY) == DISTRIBUTED
+        assert database.hint(SOLVER, 8, POLICY) == SPREAD
         assert database.hint(COFFEE, 4, POLICY) == PACKED
         assert [str(each.affinity) for each in database.observations()] == ["{4}{4}", "{4}"]
         second, first = database.runs()

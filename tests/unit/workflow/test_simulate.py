@@ -8,7 +8,7 @@ import pytest
 from sim_programs import streaming
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Affinity
+from autofinity.model.affinity import PACKED, SPREAD, Affinity
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
 from autofinity.sim.preset import load_preset
@@ -34,9 +34,9 @@ def test_threads_sit_on_the_cpus_given_else_by_affinity_else_by_hint() -> None:
     topology = SPEC.topology
     backwards = EIGHT[:3][::-1]
     packed = Affinity.of([[3]])
-    assert Seats(backwards, packed, DISTRIBUTED).on(topology, 3) == backwards
+    assert Seats(backwards, packed, SPREAD).on(topology, 3) == backwards
     assert len({topology.by_os_index[c].package for c in Seats((), packed).on(topology, 3)}) == 1
-    assert Seats().on(topology, 3) == get_affinity(topology, 3, DISTRIBUTED).cpus
+    assert Seats().on(topology, 3) == get_affinity(topology, 3, SPREAD).cpus
     assert Seats(hint=PACKED).on(topology, 3) == get_affinity(topology, 3, PACKED).cpus
 
 

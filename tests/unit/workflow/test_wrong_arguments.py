@@ -10,7 +10,7 @@ import pytest
 from few_observations import FEW_ON
 
 from autofinity.learning.settings import LearningSettings
-from autofinity.model.affinity import DISTRIBUTED
+from autofinity.model.affinity import SPREAD
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.model.sharing import SharingMatrix
 from autofinity.sim.machine import SimMachine
@@ -32,7 +32,7 @@ def wanted(tmp_path: Path) -> Wanted:
 
 
 def map_(sharing: tuple[tuple[float, ...], ...], algorithm: str = "eagermap") -> None:
-    map_threads(SharingMatrix(sharing), machine_topology(FEW_ON), algorithm, DISTRIBUTED)
+    map_threads(SharingMatrix(sharing), machine_topology(FEW_ON), algorithm, SPREAD)
 
 
 CALLS: dict[str, Callable[[Wanted], object]] = {

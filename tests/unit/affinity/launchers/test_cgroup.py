@@ -13,7 +13,7 @@ from small_cpuset import small_cpuset
 from autofinity.affinity.launchers.form import Job, Task
 from autofinity.affinity.launchers.table import launcher_form, rank_texts
 from autofinity.affinity.ranks import place_ranks
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.topology import OsIndex
 
@@ -32,7 +32,7 @@ def test_each_rank_has_a_group_with_its_cpus_and_nodes() -> None:
         "echo 4-5 > rank1/cpuset.cpus",
         "echo 1 > rank1/cpuset.mems",
     ]
-    (text,) = rank_texts("cgroup", place_ranks(whole, 1, 2, DISTRIBUTED), whole)
+    (text,) = rank_texts("cgroup", place_ranks(whole, 1, 2, SPREAD), whole)
     assert "echo 0-1 > rank0/cpuset.mems" in text
 
 

@@ -11,7 +11,7 @@ from made_up_machine import machine
 from autofinity.affinity.launchers.form import Job, Task
 from autofinity.affinity.launchers.table import launcher_form, rank_texts
 from autofinity.affinity.ranks import place_ranks
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 
@@ -39,7 +39,7 @@ def test_a_kubelet_reserves_the_cores_without_threads_and_aligns_ranks_to_nodes(
 
 
 def test_a_rank_on_several_nodes_is_distributed_over_them() -> None:
-    found = document("kubelet", SMT, 1, 6, DISTRIBUTED)
+    found = document("kubelet", SMT, 1, 6, SPREAD)
     assert found["topologyManagerPolicy"] == "best-effort"
     assert found["cpuManagerPolicyOptions"]["distribute-cpus-across-numa"] == "true"
 
@@ -118,7 +118,7 @@ SPEC_FIELDS = {
 
 
 @pytest.mark.parametrize(
-    ("ranks", "threads", "hint"), [(2, 3, PACKED), (3, 2, PACKED), (1, 6, DISTRIBUTED)]
+    ("ranks", "threads", "hint"), [(2, 3, PACKED), (3, 2, PACKED), (1, 6, SPREAD)]
 )
 def test_a_balloons_policy_has_only_fields_that_it_knows(
     ranks: int, threads: int, hint: Hint
@@ -157,7 +157,7 @@ def test_ranks_on_the_same_node_share_a_type_of_balloons_of_fixed_size() -> None
 
 
 def test_a_rank_on_several_nodes_is_a_balloon_of_parts() -> None:
-    types = document("balloons", SMT, 1, 6, DISTRIBUTED)["spec"]["balloonTypes"]
+    types = document("balloons", SMT, 1, 6, SPREAD)["spec"]["balloonTypes"]
     assert [each["name"] for each in types] == [
         "node0-cpus3",
         "node1-cpus3",

@@ -13,7 +13,7 @@ from small_cpuset import small_cpuset
 from autofinity.affinity.launchers.form import Job, Task
 from autofinity.affinity.launchers.table import launcher_form, rank_texts
 from autofinity.affinity.ranks import place_ranks
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -25,7 +25,7 @@ def test_hydra_binds_each_rank_to_its_cpus(shape: str, tmp_path: Path) -> None:
         "HWLOC_THISSYSTEM": "1",
         "HYDRA_TOPO_DEBUG": "1",
     }
-    for ranks, threads, hint in ((2, 4, PACKED), (4, 2, DISTRIBUTED), (3, 1, PACKED)):
+    for ranks, threads, hint in ((2, 4, PACKED), (4, 2, SPREAD), (3, 1, PACKED)):
         places = place_ranks(topology, ranks, threads, hint)
         (line,) = rank_texts("mpich", places, topology)
         done = run([mpiexec, *line.split()[1:], "true"], env)

@@ -24,14 +24,14 @@ from autofinity.affinity.launchers.form import Job, Task
 from autofinity.affinity.launchers.table import LAUNCHERS, launcher_form, rank_texts
 from autofinity.affinity.ranks import Rank, place_ranks
 from autofinity.linux.topology import host_topology
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import Cache, OsIndex, Topology
 
 WAYS = [
     (ranks, threads, hint)
     for ranks, threads in ((2, 2), (4, 2), (3, 1))
-    for hint in (PACKED, DISTRIBUTED)
+    for hint in (PACKED, SPREAD)
 ]
 L3 = (Cache(3, 1 << 20, 64, 16, 4),)
 
@@ -141,7 +141,7 @@ def test_places_without_a_pattern_are_refused(version: int) -> None:
     whole = machine(2, 1, 2, 4, caches=L3)
     part = whole.restricted(cpus(*range(12)))
     for topology, hint, said in (
-        (whole, DISTRIBUTED, "no pattern for these places: use a rankfile"),
+        (whole, SPREAD, "no pattern for these places: use a rankfile"),
         (part, PACKED, "the machine is not whole"),
     ):
         with pytest.raises(UsageError, match=said):

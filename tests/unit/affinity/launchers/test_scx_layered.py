@@ -10,7 +10,7 @@ from made_up_machine import machine
 
 from autofinity.affinity.launchers.table import rank_texts
 from autofinity.affinity.ranks import place_ranks
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.topology import Topology
 
 
@@ -20,7 +20,7 @@ def layers(topology: Topology, ranks: int, threads: int, hint: Hint) -> list[dic
     return found
 
 
-@pytest.mark.parametrize("hint", [PACKED, DISTRIBUTED])
+@pytest.mark.parametrize("hint", [PACKED, SPREAD])
 def test_every_layer_has_the_fields_of_a_layer(hint: Hint) -> None:
     # scx_layered, src/config.rs: LayerSpec (name, matches and kind are required),
     # LayerKind::Confined (util_range is required) and LayerCommon.

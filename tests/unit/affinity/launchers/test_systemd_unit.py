@@ -11,7 +11,7 @@ from made_up_machine import machine
 
 from autofinity.affinity.launchers.table import rank_texts
 from autofinity.affinity.ranks import place_ranks
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 
 UNIT = "[Unit]\nDescription=placed\n[Service]\nExecStart=/bin/true\n"
 FAR = machine(2, 1, 1, 4, number=lambda core, _: 600 * core)
@@ -39,13 +39,13 @@ def test_threads_on_one_node_prefer_its_memory_and_ranks_are_named() -> None:
 
 
 def test_threads_on_several_nodes_have_local_memory() -> None:
-    (text,) = rank_texts("systemd-unit", place_ranks(FAR, 1, 2, DISTRIBUTED), FAR)
+    (text,) = rank_texts("systemd-unit", place_ranks(FAR, 1, 2, SPREAD), FAR)
     assert text == "[Service]\nCPUAffinity=0 2400\nNUMAPolicy=local"
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_systemd_takes_every_line(ranks: int, tmp_path: Path) -> None:
-    for text in rank_texts("systemd-unit", place_ranks(FAR, ranks, 3, DISTRIBUTED), FAR):
+    for text in rank_texts("systemd-unit", place_ranks(FAR, ranks, 3, SPREAD), FAR):
         assert verified(text, tmp_path) == ""
 
 

@@ -15,7 +15,7 @@ from sim_programs import kept
 from autofinity.affinity.hints import get_affinity
 from autofinity.linux.counted_program import CountedRun
 from autofinity.linux.event_tables import Encoding
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.model.policy import RulePolicy
 from autofinity.sim.preset import load_preset
@@ -79,7 +79,7 @@ def test_a_curve_says_which_differences_are_noise() -> None:
 def test_noise_of_a_simulated_curve_is_what_the_seed_changes(trace: Path) -> None:
     found = curve_of_trace(SPEC, trace, None, (8,), threads=8)
     (point,) = found.points
-    cpus = get_affinity(SPEC.topology, 8, DISTRIBUTED).cpus
+    cpus = get_affinity(SPEC.topology, 8, SPREAD).cpus
     times_ns = sorted(
         simulate_trace(SPEC, trace, Seats(cpus=cpus), threads=8, seed=seed).roi_ns
         for seed in range(3)
@@ -136,7 +136,7 @@ def test_a_captured_program_keeps_its_threads_and_gets_more_and_more_cpus(trace:
 def test_counts_of_a_trace_are_as_wanted_and_no_more_than_it_has_threads(trace: Path) -> None:
     found = curve_of_trace(SPEC, trace, None, (16, 3), threads=8)
     assert [point.cpus for point in found.points] == [3]
-    assert found.points[0].hint == str(DISTRIBUTED)
+    assert found.points[0].hint == str(SPREAD)
     assert "no policy was asked" in found.notes[0]
     with pytest.raises(UsageError, match="expected counts of CPUs up to 8"):
         curve_of_trace(SPEC, trace, None, (16,), threads=8)

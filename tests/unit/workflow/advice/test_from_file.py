@@ -18,7 +18,7 @@ from measurement_files import (
 )
 
 from autofinity.linux.event_tables import event_table
-from autofinity.model.affinity import DISTRIBUTED, PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.cpu import Cpu
 from autofinity.model.errors import TopologyError, UsageError
 from autofinity.model.policy import Condition, Rule, RulePolicy
@@ -48,7 +48,7 @@ def section(of: Seen, question: str) -> Section:
 
 
 def of_rates(limit: float) -> RulePolicy:
-    rule = Rule((Condition("llc_misses", limit, float("inf")),), DISTRIBUTED)
+    rule = Rule((Condition("llc_misses", limit, float("inf")),), SPREAD)
     return RulePolicy(("llc_misses",), {"llc_misses": (limit,)}, (rule,), PACKED)
 
 
@@ -157,7 +157,7 @@ def test_what_the_cpu_cannot_count_is_said_to_be_so(tmp_path: Path) -> None:
 def test_what_a_missing_counter_decides_is_not_decided(place: Place) -> None:
     share = Ratio("llc_miss_share", ("llc_misses",), ("llc_requests",))
     walks = Rule((Condition("page_walks", 1.0, float("inf")),), PACKED)
-    misses = Rule((Condition("llc_miss_share", 0.5, float("inf")),), DISTRIBUTED)
+    misses = Rule((Condition("llc_miss_share", 0.5, float("inf")),), SPREAD)
     names = ("page_walks", "llc_misses", "llc_requests")
     asked = RulePolicy(names, {}, (walks, misses), PACKED, ratios=(share,))
     found = seen("own.json", place, asked)
@@ -172,9 +172,9 @@ def test_what_a_missing_counter_decides_is_not_decided(place: Place) -> None:
 
 
 def test_a_missing_counter_decides_nothing_where_the_others_do(place: Place) -> None:
-    misses = Rule((Condition("llc_misses", 1.0, float("inf")),), DISTRIBUTED)
+    misses = Rule((Condition("llc_misses", 1.0, float("inf")),), SPREAD)
     walks = Rule((Condition("page_walks", 1.0, float("inf")),), PACKED)
-    for rules, said in (((misses, walks), ""), ((replace(walks, hint=DISTRIBUTED), misses), "why")):
+    for rules, said in (((misses, walks), ""), ((replace(walks, hint=SPREAD), misses), "why")):
         asked = RulePolicy(("page_walks", "llc_misses"), {}, rules, PACKED)
         found = seen("own.json", place, asked)
         known = {"llc_misses": PER_SECOND["llc_misses"]}

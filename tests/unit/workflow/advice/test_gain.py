@@ -12,7 +12,7 @@ from advised import sampled, seen
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.times import geometric_mean, times_of
 from autofinity.evaluation.under_rule import Fell
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Condition, Decision, Rule, RulePolicy
 from autofinity.model.ratios import Ratio
@@ -26,7 +26,6 @@ from autofinity.workflow.observations import matches_for, observations_of
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.several_machines import evaluate_across
 
-SPREAD = Hint.parse("SLP")
 SAMPLES = ((0.0, 1.0), (0.0, 50.0), (0.5, 50.0))
 """Share of requests that caches of other LLC domains answer, and requests per 1,000 instructions,
 that rules 1 and 2 of the shipped policy for any machine take, and its default."""
@@ -166,8 +165,8 @@ def test_each_answer_of_a_second_look_is_told_with_how_many_programs_went_that_w
         hint = Hint.from_letters(each["hint"]).shown
         line = f"  {hint}: cases: {each['cases']}, programs: {len(each['programs'])}; "
         assert any(text.startswith(line) for text in found.evidence)
-    stayed = next(each for each in answers if each["hint"] == str(DISTRIBUTED))
-    assert stayed["gain_over_distributed"] == pytest.approx(1.0)
+    stayed = next(each for each in answers if each["hint"] == str(SPREAD))
+    assert stayed["gain_over_spread"] == pytest.approx(1.0)
     packed = next(each for each in answers if each["hint"] == str(PACKED))
     assert packed["gain"] > found.facts["gain"] > stayed["gain"]  # type: ignore[operator]
 
@@ -211,37 +210,37 @@ def test_on_a_machine_that_was_learned_from_its_own_cases_count_where_they_are_e
         assert of_any_machine(sample, kind).facts["machines"] != [kind]
 
 
-def test_cases_without_a_run_under_the_system_count_for_the_gain_over_distributed_alone() -> None:
+def test_cases_without_a_run_under_the_system_count_for_the_gain_over_spread_alone() -> None:
     packed = RulePolicy(("instructions",), {}, (), PACKED, provenance(*NO_OS, "altix-450"))
     found = told(packed, {"instructions": 1e9})
     tables = [observations_of(machine) for machine in (*NO_OS, "altix-450")]
-    over_os, over_distributed, without = [], [], 0
+    over_os, over_spread, without = [], [], 0
     for table in tables:
         match, times = matches_for(table), times_of(table)
         for workload, by_affinity in times.roi_s.items():
             placed = times.placed(workload)
             there = by_affinity[match(placed, PACKED)]
-            over_distributed.append(by_affinity[match(placed, DISTRIBUTED)] / there)
+            over_spread.append(by_affinity[match(placed, SPREAD)] / there)
             under_os = times.baselines.get(workload, {}).get("os")
             without += under_os is None
             over_os += [under_os / there] if under_os else []
     assert found.facts["gain"] == pytest.approx(geometric_mean(over_os))
-    assert found.facts["gain_over_distributed"] == pytest.approx(geometric_mean(over_distributed))
+    assert found.facts["gain_over_spread"] == pytest.approx(geometric_mean(over_spread))
     assert found.facts["cases_without_os"] == without > 0
     nothing = told(replace(packed, provenance=provenance(*NO_OS)), {"instructions": 1e9})
     assert (nothing.facts["gain"], nothing.facts["gains"]) == (None, {})
-    assert nothing.advice.startswith("not known over the operating system; over distributed (SLP) ")
-    assert isinstance(nothing.facts["gain_over_distributed"], float)
+    assert nothing.advice.startswith("not known over the operating system; over spread (SLP) ")
+    assert isinstance(nothing.facts["gain_over_spread"], float)
 
 
 def test_a_rule_is_the_same_one_where_facts_of_the_machine_are_not_known() -> None:
     over_fact = Ratio("walked", ("instructions",), ("instructions",), 1.0, "packed_lines_pkc")
-    facts = Rule((Condition("walked", -math.inf, -1.0),), DISTRIBUTED)
+    facts = Rule((Condition("walked", -math.inf, -1.0),), SPREAD)
     counted = Rule((Condition("instructions", -math.inf, math.inf),), PACKED)
     cuts: dict[str, tuple[float, ...]] = {"walked": (-1.0,), "instructions": ()}
     made_of = provenance("altix-450")
     policy = RulePolicy(
-        ("instructions",), cuts, (facts, counted), DISTRIBUTED, made_of, ratios=(over_fact,)
+        ("instructions",), cuts, (facts, counted), SPREAD, made_of, ratios=(over_fact,)
     )
     found = told(policy, {"instructions": 1e9})
     everything = RulePolicy(("instructions",), {}, (), PACKED, made_of)

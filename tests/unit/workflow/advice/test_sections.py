@@ -9,7 +9,7 @@ import pytest
 from advised import MIB, ONE_NODE, TWO_NODES, sampled, seen
 from made_up_machine import machine
 
-from autofinity.model.affinity import DISTRIBUTED, PACKED, Hint
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.model.sharing import NumaVectors
@@ -25,7 +25,6 @@ from autofinity.workflow.advice.smt import smt
 from autofinity.workflow.advice.threads import thread_count
 
 ONE_NODES_PAGES = MemoryByNode((120 * MIB, 8 * MIB))
-SPREAD = Hint.parse("SLP")
 
 
 def memory(one: Seen) -> Section:
@@ -85,7 +84,7 @@ def test_ranks_without_room_are_said_to_have_none() -> None:
 
 def test_an_answer_that_a_run_would_look_at_twice_is_said_not_to_be_final() -> None:
     counters = ("instructions",)
-    again = RulePolicy(looked_at(counters), {}, (), DISTRIBUTED)
+    again = RulePolicy(looked_at(counters), {}, (), SPREAD)
     policy = RulePolicy(counters, {}, (), PACKED, second=SecondLook(SPREAD, (PACKED,), again))
     one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
     found = placement(one, chosen_of(one))
