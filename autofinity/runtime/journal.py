@@ -6,6 +6,7 @@ Nothing in this module raises an error of the database or waits for long (`row_q
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
@@ -165,6 +166,7 @@ class Journal:
             header.path,
             header.pid,
             header.tier,
+            started=header.started or time.time(),
             host=program.host,
             start_ticks=program.start_ticks,
             monitor_pid=monitor.pid,

@@ -23,6 +23,8 @@ class Request:
     allowed: str
     pidfd: int = -1
     """Inherited descriptor that becomes readable when the program ends; -1: open one."""
+    started: float = 0.0
+    """Unix time at which the launcher was about to start the program; 0: now."""
     threads: int = 0
     """Number of computing threads; 0: those that are seen to compute."""
     bind: Binding = "llc"
@@ -86,6 +88,7 @@ class Request:
             pidfd=int(given.get("--pidfd", "-1")),
             program=given["--program"],
             key=given["--key"],
+            started=float(given.get("--started", "0")),
             threads=int(given.get("--threads", "0")),
             allowed=given["--allowed"],
             bind=bind,  # type: ignore[arg-type]

@@ -32,5 +32,7 @@ class RunHeader:
     """Device that hints prefer; empty: none."""
     site: str = ""
     """Name of the site's database that the run is to be sent to; empty: to none."""
+    started: float = 0.0
+    """Unix time at which the program was started; 0: it ran already, and is watched from now on."""
     divided: bool = False
     """Whether the program is a rank that keeps to its share: its cores are those of no other."""

@@ -104,6 +104,7 @@ def _header(request: Request, digest: str) -> RunHeader:
         earlier_run=request.earlier_run,
         near=request.near,
         site=site_name(request.site),
+        started=request.started,
     )
 
 

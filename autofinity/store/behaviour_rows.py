@@ -92,6 +92,8 @@ class RunRecord:
 class RunOrigin(TypedDict, total=False):
     """Facts of a run at its beginning; see `RunRecord`."""
 
+    started: float
+    """Unix time; not given: now."""
     host: str
     start_ticks: int
     monitor_pid: int

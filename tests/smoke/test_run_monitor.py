@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
 from autofinity.runtime.claims import CLAIMS_HEAD
 from autofinity.store.behaviour_db import BehaviourDB
+from autofinity.store.behaviour_rows import RunRecord
 
 type Runner = Any  # of conftest.py
 
@@ -36,6 +38,14 @@ def hints(db: Path) -> list[Hint | None]:
             return [known.hint for known in database.programs()]
     except StoreError:  # the monitor is just making it
         return []
+
+
+def records(db: Path) -> tuple[RunRecord, ...]:
+    try:
+        with BehaviourDB.open(db, read_only=True) as database:
+            return database.runs()
+    except StoreError:  # as above
+        return ()
 
 
 def test_threads_are_bound_as_the_policy_says_and_known_before_the_next_start(
@@ -65,6 +75,18 @@ def test_threads_are_bound_as_the_policy_says_and_known_before_the_next_start(
 
     again = run(*options, "--", spinner, "2", "0")
     assert b"known with 2 threads: hint packed (slp), bound to CPUs" in again.stderr
+
+
+def test_a_run_on_record_lasts_from_the_start_of_the_program_not_of_its_monitor(
+    run: Runner,
+) -> None:
+    length_s = 0.5
+    before = time.time()
+    run("--", "sleep", str(length_s))
+    assert run.eventually(lambda: [each.ended is not None for each in records(run.db)] == [True])
+    (record,) = records(run.db)
+    assert record.ended is not None
+    assert before <= record.started <= record.ended - length_s
 
 
 def test_a_known_program_is_bound_before_exec(run: Runner, probe: Path, policy: Path) -> None:

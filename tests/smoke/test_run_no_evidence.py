@@ -174,6 +174,16 @@ def test_one_cache_leaves_nothing_to_choose_and_it_is_said_once(
     assert done.stderr.count(b"\n") == 1
 
 
+@pytest.mark.parametrize("ranks", ["1", "2"])
+def test_undecided_threads_of_a_rank_are_said_to_stay_within_its_cpus(
+    run: Runner, env: dict[str, str], blind: Path, ranks: str
+) -> None:
+    rank = {"OMPI_COMM_WORLD_LOCAL_SIZE": ranks, "OMPI_COMM_WORLD_LOCAL_RANK": "0"}
+    said = run("--policy", blind, "--", "true", env={**env, **rank}).stderr
+    assert b"threads stay where the system puts them" in said
+    assert (b"within the CPUs of their rank" in said) == (ranks == "2")
+
+
 @needs_two_cpus
 def test_several_caches_leave_something(run: Runner, env: dict[str, str], policy: Path) -> None:
     assert b"nothing to choose" not in run("--policy", policy, "--", "true", env=env).stderr

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 enum { DIGEST_CHARS = 64, MACHINE_CHARS = 16, REASON_CHARS = 400, CPU_LIMIT = 65536 };
 
@@ -310,8 +311,9 @@ typedef struct {
     int near_node;        // node that hints prefer; negative: none
     int threads;          // 0: unknown; the monitor watches
     LocalRank local;
-    pid_t application;  // the process that becomes it
-    bool adopts;        // orphans of its children become its children
+    pid_t application;        // the process that becomes it
+    bool adopts;              // orphans of its children become its children
+    struct timespec started;  // on the clock of the day
 } MonitorRequest;
 // Starts the monitor, from a child of the application's process. True: the monitor runs, and
 // `attached` says what it can see (tier -1: no answer within its time). False: `reason` says why

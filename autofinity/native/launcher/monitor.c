@@ -84,13 +84,15 @@ static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD
 static void exec_python(const char* module, const MonitorRequest* request, int pidfd,
                         const Attached* attached, const Counters* counters) {
     char pid[16], descriptor[16], threads[16], ranks[16], rank[16], near_node[16];
-    char opened[256] = "", ladder[REASON_CHARS];
+    char started[40], opened[256] = "", ladder[REASON_CHARS];
     snprintf(pid, sizeof pid, "%d", (int)request->application);
     snprintf(descriptor, sizeof descriptor, "%d", pidfd);
     snprintf(threads, sizeof threads, "%d", request->threads);
     snprintf(ranks, sizeof ranks, "%d", request->local.ranks);
     snprintf(rank, sizeof rank, "%d", request->local.rank);
     snprintf(near_node, sizeof near_node, "%d", request->near_node);
+    snprintf(started, sizeof started, "%lld.%09ld", (long long)request->started.tv_sec,
+             request->started.tv_nsec);
     explain_ladder(attached, ladder, sizeof ladder);
     if (pidfd >= 0) keep_over_exec(pidfd);
     size_t used = 0;
@@ -100,14 +102,10 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
                               counters->names[i], counters->fds[i]);
         if (wanted > 0 && (size_t)wanted < sizeof opened - used) used += (size_t)wanted;
     }
-    const char* argv[64];
-    // No private .pyc files are left in a shared installation.
-    python_command(request->python, module, false, argv);
-    int n = 0;
-    while (argv[n]) n++;
     const char* const pairs[][2] = {
         {"--pid", pid},
         {"--pidfd", descriptor},
+        {"--started", started},
         {"--threads", threads},
         {"--counters", opened},
         {"--tier", tier_name(attached->tier)},
@@ -134,6 +132,11 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         {"--ranks", request->local.launcher ? ranks : NULL},
         {"--rank", request->local.launcher ? rank : NULL},
     };
+    const char* argv[PYTHON_WORDS + 2 * sizeof pairs / sizeof pairs[0]];
+    // No private .pyc files are left in a shared installation.
+    python_command(request->python, module, false, argv);
+    int n = 0;
+    while (argv[n]) n++;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (!pairs[i][1]) continue;
         argv[n++] = pairs[i][0];

@@ -116,6 +116,7 @@ static void monitor(Plan* plan) {
         .application = plan->application,
         .adopts = plan->adopts,
     };
+    clock_gettime(CLOCK_REALTIME, &request.started);
     if (!plan->python.interpreter[0]) {
         say("no monitor: no Python interpreter beside this executable%s",
             getenv("AUTOFINITY_PYTHON") ? " (AUTOFINITY_PYTHON names none)" : "");

@@ -3,24 +3,30 @@
 
 #include "plan.h"
 
-// Placement of threads when nothing is decided, and the hint of the fallback.
-#define UNDECIDED(fallback) \
-    (fallback) ? "to be placed by the fallback, " : STAYS, (fallback) ? hint_shown(fallback) : ""
-static const char STAYS[] = "threads stay where the system puts them";
-
 static const char TRAIN[] =
     "; `autofinity train --machine host` trains one, --policy NAME uses another machine's";
 static const char DOCTOR[] = "; `autofinity doctor` shows how to enable counters";
 
+// Placement of threads when nothing is decided.
+static const char* undecided(const Plan* plan) {
+    static char text[96];
+    if (plan->options->fallback) {
+        snprintf(text, sizeof text, "to be placed by the fallback, %s",
+                 hint_shown(plan->options->fallback));
+        return text;
+    }
+    return plan->local.ranks > 1
+               ? "threads stay where the system puts them, within the CPUs of their rank"
+               : "threads stay where the system puts them";
+}
+
 static void tell_without_policy(const Plan* plan, const char* only) {
-    say("there is no policy for this machine: %s%s%s", UNDECIDED(plan->options->fallback),
-        *only ? only : TRAIN);
+    say("there is no policy for this machine: %s%s", undecided(plan), *only ? only : TRAIN);
 }
 
 static void tell_blind(const Plan* plan, const char* only) {
     const Options* options = plan->options;
-    say("no counter of the policy's rules can be measured here: %s%s%s%s",
-        UNDECIDED(options->fallback),
+    say("no counter of the policy's rules can be measured here: %s%s%s", undecided(plan),
         options->fallback || !plan->sharing_shows ? "" : " until page faults show sharing",
         *only               ? only
         : options->fallback ? ""
