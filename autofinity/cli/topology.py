@@ -77,7 +77,7 @@ def command(
         for line in device_lines(topology, devices):
             say(line)
     if svg is not None:
-        keep_svg(svg, topology, machine, cpus, on, said)
+        keep_svg(svg, topology, machine, cpus, on, said, devices)
 
 
 def _document(

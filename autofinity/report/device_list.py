@@ -26,13 +26,27 @@ def place_of(topology: Topology, device: Device) -> DevicePlace:
     return DevicePlace(nodes, frozenset(packages))
 
 
+def where_text(topology: Topology, device: Device) -> str:
+    """Place of a device in words."""
+    place = place_of(topology, device)
+    if not place.nodes:
+        return "node not known"
+    nodes, packages = (
+        ",".join(map(str, sorted(numbers))) for numbers in (place.nodes, place.packages)
+    )
+    return f"node {nodes}" + (f" (socket {packages})" if packages else "")
+
+
+def names_text(device: Device) -> str:
+    """All names of a device, and its PCI address, in one line."""
+    return one_line(" ".join((*device.names, device.pci)).strip())
+
+
 def device_lines(topology: Topology, devices: Sequence[Device]) -> list[str]:
     """One line for each device, those of a node together, unknown places last; empty for none."""
-    places = [(place_of(topology, device), device) for device in devices if device.is_driven]
-    rows = [
-        (_where(place), device.kind, one_line(" ".join((*device.names, device.pci)).strip()))
-        for place, device in sorted(places, key=lambda each: _order(each[0]))
-    ]
+    driven = [device for device in devices if device.is_driven]
+    driven.sort(key=lambda device: _order(place_of(topology, device)))
+    rows = [(where_text(topology, device), device.kind, names_text(device)) for device in driven]
     if not rows:
         return []
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
@@ -44,12 +58,3 @@ def device_lines(topology: Topology, devices: Sequence[Device]) -> list[str]:
 
 def _order(place: DevicePlace) -> tuple[bool, list[int]]:
     return not place.nodes, sorted(place.nodes)
-
-
-def _where(place: DevicePlace) -> str:
-    if not place.nodes:
-        return "node not known"
-    nodes, packages = (
-        ",".join(map(str, sorted(numbers))) for numbers in (place.nodes, place.packages)
-    )
-    return f"node {nodes}" + (f" (socket {packages})" if packages else "")

@@ -11,6 +11,8 @@ from autofinity.model.sharing_metrics import normalised
 _SHADES = " ░▒▓█"
 _CELL = 14
 _MARGIN = 36
+_LETTER = 6.0
+"""Width of a letter of the title, at most on average."""
 
 
 def heat_lines(matrix: SharingMatrix) -> list[str]:
@@ -32,10 +34,11 @@ def heat_svg(matrix: SharingMatrix, title: str) -> str:
     """The same map as an SVG; every cell has its amount as a tooltip."""
     side = matrix.threads * _CELL
     size = side + 2 * _MARGIN
+    width = max(size, 2 * _MARGIN + round(len(one_line(title)) * _LETTER))
     named = escape(one_line(title))
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" '
-        f'viewBox="0 0 {size} {size}" font-family="sans-serif" font-size="10">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{size}" '
+        f'viewBox="0 0 {width} {size}" font-family="sans-serif" font-size="10">',
         f"<title>{named}</title>",
         f'<text x="{_MARGIN}" y="14">{named}</text>',
     ]

@@ -15,9 +15,11 @@ from itertools import product
 
 from autofinity.foreign_text import one_line
 from autofinity.model.cpu_lists import format_numbers
+from autofinity.model.devices import Device
 from autofinity.model.topology import PU, OsIndex, Topology
+from autofinity.report.device_boxes import ByNode, device_box, devices_by_node, lines_of_others
 from autofinity.report.machine_parts import Domain, Node, Package, nodes_without_cpus, packages_of
-from autofinity.report.nested_boxes import Box, flowed
+from autofinity.report.nested_boxes import LETTER, Box, flowed, stacked
 from autofinity.report.thread_colours import colours, text_on
 
 WIDTH = 1120
@@ -30,7 +32,6 @@ _CORES_IN_A_ROW = (4, 6, 8, 12, 16, 32)
 _SOCKETS_IN_A_ROW = (1, 2, 3, 4, 6, 8)
 _LOW = 300
 _LEGEND_AT_MOST = 16
-_LETTER = 6.3
 _NARROWEST = 420
 
 _STYLE = """
@@ -46,6 +47,7 @@ _STYLE = """
 .machine .core{fill:none;stroke:#8c96a1}
 .machine .pu{fill:#ffffff;stroke:#b4bdc7}
 .machine .closed{fill:#dfe3e8;stroke:#dfe3e8}
+.machine .device{fill:#fff4e0;stroke:#d3a75c}
 .machine .given{stroke:#b35900;stroke-width:2}
 @media screen and (prefers-color-scheme:dark){
 .machine text{fill:#d5dbe2}
@@ -57,6 +59,7 @@ _STYLE = """
 .machine .core{stroke:#6b7682}
 .machine .pu{fill:#161b22;stroke:#55606b}
 .machine .closed{fill:#2d343c;stroke:#2d343c}
+.machine .device{fill:#3a2f1c;stroke:#8a6d3b}
 .machine .given{stroke:#f0a04b}
 }
 """.strip()
@@ -97,6 +100,7 @@ class _Look:
     usable: frozenset[OsIndex]
     colour: Mapping[tuple[int, ...], str]
     """Colour of threads that share their PUs."""
+    devices: ByNode
     cores_in_a_row: int = 1
     """Most cores of a last-level cache beside each other."""
 
@@ -110,11 +114,12 @@ def machine_svg(
     shown: OnMachine | None = None,
     available: frozenset[OsIndex] | None = None,
     lines: Sequence[str] = (),
+    devices: Sequence[Device] = (),
 ) -> str:
     """The drawing as a document of SVG, at most `WIDTH` pixels wide; foreign text is escaped.
 
     `lines` stand above it, the first one as a title. PUs outside `available` are grey (default:
-    those that the topology does not allow).
+    those that the topology does not allow). Devices are in their nodes.
     """
     shown = shown or OnMachine()
     groups = list(dict.fromkeys(shown.threads[cpu] for cpu in sorted(shown.threads)))
@@ -122,14 +127,16 @@ def machine_svg(
         shown,
         topology.allowed if available is None else available,
         dict(zip(sorted(groups), colours(len(groups)), strict=True)),
+        devices_by_node(topology, devices),
     )
     packages = packages_of(topology)
     whole = _least_high(packages, look)
     longest = max((len(one_line(line)) for line in lines), default=0)
-    inner = max(whole.width, _NARROWEST, min(WIDTH, round(longest * _LETTER)))
+    inner = max(whole.width, _NARROWEST, min(WIDTH, round(longest * LETTER)))
     top = _MARGIN + _LINE * len(lines) + (_GAP if lines else 0)
     closed = any(pu.os_index not in look.usable for pu in topology.pus)
-    below = [*_legend(look, inner, closed=closed), *map(_plain_line, nodes_without_cpus(topology))]
+    said_below = (*nodes_without_cpus(topology), *lines_of_others(topology, devices))
+    below = [*_legend(look, inner, closed=closed), *map(_plain_line, said_below)]
     height = top + whole.height + _LINE * len(below) + 2 * _MARGIN
     width = inner + 2 * _MARGIN
     said = one_line(" · ".join(lines)) or "machine"
@@ -182,9 +189,10 @@ def _packages(packages: Sequence[Package], look: _Look, in_a_row: int) -> list[B
 
 def _node(node: Node, look: _Look, limit: int) -> Box:
     inner = limit - 2 * _PAD
-    return _titled(
-        node.label, "node", [_domain(domain, look, inner) for domain in node.domains], inner
-    )
+    inside = [flowed([_domain(domain, look, inner) for domain in node.domains], inner, _GAP)]
+    if devices := look.devices.get(node.number, ()):
+        inside.append(flowed([device_box(device) for device in devices], inner, _GAP))
+    return _titled(node.label, "node", [stacked(inside, _GAP)], inner)
 
 
 def _domain(domain: Domain, look: _Look, limit: int) -> Box:
@@ -202,7 +210,7 @@ def _core(pus: Sequence[PU], look: _Look) -> Box:
 
 
 def _titled(label: str, kind: str, children: Sequence[Box], limit: int) -> Box:
-    inside = flowed(children, limit, _GAP).at_least(round(len(label) * _LETTER))
+    inside = flowed(children, limit, _GAP).at_least(round(len(label) * LETTER))
     return inside.framed(kind, _PAD, _HEAD, radius=5, head=label)
 
 
@@ -265,7 +273,7 @@ def _legend(look: _Look, width: int, *, closed: bool) -> list[str]:
     lines: list[str] = []
     line, at = "", 0
     for kind, fill, text in entries:
-        room = 18 + round(len(text) * _LETTER) + 14
+        room = 18 + round(len(text) * LETTER) + 14
         if at and at + room > width:
             lines, line, at = [*lines, line], "", 0
         style = f' style="fill:{fill}"' if fill else ""

@@ -30,6 +30,8 @@ class Domain:
 class Node:
     """A NUMA node, or the part of it that is in one package."""
 
+    number: int
+    """Logical number."""
     label: str
     domains: tuple[Domain, ...]
 
@@ -90,6 +92,6 @@ def _nodes(topology: Topology, package: Sequence[PU]) -> tuple[Node, ...]:
         across = llc >= 0 and len(nodes_of_llc[llc]) > 1
         domains.setdefault(node, []).append(Domain(label, cores, across))
     return tuple(
-        Node("node ?" if node in topology.unknown_nodes else f"node {node}", tuple(inside))
+        Node(node, "node ?" if node in topology.unknown_nodes else f"node {node}", tuple(inside))
         for node, inside in domains.items()
     )

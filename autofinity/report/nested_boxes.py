@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+LETTER = 6.3
+"""Width of a letter of 11 pixels, on average."""
+
 type Drawn = Callable[[int, int], list[str]]
 """Left and top → elements of SVG."""
 
@@ -62,6 +65,20 @@ def flowed(children: Sequence[Box], limit: int, gap: int) -> Box:
         return parts
 
     return Box(width, sum(heights) + gap * (len(rows) - 1), drawn)
+
+
+def stacked(boxes: Sequence[Box], gap: int) -> Box:
+    """The boxes below each other, `gap` apart."""
+
+    def drawn(x: int, y: int) -> list[str]:
+        parts: list[str] = []
+        for box in boxes:
+            parts += box.drawn(x, y)
+            y += box.height + gap
+        return parts
+
+    height = sum(box.height + gap for box in boxes) - gap
+    return Box(max(box.width for box in boxes), height, drawn)
 
 
 def _rows(children: Sequence[Box], limit: int, gap: int) -> list[list[Box]]:

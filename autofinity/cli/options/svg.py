@@ -13,6 +13,7 @@ from autofinity.cli.printer import say
 from autofinity.foreign_text import one_line
 
 if TYPE_CHECKING:
+    from autofinity.model.devices import Device
     from autofinity.model.topology import OsIndex, Topology
 
 svg_option = click.option(
@@ -30,13 +31,14 @@ def keep_svg(
     available: frozenset[OsIndex] | None,
     cpus: Sequence[OsIndex] | None,
     said: str,
+    devices: Sequence[Device] = (),
 ) -> None:
-    """Write the machine with threads on `cpus`, and `said` above it. Raises `OSError`."""
+    """Write the machine, threads on `cpus`, and `said` above it. Raises `OSError`."""
     from autofinity.report.machine_drawing import OnMachine, machine_svg
     from autofinity.report.picture import summary
     from autofinity.whole_file import replace_file
 
     shown = OnMachine() if cpus is None else OnMachine.seated(cpus)
     lines = [machine, *summary(topology), *([said] if said else [])]
-    replace_file(path, machine_svg(topology, shown, available, lines), durable=False)
+    replace_file(path, machine_svg(topology, shown, available, lines, devices), durable=False)
     say(one_line(f"picture: kept in {path}"), err=True)

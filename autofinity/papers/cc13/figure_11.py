@@ -11,7 +11,7 @@ from autofinity.evaluation.cases import Case
 from autofinity.evaluation.times import geometric_mean
 from autofinity.model.errors import LearningError
 from autofinity.papers.cc13.paper import PAPER
-from autofinity.papers.cc13.unseen import SHOWN, judged
+from autofinity.papers.cc13.unseen import SHOWN, judged, names_of
 from autofinity.papers.figure import AnyFigure, Figure
 from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
@@ -40,8 +40,9 @@ class OneThreadCount:
             f"Figure 11: {cases[0].workload.threads} threads on {on}",
             "program",
             "ms of the region of interest",
-            (*(case.workload.program for case in cases), "geometric mean"),
+            (*names_of(cases), "geometric mean"),
             bars,
+            log=True,
         )
 
 

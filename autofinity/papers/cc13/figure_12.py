@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autofinity.evaluation.cases import Case
 from autofinity.model.errors import LearningError
 from autofinity.papers.cc13.paper import PAPER
-from autofinity.papers.cc13.unseen import SHOWN, judged
+from autofinity.papers.cc13.unseen import SHOWN, judged, names_of
 from autofinity.papers.figure import AnyFigure, Figure
 from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
@@ -35,8 +35,12 @@ class InterestingCases:
             f"Figure 12: {figure.title} on {on}",
             "program and threads",
             "ms of the region of interest",
-            tuple(f"{case.workload.program}/{case.workload.threads}" for case in chosen),
+            tuple(
+                f"{name}/{case.workload.threads}"
+                for name, case in zip(names_of(chosen), chosen, strict=True)
+            ),
             {column: tuple(case.roi_s[column] * 1e3 for case in chosen) for column in SHOWN},
+            log=True,
             marks=tuple(mark(case) for case in chosen),
         )
 

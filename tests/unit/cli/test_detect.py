@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -93,3 +94,10 @@ def test_heat_maps_show_little_sharing_and_none_apart() -> None:
     assert heat_lines(matrix) == ["   0", "0 │  ██░░│", "1 │██    │", "2 │░░    │"]
     assert heat_lines(SharingMatrix(((0, 0), (0, 0))))[1:] == ["0 │    │", "1 │    │"]
     assert "&lt;1 &amp; 2&gt;" in heat_svg(matrix, "<1 & 2>")
+
+
+def test_a_title_longer_than_the_heat_map_is_wide_has_room() -> None:
+    matrix = SharingMatrix(((0, 1), (1, 0)))
+    drawn = [heat_svg(matrix, "m" * letters) for letters in (1, 60)]
+    narrow, wide = (int(re.findall(r'width="(\d+)"', svg)[0]) for svg in drawn)
+    assert wide >= 60 * 6 > narrow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,6 +119,13 @@ def test_figure_11_shows_one_thread_count_and_the_mean() -> None:
     assert eight.title == "Figure 11: 8 threads on box"
     assert eight.positions == ("a", "b", "geometric mean")
     assert eight.series["packed"] == pytest.approx((1e3, 4e3, 2e3))
+
+
+def test_a_program_with_several_inputs_is_named_with_its_input() -> None:
+    large = replace(CASES[0], workload=Workload("a", "memory", 8))
+    eight = chart_of(figure_11.FIGURE.draw([*CASES[:2], large], "box"))
+    assert eight.positions == ("a small", "b", "a memory", "geometric mean")
+    assert eight.log  # inputs that do not fit into caches take a hundred times as long
 
 
 def test_figure_12_marks_the_interesting_cases() -> None:

@@ -12,6 +12,7 @@ from made_up_machine import cpus, machine
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import PACKED, SPREAD
+from autofinity.model.devices import Device
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.report.machine_drawing import WIDTH, OnMachine, machine_svg
 from autofinity.report.machine_parts import packages_of
@@ -66,6 +67,32 @@ def test_every_part_of_a_machine_is_drawn_once_inside_what_it_is_part_of(name: s
     assert len(set(pus)) == len(pus)
     assert int(svg.get("width", "")) <= WIDTH + 16
     assert max(box[3] for box in sockets) <= int(svg.get("height", ""))
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_device_is_drawn_in_the_node_that_it_hangs_on(count: int) -> None:
+    nics = tuple(
+        Device((f"eth{number}",), "network", nodes=(OsIndex(1),)) for number in range(count)
+    )
+    svg = fromstring(machine_svg(machine(packages=2), devices=nics))
+    nodes, llcs, devices = (boxes(svg, kind) for kind in ("node", "llc", "device"))
+    assert len(devices) == count
+    for device in devices:
+        assert [inside(device, node) for node in nodes] == [False, True]
+        assert not any(overlap(device, llc) for llc in llcs)
+    assert "network: eth0" in said(svg)
+    assert not boxes(fromstring(machine_svg(machine(packages=2))), "device")
+
+
+def test_devices_without_a_node_of_their_own_are_listed_below() -> None:
+    both = Device(("gpu0", "card0"), "gpu", nodes=(OsIndex(0), OsIndex(1)))
+    lost = Device((), "accelerator", pci="0000:3b:00.0")
+    bridge = Device((), "storage", pci="0000:00:1f.2")  # no program drives it
+    drawn = machine_svg(machine(nodes=2), devices=(both, lost, bridge))
+    assert not boxes(fromstring(drawn), "device")
+    assert ">node 0,1 (socket 0): gpu0</text>" in drawn
+    assert ">node not known: 0000:3b:00.0</text>" in drawn
+    assert "1f.2" not in drawn
 
 
 def test_threads_of_a_core_are_side_by_side_in_it() -> None:
