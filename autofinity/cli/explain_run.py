@@ -157,8 +157,10 @@ def _surroundings(found: RunNow) -> list[str]:
     said = (why, UNDECIDED + why)
     notes = [line for line in _notes(run) if line not in said and not _is_origin(line)]
     lines = [f"note: {line}" for line in notes]
-    if run.cpus:
+    if run.cpus and found.alive:
         lines.append(one_line(f"claims CPUs {run.cpus}; began with {run.allowed}"))
+    elif run.cpus:
+        lines.append(one_line(f"its threads were bound to CPUs {run.cpus}"))
     return lines + [one_line(f"also pinned: {line}") for line in found.others]
 
 

@@ -1,4 +1,4 @@
-"""Devices in the drawing of a machine: a box each in the node that they hang on."""
+"""Devices in the picture of a machine: a box each in the node that they hang on."""
 
 from __future__ import annotations
 

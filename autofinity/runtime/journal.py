@@ -146,8 +146,6 @@ class Journal:
     def end(self, totals: Mapping[str, int]) -> None:
         """Record the end of the program, with these counts; unwritten rows go to the log."""
         self._keep_looks()
-        if self._kept_on:  # its claim ends with it
-            self.note(f"its threads were bound to CPUs {format_cpu_list(self._kept_on)}")
         self._rows.write(lambda database: self._ended(database, totals))
         self._rows.close()
 
@@ -193,7 +191,8 @@ class Journal:
         self._update(database, sample=sample.values, probe=probe.values if probe else {})
 
     def _ended(self, database: BehaviourDB, totals: Mapping[str, int]) -> None:
-        self._update(database, totals=totals, phase="ended", cpus="", ended=True)
+        cpus = format_cpu_list(self._kept_on)
+        self._update(database, totals=totals, phase="ended", cpus=cpus, ended=True)
         if self._run is not None:
             database.masks.forget(self._run)
         self._publish_claims(database)

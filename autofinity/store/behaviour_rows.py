@@ -82,7 +82,8 @@ class RunRecord:
     phase: str
     """Stage of the watching; empty before the first look."""
     cpus: str
-    """CPU list that the run claims: the cores that its threads were given."""
+    """CPU list that a run claims while its program lives: the cores that its threads were given.
+    After the end, the CPUs that its threads were bound to; empty: to none, or it is not known."""
     sample: Mapping[str, float]
     """Sample that the policy was asked with; empty before, and for a hint that was known."""
     probe: Mapping[str, float]

@@ -178,9 +178,10 @@ def test_threads_that_no_placement_has_cpus_for_are_said_to_be_unplaced(
 
 
 @two_cpus
-def test_a_run_that_has_ended_says_which_cpus_its_threads_had(
+def test_a_run_that_has_ended_shows_which_cpus_its_threads_had(
     run: Runner, spinner: Path, tmp_path: Path
 ) -> None:
+    page = tmp_path / "page.html"
     env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
     with run.lasting("--hint", "SLP", "--", spinner, "2", "300", env=env) as process:
         assert run.eventually(lambda: in_caches_of_their_own(process.pid))
@@ -188,4 +189,8 @@ def test_a_run_that_has_ended_says_which_cpus_its_threads_had(
     assert run.eventually(lambda: (found := run.last()) and found.ended)
     first, second = sorted(allowed())[:2]
     cpus = f"{first}-{second}" if second == first + 1 else f"{first},{second}"
-    assert f"its threads were bound to CPUs {cpus}" in last_run(run)["notes"].splitlines()
+    asked = [run.launcher, "explain", "last", "--html", page]
+    said = subprocess.run(asked, env=run.env, capture_output=True, text=True).stdout
+    assert f"its threads were bound to CPUs {cpus}" in said
+    assert "claims" not in said
+    assert "Where the threads were" in page.read_text()
