@@ -181,10 +181,12 @@ def _tell(
         say(f"{title}: kept in {output}", err=True)
     if html is not None:
         from autofinity.report.comparison_page import comparison_sections
+        from autofinity.workflow.backends import machine_topology
 
         lead = f"{asked.threads} threads, {programs}; seeds: {asked.seeds}, repeats: "
         lead += f"{asked.repeats}. Figures are of {length}."
-        keep_page(html, f"Mechanisms on {machine}", lead, comparison_sections(read, summary))
+        sections = comparison_sections(read, summary, machine_topology(machine))
+        keep_page(html, f"Mechanisms on {machine}", lead, sections)
 
 
 def _print(

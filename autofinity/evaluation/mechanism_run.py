@@ -24,6 +24,7 @@ import numpy as np
 
 from autofinity.mechanisms.recipe import Recipe
 from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.topology import OsIndex
 from autofinity.ports import (
     Action,
     Interval,
@@ -91,6 +92,8 @@ class Counted:
     mappings_changed: int = 0
     operation_ns: dict[str, list[float]] = field(default_factory=dict)
     """Time of one operation, by kind, for each action and interval with some."""
+    cpus: dict[int, OsIndex] = field(default_factory=dict)
+    """Where each thread ran last, by its number."""
     begin_ns: int | None = None
     end_ns: int = 0
 
@@ -104,6 +107,7 @@ class Counted:
         self.dram_energy_j += interval.dram_energy_j
         self.detection_accesses += interval.detection_accesses
         self.overhead_ns.update(interval.overhead_ns)
+        self.cpus |= {thread: cpu for thread, cpu in enumerate(interval.cpus) if cpu >= 0}
         before = self.counts["migrations"]
         for sample in interval.samples:
             for name, count in sample.counts.items():
@@ -158,6 +162,7 @@ class Counted:
             detection_accesses=self.detection_accesses,
             thread_migrations=counts["migrations"],
             page_migrations=self.pages,
+            cpus=[self.cpus[thread] for thread in sorted(self.cpus)],
             overhead_ns=dict(self.overhead_ns),
         )
 

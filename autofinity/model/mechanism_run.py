@@ -47,6 +47,8 @@ class MechanismRun:
     over actions and intervals with such operations. Kinds without any are left out."""
     detection_accesses: int = 0
     """Accesses to memory that hardware beside the cores made to detect."""
+    cpus: Sequence[int] = ()
+    """OS index of the CPU where each thread ran last."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)
     """Time that the mechanism took from the program's threads, summed over them, by kind."""
 

@@ -12,8 +12,20 @@ from typing import Any
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.evaluation.comparison_summary import FIGURES, MechanismSummary
 from autofinity.mechanisms.registry import BASELINE
+from autofinity.model.topology import OsIndex, Topology
 from autofinity.report.intervals_plot import Interval, intervals_plot
-from autofinity.report.page import Block, Cell, Folded, Plot, Section, Sentences, Table, plot_text
+from autofinity.report.machine_drawing import OnMachine, machine_svg
+from autofinity.report.page import (
+    Block,
+    Cell,
+    Drawing,
+    Folded,
+    Plot,
+    Section,
+    Sentences,
+    Table,
+    plot_text,
+)
 from autofinity.report.plot_layout import axis, layout
 
 _TITLES = {
@@ -66,9 +78,9 @@ def program_ratios(
 
 
 def comparison_sections(
-    cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary]
+    cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary], topology: Topology
 ) -> tuple[Section, ...]:
-    """All sections."""
+    """All sections; pictures of the machine show where the threads were at the end."""
     ratios = program_ratios(cases)
     sections = [
         Section("Mechanisms over all programs", _whole(summary)),
@@ -77,6 +89,8 @@ def comparison_sections(
             (ratios_map(ratios), _ratios_table(ratios), Sentences((_RATIO,))),
         ),
     ]
+    if drawings := _drawings(cases, ratios, topology):
+        sections.append(Section("Where the threads were at the end", drawings))
     failed = [case for case in cases if case.run is None]
     if failed:
         rows = tuple(
@@ -92,6 +106,34 @@ _RATIO = (
     "All ratios are over the operating system's scheduler with first-touch pages: below 1 is less "
     "time. Ranges are over seeds (page colours, scheduler, mappings)."
 )
+
+
+def _drawings(
+    cases: Sequence[MechanismCase],
+    ratios: Mapping[str, Mapping[str, ProgramRatio]],
+    topology: Topology,
+) -> tuple[Block, ...]:
+    """A picture of each mechanism, in the program whose time it changes most."""
+    blocks: list[Block] = []
+    for mechanism, of in ratios.items():
+        if not of:
+            continue
+        program = max(of, key=lambda name: abs(math.log(of[name].value)))
+        own = (each for each in cases if (each.mechanism, each.program) == (mechanism, program))
+        run = next((each.run for each in own if each.run is not None), None)
+        if run is None or not run.cpus:
+            continue
+        seated = OnMachine.seated([OsIndex(cpu) for cpu in run.cpus])
+        title = f"{mechanism}, {program}"
+        if mechanism != BASELINE:
+            title += f": {of[program].value:.2f} of the operating system's time"
+        caption = (
+            "Threads by their number, on the CPU where each ran last; of several programs, the one "
+            "whose time the mechanism changes most, and of several seeds the first."
+        )
+        drawing = Drawing(machine_svg(topology, seated), caption)
+        blocks.append(Folded(title, (drawing,), opened=not blocks))
+    return tuple(blocks)
 
 
 def _whole(summary: Mapping[str, MechanismSummary]) -> tuple[Block, ...]:

@@ -41,7 +41,7 @@ PLOTS = {
     "detect": {"sharing", "pages"},
     "compare": {"vs-os-time", "by-program"},
 }
-DRAWN = {"evaluate", "explain-policy", "explain-run", "advise"}
+DRAWN = {"evaluate", "explain-policy", "explain-run", "advise", "compare"}
 """Pages with a machine."""
 
 

@@ -101,7 +101,8 @@ def test_an_interruption_keeps_what_was_finished(tmp_path: Path) -> None:
 def test_runs_are_kept_line_by_line_and_a_torn_line_is_left_out(tmp_path: Path) -> None:
     runs = MechanismRuns(tmp_path / "runs.jsonl")
     name = RunName("a", "tiny", 4, "os", 1, "x")
-    alone, longer = Ran(RUN), Ran(RUN, replace(RUN, time_s=60.0))
+    run = replace(RUN, cpus=[0, 6])
+    alone, longer = Ran(run), Ran(run, replace(run, time_s=60.0))
     runs.write(name, alone)
     runs.write(replace(name, seed=2), longer)
     with (tmp_path / "runs.jsonl").open("a") as file:

@@ -8,6 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import pytest
+from made_up_machine import machine
 from paper_runs import RUN
 
 from autofinity.evaluation.comparison import MechanismCase
@@ -124,7 +125,7 @@ def test_a_program_is_compared_with_its_mean_time_under_the_system(
 def test_a_comparison_names_what_has_no_result_and_no_name_is_markup(
     cases: list[MechanismCase],
 ) -> None:
-    sections = comparison_sections(cases, summarise(cases))
+    sections = comparison_sections(cases, summarise(cases), machine())
     assert [section.title for section in sections] == [
         *("Mechanisms over all programs", "Mechanisms by program", "Left out")
     ]
@@ -133,12 +134,32 @@ def test_a_comparison_names_what_has_no_result_and_no_name_is_markup(
         go.Figure(plot.figure)
 
 
+def test_the_threads_of_a_mechanism_are_drawn_where_they_were_at_the_end() -> None:
+    cases = [
+        MechanismCase(program, mechanism, 0, replace(run(time_s), cpus=cpus))
+        for program, mechanism, time_s, cpus in (
+            ("p", "os", 2.0, [0, 2]),
+            ("q", "os", 2.0, [0, 3]),
+            ("p", "kmaf16", 1.8, [1, 2]),
+            ("q", "kmaf16", 1.0, [3, 1]),
+            ("q", "spcd", 1.0, []),
+        )
+    ]
+    sections = comparison_sections(cases, summarise(cases), machine())
+    (drawn,) = (each for each in sections if each.title == "Where the threads were at the end")
+    by_title = {block.title: block.blocks[0].svg for block in drawn.blocks}
+    assert list(by_title) == ["os, p", "kmaf16, q: 0.50 of the operating system's time"]
+    assert "CPU 3: core 3, LLC 0, node 0, socket 0; thread 0<" in list(by_title.values())[1]
+
+
 def test_an_unknown_figure_has_no_plot(cases: list[MechanismCase]) -> None:
     unknown = [
         replace(case, run=replace(case.run, energy_j=math.nan)) if case.run else case
         for case in cases
     ]
-    names = {plot.name for plot in plots_of(comparison_sections(unknown, summarise(unknown)))}
+    names = {
+        plot.name for plot in plots_of(comparison_sections(unknown, summarise(unknown), machine()))
+    }
     assert "vs-os-energy" not in names
     assert "vs-os-time" in names
 
