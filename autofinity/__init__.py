@@ -27,7 +27,7 @@ _FACE = {
     "api.policies": ("Policy", "load_policy", "policies"),
     "api.shared": ("Sharing", "detect_sharing"),
     "api.simulated": ("PolicyRun", "Simulation", "simulate", "simulate_policy"),
-    "api.traces": ("Trace", "capture_traces", "load_trace"),
+    "api.traces": ("Trace", "capture_program", "capture_traces", "load_trace"),
     "api.training_data": ("TrainingData", "action_table", "training_data"),
     "learning.baseline_classifier": ("BaselineClassifier",),
     "learning.jrip_classifier": ("JRipClassifier",),

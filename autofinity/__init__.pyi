@@ -28,6 +28,7 @@ from autofinity.api.simulated import Simulation as Simulation
 from autofinity.api.simulated import simulate as simulate
 from autofinity.api.simulated import simulate_policy as simulate_policy
 from autofinity.api.traces import Trace as Trace
+from autofinity.api.traces import capture_program as capture_program
 from autofinity.api.traces import capture_traces as capture_traces
 from autofinity.api.traces import load_trace as load_trace
 from autofinity.api.training_data import TrainingData as TrainingData

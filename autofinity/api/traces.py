@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from autofinity.api.arguments import count_of, names_of, path_if_any, path_of
 from autofinity.foreign_text import one_line
+from autofinity.model.errors import UsageError
 from autofinity.reporter import SILENT, Reporter
 from autofinity.trace.meta import TraceMeta, read_meta
 
@@ -103,6 +105,40 @@ def capture_traces(
         reporter=reporter,
     )
     return [_trace(meta) for meta in found]
+
+
+def capture_program(
+    program: Sequence[str] | str,
+    folder: Path | str,
+    *,
+    threads: int | None = None,
+    roi: Literal["marks", "parallel", "whole"] = "parallel",
+    reporter: Reporter = SILENT,
+) -> Trace:
+    """Run any program unchanged under QEMU, on the standard streams of this process, and keep its
+    trace in `folder`.
+
+    `program` is a path or a name, or a sequence of it and arguments. `threads` sets
+    OMP_NUM_THREADS. `roi` is the recorded region: between `autofinity_roi_begin()` and `_end()`,
+    from the first thread to the last join, or the whole run. The reporter gets a notice of an exit
+    code besides 0. Raises `AutofinityError` where QEMU is missing, for a file that is no program of
+    this machine with shared libraries, and where no complete trace was recorded.
+
+    >>> trace = af.capture_program("true", "traces", roi="whole")
+    >>> trace.input, trace.threads, trace.accesses > 0
+    ('binary', 1, True)
+    """
+    from autofinity.capture.binary import BinaryRequest
+    from autofinity.workflow.capture import capture_program as captured
+
+    argv = names_of(program, "program")
+    if not argv:
+        raise UsageError("program: got none, expected a path or a name, and its arguments")
+    if roi not in ("marks", "parallel", "whole"):
+        raise UsageError(f"roi {roi!r}: expected 'marks', 'parallel' or 'whole'")
+    count = None if threads is None else count_of(threads, "threads")
+    request = BinaryRequest(argv, path_of(folder, "folder"), count, roi)
+    return _trace(captured(request, reporter))
 
 
 def folder_of(trace: Trace | Path | str) -> Path:

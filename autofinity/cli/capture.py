@@ -14,7 +14,7 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.program import program_files
 from autofinity.cli.options.suite import programs_option, suite_option
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import complain, say_json
+from autofinity.cli.printer import say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
 
@@ -94,7 +94,11 @@ def command(
             raise UsageError(
                 f"--sampled applies to a suite; expected no --sampled with the binary {binary[0]}"
             )
-        traces = [_capture_binary(binary, output, threads, roi or "parallel", as_json)]
+        from autofinity.capture.binary import BinaryRequest
+        from autofinity.workflow.capture import capture_program
+
+        request = BinaryRequest(binary, output, threads, roi or "parallel", to_stderr=as_json)
+        traces = [capture_program(request, Terminal())]
     else:
         from autofinity.resources import shipped
         from autofinity.trace.manifest import load_suite
@@ -119,24 +123,6 @@ def command(
         say_json([_document(meta) for meta in traces])
     else:
         _print(traces)
-
-
-def _capture_binary(
-    argv: tuple[str, ...],
-    out: Path,
-    threads: int | None,
-    roi: Literal["marks", "parallel", "whole"],
-    to_stderr: bool,
-) -> TraceMeta:
-    from autofinity.capture.binary import BinaryRequest, capture_binary
-    from autofinity.capture.synchronisation import warning
-
-    done = capture_binary(BinaryRequest(argv, out, threads, roi, to_stderr=to_stderr))
-    if done.lost_order:
-        complain(warning(argv[0], done.lost_order))
-    if done.exit_code != 0:
-        complain(f"{argv[0]} ended with exit code {done.exit_code}; its trace is kept")
-    return done.meta
 
 
 def _document(meta: TraceMeta) -> dict[str, Any]:

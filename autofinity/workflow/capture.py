@@ -1,11 +1,13 @@
-"""Captures a suite's programs."""
+"""Captures a suite's programs, and any binary."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from autofinity.capture.binary import BinaryRequest, capture_binary
 from autofinity.capture.sampling import Choice
 from autofinity.capture.suite_capture import CaptureReport, capture_suite
+from autofinity.capture.synchronisation import warning
 from autofinity.free_memory import free_bytes
 from autofinity.model.errors import SimulationError
 from autofinity.ports import RunRequest
@@ -15,6 +17,19 @@ from autofinity.sim.replay_cost import EVENT_BYTES, ReplayCost, replay_cost, req
 from autofinity.trace.manifest import Suite
 from autofinity.trace.meta import TraceMeta
 from autofinity.workflow.wanted import Wanted
+
+
+def capture_program(request: BinaryRequest, reporter: Reporter = SILENT) -> TraceMeta:
+    """Run `capture_binary`, whose errors it raises; notices say that the order of some calls is not
+    in the trace, and that the program failed.
+    """
+    done = capture_binary(request)
+    program = request.argv[0]
+    if done.lost_order:
+        reporter.notice(warning(program, done.lost_order))
+    if done.exit_code != 0:
+        reporter.notice(f"{program} ended with exit code {done.exit_code}; its trace is kept")
+    return done.meta
 
 
 def capture_traces(

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from captured_binary import needs_qemu
+from told import Told
 
 import autofinity as af
 from autofinity.capture.compilers import Compilers, skip_reason
@@ -161,6 +163,8 @@ def test_a_policy_is_kept_and_given_back(tmp_path: Path) -> None:
         lambda: af.simulate("no-such-trace", OPTERON, affinity="{"),
         lambda: af.capture_traces(["no-such-program"], "traces"),
         lambda: af.capture_traces([], "traces", threads=0),
+        lambda: af.capture_program([], "traces"),
+        lambda: af.capture_program("true", "traces", roi="all"),  # type: ignore[arg-type]
         lambda: af.train(OPTERON, threads=[0]),
         lambda: af.compare("host"),
         lambda: af.compare(OPTERON, mechanisms=["no-such-mechanism"]),
@@ -210,6 +214,16 @@ def test_programs_are_captured_profiled_and_compared(tmp_path: Path) -> None:
     assert [line.split()[0] for line in str(beside).splitlines()[1:]] == list(beside.summary.index)
     again: Any = {"programs": "prodcons", "work": str(tmp_path)}
     assert len(af.profile(OPTERON, threads=2, sizes="tiny", **again)) == len(seen)
+
+
+@needs_qemu
+def test_any_program_is_captured_as_it_is(tmp_path: Path) -> None:
+    told = Told()
+    words = ["sh", "-c", "exit 3"]
+    trace = af.capture_program(words, tmp_path, roi="whole", reporter=told)
+    assert (trace.input, trace.threads) == ("binary", 1)
+    assert told.notices[-1] == "sh ended with exit code 3; its trace is kept"
+    assert af.load_trace(trace.path) == trace
 
 
 def test_a_trace_and_its_replays_are_shown(tmp_path: Path) -> None:
