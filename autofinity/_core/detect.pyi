@@ -5,10 +5,10 @@ class SharingCounts:
 
     def __init__(self, threads: int) -> None: ...
     def cells(self) -> list[list[int]]:
-        """What each pair shares: symmetric."""
+        """How much each pair shares: symmetric."""
 
     def rows(self) -> list[list[int]]:
-        """What each thread has counted."""
+        """The counts of each thread."""
 
 class BlockTable:
     """Hash table of blocks with their last threads (SPCD; kMAF'16, section 4.3.2)."""

@@ -1,7 +1,7 @@
 """Rules from rows (C++; see autofinity/native/learning).
 
-Arrays are C-contiguous; NaN is a missing value; labels count from 0. What does not agree is a
-`ValueError`.
+Arrays are C-contiguous; NaN is a missing value; labels count from 0. Arrays that do not
+agree are a `ValueError`.
 """
 
 from collections.abc import Sequence

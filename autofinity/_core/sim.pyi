@@ -12,7 +12,7 @@ from autofinity._core.trace import SampledTrace, Trace
 
 TICKS_PER_CLOCK: int
 INSTRUCTION_SET: Literal["any", "x86-64-v4"]
-"""What this core was compiled for; it counts the same whatever that is."""
+"""The processors that this core was compiled for; the counts are the same for all."""
 
 def event_names() -> list[str]: ...
 
@@ -167,8 +167,8 @@ class Program:
 def whole_trace(
     program: Program, threads: Sequence[int], page_bytes: int = 4096
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-    """Of these streams, in the regions of interest: sharing [threads, threads], page numbers
-    (process << 36 | page), accesses [pages, threads]. Raises SimulationError.
+    """Sharing [threads, threads], page numbers (process << 36 | page) and accesses [pages, threads]
+    of these streams in the regions of interest. Raises SimulationError.
     """
 
 class Detector:
@@ -240,8 +240,8 @@ class Simulation:
     def move_page(self, page: int, node: int, process: int = 0) -> int: ...
     def node_of_page(self, page: int, process: int = 0) -> int: ...
     def touched_pages(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """Of each touched page its number (process << 36 | page, larger ones by their first 4 KiB)
-        and its node.
+        """Number (process << 36 | page, larger ones by their first 4 KiB) and node of each touched
+        page.
         """
 
     @property
@@ -261,7 +261,7 @@ class Simulation:
 
     def check(self) -> None: ...
     def take_sharing(self) -> list[list[int]]:
-        """What was seen shared since the last call, thread by thread. Raises SimulationError."""
+        """Sharing that was seen since the last call, thread by thread. Raises SimulationError."""
 
     def take_pages(self) -> list[tuple[int, int, list[int]]]:
         """Pages seen since the last call: (process << 36 | page, node, counts)."""

@@ -15,6 +15,6 @@ class Machine:
         allowed: Sequence[int],
     ) -> None: ...
     def distance(self, a: int, b: int) -> float:
-        """Of two PUs, in SLIT's unit."""
+        """The distance of two PUs, in SLIT's unit."""
     def path(self, cpu: int) -> tuple[int, ...]:
         """The part of each level that a PU lies in, outermost first."""

@@ -68,7 +68,7 @@ class SampledTrace:
     @property
     def totals(self) -> dict[str, npt.NDArray[Any]]: ...
     def skeleton(self) -> Trace | None:
-        """All events of the run but accesses; a `compute` whose value is not 0 tells how far the
+        """All events of the run but accesses; a `compute` whose value is not 0 shows how far the
         region's work had got. None where the capture kept none. Raises TraceError.
         """
 
@@ -78,7 +78,7 @@ def is_sampled(directory: str | PathLike[str]) -> bool: ...
 def read_sampled(directory: str | PathLike[str]) -> SampledTrace: ...
 def read(directory: str | PathLike[str]) -> Trace: ...
 def whole_window(recorded: Trace) -> Trace:
-    """What was recorded in a window of a run, made a trace that can be replayed by itself."""
+    """The record of a window of a run, made a trace that can be replayed by itself."""
 
 def summary(directory: str | PathLike[str]) -> Summary: ...
 

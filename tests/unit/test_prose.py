@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from script_module import script_module
 
+script_module("tools/prose_blocks.py")  # prose.py imports it by its name
 prose = script_module("tools/prose.py")
 
 
@@ -140,6 +141,91 @@ def test_comments_and_messages_of_a_program_in_c_are_read_and_names_are_not() ->
         *[(1, "What"), (2, "tells"), (5, "Of"), (7, "in vain"), (9, "drawn"), (11, "scatter")],
     ]
     assert found("autofinity/native/a.hpp", NATIVE) == found("autofinity/native/a.c", NATIVE)
+
+
+SCRIPT = """#!/bin/sh
+# What a script does,
+# it tells.
+told=${1#drawn} # drawn by it
+echo "A run tells
+its time." 'Times scatter.'
+cat <<END
+It isn't so: cores give up.
+END
+"""
+SAID = [(6, "scatter"), (8, "give up")]
+SETTINGS = """# What a machine has.
+told = "drawn" # in vain
+name = "Of the page colours."
+path = 'What a name'
+note = \"\"\"
+A line tells its time.
+\"\"\"
+"""
+TEMPLATE = """{% if told %}
+/* What a header has. */
+{% endif %}
+"""
+PAGE = """<p class="told">{{ told }}</p>
+<p>What a page <b>tells</b></p>
+"""
+NOTEBOOK = """{
+ "cells": [
+  {"cell_type": "markdown", "source": []},
+  {"cell_type": "markdown",
+   "source": [
+    "# A notebook\\n",
+    "It tells."
+   ]
+  },
+  {"cell_type": "code", "source": [
+    "scatter = 1  # drawn by it\\n",
+    "show(f\\"Times scatter {scatter}\\")"
+   ],
+   "outputs": ["What a run prints."]
+  }
+ ]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        *[
+            (path, SCRIPT, [(2, "What"), (3, "tells"), (4, "drawn"), (5, "tells"), *SAID])
+            for path in ("scripts/check", "scripts/tools/removed_at_end.sh")
+        ],
+        *[
+            (path, SETTINGS, [(1, "What"), (2, "in vain"), (3, "Of"), (4, "What"), (6, "tells")])
+            for path in ("pyproject.toml", "data/a.toml")
+        ],
+        (
+            "Makefile",
+            "# What is made.\nall: ## Tell all\n\techo told\n",
+            [(1, "What"), (2, "Tell")],
+        ),
+        ("packaging/rules", "#!/usr/bin/make -f\n# What is made.\n", [(2, "What")]),
+        ("a/CMakeLists.txt", "# A mark\n# that tells.\nset(drawn 1)\n", [(2, "tells")]),
+        ("a/found.cmake", 'message("A core tells")\n', [(1, "tells")]),
+        ("packaging/Containerfile", "# What it has.\nRUN tell it\n", [(1, "What")]),
+        (".dockerignore", "# What it leaves out\n*\n!told\n", [(1, "What")]),
+        ("recipe.yaml", "# What it needs\ntold: drawn\n", [(1, "What")]),
+        ("a.pyi", 'def draw() -> None:\n    """What it does."""\n', [(2, "What")]),
+        ("page.js", "// What it does\nconst told = 1;\n", [(1, "What")]),
+        ("page.css", "/* What it styles */\n.told { color: red }\n", [(1, "What")]),
+        ("policy.h.j2", TEMPLATE, [(2, "What")]),
+        ("page.html.j2", PAGE, [(2, "What"), (2, "tells")]),
+        ("commands.rst", "Commands\n########\n\nA run ``tells`` and tells.\n", [(4, "tells")]),
+        ("a.ipynb", NOTEBOOK, [(7, "tells"), (11, "drawn"), (12, "scatter")]),
+        ("data/a.csv", "What,told\n", []),
+        ("LICENSE", "What is told in vain.\n", []),
+    ],
+)
+def test_texts_of_every_kind_of_file_are_read_and_its_code_is_not(
+    path: str, text: str, expected: list[tuple[int, str]]
+) -> None:
+    assert found(path, text) == expected
 
 
 def test_file_names_are_no_words() -> None:
