@@ -93,8 +93,8 @@ if TYPE_CHECKING:
     "--thin",
     default=None,
     metavar="THREADS",
-    help="For these thread counts, write sample periods to the Parquet file for the best matches "
-    "of hints only, where policies start; write the means of other runs.",
+    help="Make the Parquet file small: at these thread counts, keep the sample periods of runs in "
+    "the hints' best matches only, where policies start, and the means of all other runs.",
 )
 @json_option
 def command(

@@ -106,7 +106,7 @@ def _table_of(arrow: pa.Table, header: Any) -> pd.DataFrame:
     if np.isinf(consequences).any():
         raise ValueError("a consequence that is not finite")
     if not ((weight > 0) & np.isfinite(weight)).all():
-        raise ValueError("a weight that is not finite and above 0")
+        raise ValueError("expected a finite weight above 0 in every row")
     table = action_frame(
         cuts,
         frame[[BIN + name for name in counters]].to_numpy(np.int64),

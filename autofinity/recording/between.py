@@ -22,7 +22,8 @@ _NOTHING = "assumed.toml (nothing could be measured)"
 class Between:
     """Measures a machine's distances, one class after the other.
 
-    `assumed` has the latencies of memory whose ratios stand for nodes that cannot be reached.
+    Where memory of other nodes cannot be measured, `assumed` gives the ratio of its latency to
+    that of the own node.
     """
 
     def __init__(self, topology: Topology, bench: Bench, llc_bytes: int, assumed: Assumed) -> None:

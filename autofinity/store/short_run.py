@@ -35,8 +35,8 @@ class ShortRun:
 
 
 def latest_short_run(database: Path) -> ShortRun | None:
-    """The one beside this database; None where there is none, or no file that we can have
-    written.
+    """The latest short run on record beside this database. None where there is no record, or a
+    file that autofinity did not write.
     """
     try:
         found = _FORM.fullmatch(read_private(database.with_name(database.name + SUFFIX)))

@@ -42,7 +42,7 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "features": (
         "--features",
         FEATURES,
-        "Features of rules: portable ratios (every PMU counts them), rates, ratios, or both.",
+        "Features of rules. portable: ratios that every PMU counts; both: rates and all ratios.",
     ),
     "selection": (
         "--selection",
@@ -61,7 +61,8 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "bin_number": (
         "--bin-number",
         BIN_NUMBERS,
-        "Number of equal-width bins: by entropy, as WEKA -O (with its fault), or always --bins.",
+        "Choice of the number of equal-width bins. automatic: by entropy; weka-corrected: as WEKA's "
+        "Discretize -O; weka: with its fault, too; fixed: always --bins.",
     ),
     "condense": ("--condense", CONDENSE, "Kind of mean over several performances."),
     "leeway": (

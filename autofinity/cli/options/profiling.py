@@ -48,7 +48,7 @@ _OPTIONS = (
         "--affinities",
         default="all",
         show_default=True,
-        help="all; hints: the best match of each hint; N: these and random ones, N in all; "
+        help="all; hints: the best match of each hint; N: N affinities, these matches and random others; "
         "screen:N: all if there are at most 80, else the N most informative.",
     ),
     click.option(

@@ -29,7 +29,7 @@ class SideBySide:
         return runs.cases(self.mechanisms, programs=programs, repeats=1)
 
     def draw(self, figure: AnyFigure, cases: Sequence[MechanismCase], on: str) -> Chart:
-        """Both ways, for each pair."""
+        """Times of each pair, one after the other and at once, by mechanism."""
         times = times_s(cases)
 
         def in_turn(mechanism: str, pair: tuple[str, str]) -> float:

@@ -27,7 +27,8 @@ def thread_count(seen: Seen) -> Section:
         advice = f"too many: {cpus} can run at a time"
         counts = f"{running} threads compute, {cpus} CPUs may be used"
         return Section(question, advice, (counts,), facts | {"enough_threads": cpus})
-    again = f"not measured: time it with fewer than {seen.threads} threads, too"
+    fewer = f"fewer than {seen.threads} threads" if seen.threads > 2 else "one thread"
+    again = f"not measured: time it with {fewer}, too"
     if seen.threads < 2:
         again = "not measured: fewer than two threads computed at once"
     misses = _reads_per_s(seen)
