@@ -23,7 +23,7 @@ class Block:
     kind: str
     """document, docstring, comment or message."""
     line: int
-    """Of the file, counted from 1."""
+    """Number in the file, counted from 1."""
     text: str
 
 

@@ -32,7 +32,7 @@ def test_the_printed_commands_are_the_commands_that_are_run(tmp_path: Path) -> N
 
 
 def as_typed(output: str) -> list[str]:
-    """What the program would see of the commands in an output, typed one after the other."""
+    """The words and settings that a program gets from the commands of an output, as typed."""
     typed, state = [], ""
     for line in output.splitlines():
         match shlex.split(line) if line.startswith("$ ") else []:
