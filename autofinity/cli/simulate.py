@@ -25,6 +25,7 @@ from autofinity.cli.simulate_one import show, show_placed
 from autofinity.cli.simulate_several import durations_ns, show_each
 from autofinity.model.affinity import SPREAD, Affinity, Hint
 from autofinity.model.errors import UsageError
+from autofinity.trace.folder_of_traces import refuse_folder_of_traces
 
 if TYPE_CHECKING:
     from autofinity.sim.spec import MachineSpec
@@ -133,6 +134,7 @@ def command(
     spec = simulated_spec(machine, latencies, page_size, reporter=Terminal())
     for trace in traces:
         refuse_program(trace, "a trace", "autofinity capture -o FOLDER -- {}")
+        refuse_folder_of_traces(trace)
         cost = replay_cost(trace)
         if cost is not None and cost.is_large:
             Terminal().notice(f"a replay of {trace} takes about {cost}")

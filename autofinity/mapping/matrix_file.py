@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from autofinity.given_file import read_given
-from autofinity.model.errors import UsageError
+from autofinity.model.errors import MeasurementError, UsageError
 from autofinity.model.sharing import SharingMatrix
 from autofinity.reporter import SILENT, Reporter
 from autofinity.whole_file import replace_file
@@ -35,7 +35,7 @@ def read_matrix(
     Cells i,j and j,i must be equal, unless each is an amount in one direction (`directed`): then
     they are added. Raises `UsageError`, which names file, line and column (from 1), for a cell that
     is no number of 0 or more, a row that is too short or too long, more than `MOST_THREADS` rows
-    and unequal cells.
+    and unequal cells; `MeasurementError` where there is no such file.
     """
     rows = _rows(path)
     if last_first:
@@ -96,6 +96,11 @@ def _rows(path: Path) -> list[tuple[int, list[float]]]:
     rows: list[tuple[int, list[float]]] = []
     try:
         lines = io.StringIO(read_given(path, LARGEST_FILE_BYTES).decode("utf-8-sig"), newline=None)
+    except FileNotFoundError:
+        raise MeasurementError(
+            f"there is no file {path}; expected a CSV file of a sharing matrix, a row for each "
+            "thread, as `autofinity detect -o FILE.csv` writes"
+        ) from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not text ({error.reason}); expected rows of numbers") from None
     for number, line in enumerate(lines, 1):

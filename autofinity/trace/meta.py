@@ -17,6 +17,7 @@ from pydantic import Field
 
 from autofinity.checked_file import Table, WrongValueError, checked
 from autofinity.model.errors import TraceError
+from autofinity.trace.folder_of_traces import refuse_folder_of_traces
 from autofinity.whole_file import replace_file
 
 META_VERSION = 2
@@ -136,6 +137,7 @@ def read_meta(folder: Path) -> TraceMeta:
         _check_seal(path, content)
         document = json.loads(content)
     except OSError as error:
+        refuse_folder_of_traces(folder)
         reason = f"{path}: {error.strerror}; capture it again"
         if not folder.exists():
             reason = "there is no such folder; expected one that `autofinity capture` made"

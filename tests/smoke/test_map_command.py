@@ -64,7 +64,7 @@ def test_threads_hints_and_cpu_lists_choose_where(pairs: Path) -> None:
         (("--hint", "xyz"), "not a hint"),
         (("--available", "8"), "CPU 8"),
         (("-o", "map.txt"), "expected a name that ends in .svg"),
-        (("--matrix", "none.csv"), "No such file"),
+        (("--matrix", "none.csv"), "no file none.csv; expected a CSV file of a sharing matrix"),
     ],
 )
 def test_a_wrong_request_is_one_line(pairs: Path, argv: tuple[object, ...], said: str) -> None:

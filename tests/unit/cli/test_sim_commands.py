@@ -12,9 +12,10 @@ from memory_programs import owned_and_evicted
 from sim_programs import kept, ping_pong, region, streaming
 
 from autofinity.cli.machines import command as machines
+from autofinity.cli.main import cli
 from autofinity.cli.simulate import command as simulate
 from autofinity.model.affinity import PACKED, SPREAD
-from autofinity.model.errors import AutofinityError, UsageError
+from autofinity.model.errors import AutofinityError, TraceError, UsageError
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.policy.files import save
 from autofinity.sim.events import OUTSIDE_LLC
@@ -173,6 +174,18 @@ def test_starts_that_are_none_are_refused(trace: str, start: str, message: str) 
 def test_a_folder_without_a_trace_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(AutofinityError, match=r"no complete trace|index"):
         CliRunner().invoke(simulate, [str(tmp_path)], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("command", ["simulate", "advise", "detect"])
+def test_a_folder_of_traces_is_an_error_that_names_them(tmp_path: Path, command: str) -> None:
+    for name in "bdcaegf":
+        kept(ping_pong(2, rounds=4), tmp_path / name)
+    with pytest.raises(TraceError) as error:
+        CliRunner().invoke(cli, [command, str(tmp_path)], catch_exceptions=False)
+    assert str(error.value) == (
+        f"{tmp_path} is no trace, but holds the traces a, b, c, d, e and 2 more; expected a trace, "
+        f"such as {tmp_path}/a"
+    )
 
 
 @pytest.mark.parametrize("period", ["nan", "infs", "0s", "500", "many"])

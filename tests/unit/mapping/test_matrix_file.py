@@ -8,7 +8,7 @@ import pytest
 from told import Told
 
 from autofinity.mapping.matrix_file import MOST_THREADS, read_matrix, write_matrix
-from autofinity.model.errors import UsageError
+from autofinity.model.errors import MeasurementError, UsageError
 from autofinity.model.sharing import SharingMatrix
 
 
@@ -23,6 +23,12 @@ def written(folder: Path, text: str | bytes) -> Path:
 )
 def test_commas_semicolons_and_blanks_part_cells(tmp_path: Path, text: str) -> None:
     assert read_matrix(written(tmp_path, text)).cells == ((0, 1.5), (1.5, 0))
+
+
+def test_a_file_that_is_not_there_is_an_error_that_names_what_is_expected(tmp_path: Path) -> None:
+    with pytest.raises(MeasurementError) as error:
+        read_matrix(tmp_path / "none.csv")
+    assert str(error.value).startswith(f"there is no file {tmp_path}/none.csv; expected a CSV file")
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
