@@ -29,7 +29,7 @@ class Column:
     heading: str
     rank: int
     least: int = 4
-    """Fewest characters that are of use."""
+    """Fewest characters that are of use: no fewer than the heading has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class Line:
 RUN_COLUMNS = (
     Column("run", 0, 20),
     Column("pid", 6, 20),
-    Column("program", 1, 6),
+    Column("program", 1, 7),
     Column("threads", 4, 20),
     Column("CPU %", 5, 20),
     Column("CPUs", 3),
-    Column("nodes", 7, 3),
-    Column("memory by node", 8, 8),
+    Column("nodes", 7, 5),
+    Column("memory", 8, 8),
     Column("phase", 9, 6),
     Column("hint", 2, 6),
     Column("would change", 10, 12),

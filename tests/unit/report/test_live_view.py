@@ -80,7 +80,7 @@ def test_a_run_is_a_row_of_where_it_is_now() -> None:
         "CPU %": "198",
         "CPUs": "0-1",
         "nodes": "0",
-        "memory by node": "0:3 GiB 8:512 MiB",
+        "memory": "0:3 GiB 8:512 MiB",
         "phase": "placed",
         "hint": "packed",
         "would change": "nothing",
@@ -167,11 +167,19 @@ def test_a_run_s_threads_stand_below_its_decision() -> None:
 def test_on_a_narrow_terminal_the_columns_of_least_use_are_left_out() -> None:
     view = runs_view([SEEN], TOPOLOGY, "db")
     assert " ".join(fitted(view, 200)[1].text.split()) == (
-        "run pid program threads CPU % CPUs nodes memory by node phase hint would change"
+        "run pid program threads CPU % CPUs nodes memory phase hint would change"
     )
     narrow = [line.text for line in fitted(view, 20)]
     assert narrow == ["1 run (db)", "run program hint", "7   solver  packed"]
     assert fitted(view, 12)[-1].text == "7   solver"
+
+
+@pytest.mark.parametrize("width", [*range(24, 132)])
+def test_no_heading_is_cut(width: int) -> None:
+    waits = replace(SEEN, run=replace(RUN, path="a" * 50, hint=None, phase="starting"))
+    view = runs_view([SEEN, waits], TOPOLOGY, "db")
+    (heading,) = [line.text for line in fitted(view, width, selected=0) if line.style == "heading"]
+    assert "~" not in heading
 
 
 def test_what_is_cut_says_so() -> None:
