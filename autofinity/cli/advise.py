@@ -24,6 +24,7 @@ from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
+from autofinity.cli.options.names import several_names
 from autofinity.cli.options.placing import near_nodes, near_option, trace_machine_option
 from autofinity.cli.options.run import policy_option
 from autofinity.cli.options.suite import size_option, suite_option
@@ -115,7 +116,9 @@ class _Options(TypedDict):
     "--program",
     "-p",
     "programs",
+    metavar="NAME,…",
     multiple=True,
+    callback=several_names,
     help="With --curve: program of the suite, captured at each count.",
 )
 @suite_option

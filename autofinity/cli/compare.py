@@ -17,6 +17,7 @@ from autofinity.cli.options.figure import picture_output
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
+from autofinity.cli.options.names import several_names
 from autofinity.cli.options.page_size import page_size_option
 from autofinity.cli.options.placing import simulated_option
 from autofinity.cli.options.suite import size_option, suite_option
@@ -56,15 +57,20 @@ if TYPE_CHECKING:
 @click.option(
     "--mechanism",
     "mechanisms",
+    metavar="NAME,…",
     multiple=True,
-    help="Mechanism to run beside os and oracle, such as kmaf16; may be repeated.  [default: all]",
+    callback=several_names,
+    help="Mechanisms to run beside os and oracle, such as kmaf16,tlb; may be repeated.  [default: "
+    "all]",
 )
 @click.option(
     "--program",
     "-p",
     "programs",
+    metavar="NAME,…",
     multiple=True,
-    help="Run only this program of the suite; may be repeated. cg+lu runs two programs side by "
+    callback=several_names,
+    help="Run only these programs of the suite; may be repeated. cg+lu runs two programs side by "
     "side, each with --threads threads, and needs --repeats 1.",
 )
 @size_option
@@ -193,8 +199,11 @@ def _print(
     cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary], title: str
 ) -> None:
     from autofinity.report import comparison_table
+    from autofinity.report.comparison_legend import legend
 
     print_table(comparison_table.table(summary, title))
+    for line in legend():
+        say(line)
     if any(sum(of.overhead.values()) for of in summary.values()):
         print_table(comparison_table.overhead_table(summary))
     for case in cases:

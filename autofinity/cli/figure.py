@@ -14,6 +14,7 @@ from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.comparing import comparing_options
 from autofinity.cli.options.figure import document, picture_option, show
 from autofinity.cli.options.json import json_option
+from autofinity.cli.options.names import several_names
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
@@ -101,7 +102,9 @@ class _Options(TypedDict):
     "--program",
     "-p",
     "programs",
+    metavar="NAME,…",
     multiple=True,
+    callback=several_names,
     help="Programs of figure 1 and of figures of mechanisms.  [default: the most and the least "
     "sensitive; six of the suite, or as the figure needs]",
 )

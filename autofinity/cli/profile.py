@@ -12,6 +12,7 @@ from autofinity.cli.help import Command
 from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.error import error_option
 from autofinity.cli.options.json import json_option
+from autofinity.cli.options.names import several_names
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.profiling import (
     ProfilingOptions,
@@ -73,8 +74,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--certify",
+    metavar="NAME,…",
     multiple=True,
-    help="Run this program in all affinities, whatever --affinities selects; may be repeated.",
+    callback=several_names,
+    help="Run these programs in all affinities, whatever --affinities selects; may be repeated.",
 )
 @error_option
 @click.option(

@@ -13,6 +13,7 @@ from autofinity.evaluation.comparison import MechanismCase
 from autofinity.evaluation.comparison_summary import FIGURES, MechanismSummary
 from autofinity.mechanisms.registry import BASELINE
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.report.comparison_legend import MEANINGS
 from autofinity.report.intervals_plot import Interval, intervals_plot
 from autofinity.report.machine_drawing import OnMachine, machine_svg
 from autofinity.report.page import (
@@ -28,14 +29,6 @@ from autofinity.report.page import (
 )
 from autofinity.report.plot_layout import axis, layout
 
-_TITLES = {
-    "time": "time",
-    "energy": "energy of the machine",
-    "traffic": "bytes between caches, nodes and sockets",
-    "mpki": "misses of last-level caches per 1,000 instructions",
-    "cache_to_cache": "transfers from cache to cache",
-    "invalidations": "invalidations",
-}
 _FASTER_SLOWER = [[0.0, "#2166ac"], [0.5, "#e8eaed"], [1.0, "#b2182b"]]
 _HALF_OR_TWICE = 1.0
 """Logarithm to base 2 of the ratio where the colours end."""
@@ -137,10 +130,10 @@ def _drawings(
 
 
 def _whole(summary: Mapping[str, MechanismSummary]) -> tuple[Block, ...]:
-    plots = [figure_plot(summary, figure) for figure in _TITLES]
+    plots = [figure_plot(summary, figure) for figure in MEANINGS]
     known = [plot for plot in plots if plot is not None]
     folded = tuple(
-        Folded(_TITLES[plot.name.removeprefix("vs-os-")].capitalize(), (plot,))
+        Folded(MEANINGS[plot.name.removeprefix("vs-os-")].capitalize(), (plot,))
         for plot in known[1:]
     )
     return (*known[:1], _summary_table(summary), *folded)
@@ -161,8 +154,8 @@ def figure_plot(summary: Mapping[str, MechanismSummary], figure: str) -> Plot | 
     return intervals_plot(
         f"vs-os-{figure}",
         rows,
-        f"{_TITLES[figure]} over that under the operating system",
-        f"Geometric means over programs of the ratio of {_TITLES[figure]} to that under the "
+        f"{MEANINGS[figure]} over that under the operating system",
+        f"Geometric means over programs of the ratio of {MEANINGS[figure]} to that under the "
         "operating system; left of 1 is less. Lines are 95 % intervals by bootstrap over programs "
         "and seeds.",
     )

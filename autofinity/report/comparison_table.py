@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autofinity.evaluation.comparison import MechanismCase, shown
 from autofinity.evaluation.comparison_summary import MechanismSummary, Ratio, summarise
 from autofinity.report.chart import Chart
+from autofinity.report.comparison_legend import HEADINGS
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,10 +25,8 @@ def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
 
     made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     made.add_column("mechanism", no_wrap=True)
-    for heading in (
-        *("time", "95 %", "of oracle", "MPKI", "traffic", "c2c", "inval.", "energy"),
-        *("overhead", "moved", "pages"),
-    ):
+    headings = ("time", "95 %", "of oracle", *HEADINGS.values(), "overhead", "moved", "pages")
+    for heading in headings:
         made.add_column(heading, justify="right", no_wrap=True)
     for name, of in summary.items():
         time = of.vs_os["time"]
@@ -36,10 +35,7 @@ def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
             _number(time.value),
             f"{_number(time.low)}-{_number(time.high)}",
             _number(of.of_oracle.value),
-            *(
-                _number(of.vs_os[figure].value)
-                for figure in ("mpki", "traffic", "cache_to_cache", "invalidations", "energy")
-            ),
+            *(_number(of.vs_os[figure].value) for figure in HEADINGS),
             f"{sum(of.overhead.values()):.2%}",
             f"{of.thread_migrations:.0f}",
             f"{of.page_migrations:.0f}",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from autofinity.evaluation.cases import INTERESTING, WITHIN, Case
 from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.report.evaluation_table import HEADINGS, mark
+from autofinity.report.legend import listed
 
 _COLUMNS = {
     "packed": f"all threads placed {PACKED.shown}",
@@ -32,10 +33,10 @@ def legend(cases: Sequence[Case], affinities: int, given: str | None = None) -> 
     lines = ["program/8: the program with 8 threads. Times are in milliseconds; bold: interesting."]
     known = [each for each in HEADINGS if any(case.roi_s.get(each) is not None for case in cases)]
     columns = {HEADINGS[name]: _COLUMNS[name] for name in known}
-    lines += _listed(columns, affinities=affinities, learned=learned)
+    lines += listed(columns, affinities=affinities, learned=learned)
     shown = {mark(case) for case in cases}
-    lines += _listed({"hint": "what the policy chose, in letters"})
-    lines += _listed({sign: text for sign, text in _MARKS.items() if sign in shown})
+    lines += listed({"hint": "what the policy chose, in letters"})
+    lines += listed({sign: text for sign, text in _MARKS.items() if sign in shown})
     words = {
         "of the oracle": "its time over ours, as a geometric mean; 1 is as fast",
         "regret": "share of time lost against the best hint; 0 % is none",
@@ -44,8 +45,4 @@ def legend(cases: Sequence[Case], affinities: int, given: str | None = None) -> 
         words["sample period"] = "the policy saw one period of sampling, not the whole run"
     if any("in_run" in case.roi_s for case in cases):
         words["switched"] = "threads moved within the run, whose time has the samples and moves"
-    return lines + _listed(words)
-
-
-def _listed(meanings: dict[str, str], **values: object) -> list[str]:
-    return [f"  {name:<15}{text.format(**values)}" for name, text in meanings.items()]
+    return lines + listed(words)

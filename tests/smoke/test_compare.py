@@ -37,6 +37,7 @@ def test_mechanisms_are_compared_and_what_was_run_is_not_run_again(tmp_path: Pat
     picture = tmp_path / "times.svg"
     table = autofinity("compare", *SMALL, *work, "-o", str(picture)).stdout
     assert all(name in table for name in RUN)
+    assert "  c2c            transfers from cache to cache\n" in table
     assert "<svg" in picture.read_text()
     assert kept.read_text().splitlines()[-1].endswith("}}")
     again = json.loads(autofinity("compare", *SMALL, *work, "--json").stdout)

@@ -61,8 +61,8 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
     "bin_number": (
         "--bin-number",
         BIN_NUMBERS,
-        "Choice of the number of equal-width bins. automatic: by entropy; weka-corrected: as WEKA's "
-        "Discretize -O; weka: with its fault, too; fixed: always --bins.",
+        "Choice of the number of equal-width bins. automatic: by entropy; weka-corrected: as "
+        "WEKA's Discretize -O; weka: with its fault, too; fixed: always --bins.",
     ),
     "condense": ("--condense", CONDENSE, "Kind of mean over several performances."),
     "leeway": (

@@ -48,8 +48,8 @@ _OPTIONS = (
         "--affinities",
         default="all",
         show_default=True,
-        help="all; hints: the best match of each hint; N: N affinities, these matches and random others; "
-        "screen:N: all if there are at most 80, else the N most informative.",
+        help="all; hints: the best match of each hint; N: N affinities, these matches and random "
+        "others; screen:N: all if there are at most 80, else the N most informative.",
     ),
     click.option(
         "--period",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.options.names import several_names
+
 suite_option = click.option(
     "--suite",
     "suite_path",
@@ -17,8 +19,10 @@ programs_option = click.option(
     "--program",
     "-p",
     "programs",
+    metavar="NAME,…",
     multiple=True,
-    help="Use only this program of the suite; may be repeated.",
+    callback=several_names,
+    help="Use only these programs of the suite; may be repeated.",
 )
 size_option = click.option(
     "--size", default="small", show_default=True, help="Input size of the programs."
