@@ -101,7 +101,8 @@ class _Options(TypedDict):
     "--ranks",
     "-n",
     type=click.IntRange(min=1),
-    help="Place this number of ranks like this one; without a program, see `hints --ranks`.",
+    help="Number of ranks to place, each like the program that is watched; `hints --ranks` needs "
+    "no program.",
 )
 @click.option(
     "--curve",
@@ -116,10 +117,10 @@ class _Options(TypedDict):
     "--program",
     "-p",
     "programs",
-    metavar="NAME,…",
+    metavar="NAME",
     multiple=True,
     callback=several_names,
-    help="With --curve: program of the suite, captured at each count.",
+    help="With --curve: one program of the suite, captured at each count.",
 )
 @suite_option
 @size_option
@@ -148,7 +149,7 @@ def command(ctx: click.Context, **options: Unpack[_Options]) -> None:
     if program or pid is not None:
         refuse_machine(ctx)
     if counts is None and (options["programs"] or options["repeats"] != 1):
-        raise UsageError("--program and --repeats are for --curve; expected it, too")
+        raise UsageError("--program and --repeats are for --curve; expected --curve COUNTS, too")
     if ranks is not None and near is not None:
         raise UsageError("--ranks spreads ranks over all nodes; expected it without --near")
     if counts is not None:
@@ -190,7 +191,7 @@ def _curve(counts: tuple[int, ...], program: tuple[str, ...] | None, options: _O
     others = (options["pid"], options["measured"])
     check_curve_of(trace, program, options["programs"], others)
     if threads is not None and trace is None:
-        raise UsageError("--threads says what --curve varies; expected one of them")
+        raise UsageError("--threads and --curve both say how many threads; expected one of them")
     if options["repeats"] != 1 and not program:
         raise UsageError("--repeats is for `--curve COUNTS -- PROGRAM [ARGS]...`")
     if program:

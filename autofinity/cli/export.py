@@ -44,7 +44,7 @@ from autofinity.workflow.policies import named_policy
     "-t",
     type=click.IntRange(min=1),
     default=None,
-    help="Number of threads for these facts.",
+    help="Number of threads of the run that --machine inserts facts for.",
 )
 def command(
     policy: str,

@@ -59,7 +59,7 @@ def print_table(
 
 
 def _fitted(table: Table, room: int, roomy: Container[str]) -> Table | None:
-    """The table in the first form that is no wider than `room`; None: in none of those of a table.
+    """The table in the first form that is no wider than `room`; None where every form is wider.
 
     Columns with a heading in `roomy` get as many characters as sentences need.
     """

@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Then run affinities that differ from the best one by one move, at most this many per "
-    "program.",
+    help="Afterwards run the neighbours of the best affinity, with one thread elsewhere: at most "
+    "this many for each program.",
 )
 @click.option(
     "--certify",

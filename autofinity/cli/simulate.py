@@ -228,7 +228,7 @@ def _one(spec: MachineSpec, trace: Path, options: _Options) -> None:
 
 
 def _seats(hint: Hint | None, affinity: str | None, cpus: str | None) -> Seats:
-    """From whichever of the three was given."""
+    """Seats by the hint, the affinity or the CPUs, whichever was given; spread without any."""
     from autofinity.workflow.simulate import Seats
 
     if sum(option is not None for option in (hint, affinity, cpus)) > 1:

@@ -36,8 +36,9 @@ _LEAST_NS = 1_000
 _SAME = 0.005
 """Relative difference of two repeats that count as equal."""
 _MOST = 6
-"""Repeats that are replayed at most before the record answers: under the operating system, which
-moves threads, no two need be equal. The first is cold, and the record is of the others."""
+"""Largest number of repeats that are replayed; further repeats are taken from the record of these.
+Under the operating system, which moves threads, no two repeats need be equal. The record leaves out
+the first repeat, whose caches are cold."""
 
 type _Floats = npt.NDArray[np.float64]
 

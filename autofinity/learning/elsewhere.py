@@ -1,8 +1,8 @@
 """Performance of a program in other affinities: the source of the consequences of figure 6.
 
-Figure 6 compares sample periods: the performance in the same period in every other affinity. The
-value of a choice that is kept for the whole run is that of whole runs, and then every sample of a
-program has the same consequences. The action table is made with either.
+Figure 6 compares sample periods: the performance in the same period in every other affinity. A
+placement that stays for the whole run is worth the performance of the whole run; all samples of a
+program then have the same consequences. The action table is made with either.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Prepared:
     metric: Floats
     """Performance as measured, which counters are chosen by."""
     performance: Floats
-    """Performance that consequences are made of: normalised, if so set."""
+    """Performance that consequences are computed from, normalised if `settings.normalise`."""
     behaviours: ObservationTable
     """Behaviours that were seen, one row each, with the inputs of rules as counters."""
     workload: Ints

@@ -84,7 +84,7 @@ def learn_rules(
         raise LearningError("a weight that is negative or not finite, expected 0 or more")
     if passes < 0 or not least_weight >= 0:
         raise LearningError(
-            f"{passes} passes and a least weight of {least_weight}, expected 0 or more of either"
+            f"{passes} passes and a least weight of {least_weight}, expected both 0 or more"
         )
     found = native.ripper(
         np.ascontiguousarray(values, dtype=np.float64),

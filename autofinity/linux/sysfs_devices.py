@@ -34,7 +34,7 @@ def sysfs_devices(root: str | os.PathLike[str] = "/sys") -> tuple[Device, ...]:
 
 
 def sysfs_parts(root: str | os.PathLike[str] = "/sys") -> list[DevicePart]:
-    """Their parts."""
+    """The parts of the devices below `root`."""
     top = Path(os.path.realpath(root))
     functions = list(_functions(top))
     return [*functions, *_named(top, {part.pci for part in functions})]

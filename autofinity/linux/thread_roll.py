@@ -32,7 +32,7 @@ SOFTWARE_EVENTS: Mapping[str, str] = {
     "context_switches": "times it waited or was preempted",
     "preemptions": "times it was preempted",
 }
-"""Names of the counts of each thread in /proc → meaning."""
+"""Count of a thread in /proc → meaning."""
 
 
 @dataclass(frozen=True, slots=True)

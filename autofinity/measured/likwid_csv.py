@@ -99,5 +99,5 @@ def _cells(line: str) -> list[str]:
 def _heading(cells: list[str]) -> list[int]:
     found = [int(match[1]) for cell in cells if (match := _CPU.fullmatch(cell))]
     if len(found) > MOST_THREADS:
-        raise MeasuredError(f"got more than {MOST_THREADS} columns, expected one a CPU")
+        raise MeasuredError(f"got more than {MOST_THREADS} columns, expected one for each CPU")
     return found

@@ -46,7 +46,7 @@ def read_likwid_xml(text: str) -> Measured:
         at_last = isinstance(error, expat.ExpatError) and error.lineno > last.count("\n")
         if not (at_last and last.endswith(_LAST) and groups.tables):
             raise MeasuredError(
-                f"got XML that cannot be read ({error}), expected likwid-perfctr's, whole"
+                f"got XML that cannot be read ({error}), expected a whole file of likwid-perfctr"
             ) from None
     return measured_of(FORMAT, groups.tables)
 

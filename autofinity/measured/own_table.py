@@ -128,7 +128,7 @@ def _count(row: Mapping[str, str], name: str) -> Count:
 
 
 def name_of(column: str) -> str:
-    """For messages: short."""
+    """Name of a column for messages: cut off after 60 characters."""
     return column if len(column) <= 60 else column[:57] + "..."
 
 

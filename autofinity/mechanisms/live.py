@@ -30,7 +30,7 @@ from autofinity.runtime.placer import Placer
 
 @dataclass(frozen=True, slots=True)
 class Mapped(LiveState):
-    """Where a run under a recipe stands."""
+    """State of a run under a recipe."""
 
     recipe: Recipe[Any] | None = None
     """For the threads `placed`; None while nobody is placed."""

@@ -1,5 +1,5 @@
-"""A recipe's view of a running program: its threads 0, 1, 2, …, and the detectors that they were
-made to count on.
+"""A recipe's view of a running program: the threads that compute, numbered from 0, and the sharing
+among these.
 """
 
 from __future__ import annotations

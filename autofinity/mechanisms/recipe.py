@@ -40,7 +40,7 @@ UNMANAGED = Start()
 
 @dataclass(frozen=True, slots=True)
 class WholeTrace:
-    """All that a program does, known beforehand."""
+    """Sharing and page accesses of a whole program, known before it runs."""
 
     sharing: SharingMatrix
     accesses: Mapping[int, tuple[int, ...]]

@@ -36,7 +36,7 @@ class Tried:
 
 
 class Trials:
-    """`autopin` and `blackbox`."""
+    """Recipe of the mechanisms `autopin` and `blackbox`, which try mappings in turn."""
 
     start = UNMANAGED
     sensors = Sensors(("instructions", "cycles"))

@@ -111,7 +111,9 @@ class ClusterPool:
             self._client.close(timeout=5)
 
     def slots(self) -> int:
-        """Number of the workers' threads, and a task for each worker to have at hand."""
+        """Number of tasks to submit at a time: one for each thread of the workers, and one for each
+        worker to begin next.
+        """
         return max(1, self._threads + self._workers)
 
     def submit[Context, Result](

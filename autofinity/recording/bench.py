@@ -22,7 +22,9 @@ class Bench:
 
     @staticmethod
     def of(quick: bool) -> Bench:
-        """Settings with a quarter of the free memory, and no more than can be filled quickly."""
+        """Settings of a quick or a thorough measurement; buffers take a quarter of the free memory
+        at most.
+        """
         most = (128 if quick else 1024) * _MIB
         return Bench(8 if quick else 30, 1 if quick else 3, min(most, free_bytes() // 4))
 

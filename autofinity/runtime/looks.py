@@ -30,8 +30,8 @@ class Look:
     """Counts per second and thread, for as many threads as there is room for."""
     elapsed_ns: int
     all_at_work: bool = True
-    """Whether as many threads were at work as run at a time. Where all threads run at a time:
-    whether none waited for most of the interval, or did not run at all."""
+    """Whether as many threads were at work as can run at a time. A thread is at work that ran, or
+    waited for a CPU, for a tenth of the busiest thread's time or more."""
 
 
 def look_of(interval: Interval, workers: Workers) -> Look:

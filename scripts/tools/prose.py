@@ -131,7 +131,7 @@ def findings_of(path: str, text: str) -> Iterator[Finding]:
 
 
 def _files() -> Iterable[str]:
-    listed = ["git", "-C", str(ROOT), "ls-files"]
+    listed = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listed, check=True, capture_output=True, text=True)
     return (path for path in done.stdout.splitlines() if not NOT_OURS.fullmatch(path))
 

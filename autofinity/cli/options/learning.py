@@ -64,7 +64,11 @@ _SETTINGS: Mapping[str, tuple[str, Values, str]] = {
         "Choice of the number of equal-width bins. automatic: by entropy; weka-corrected: as "
         "WEKA's Discretize -O; weka: with its fault, too; fixed: always --bins.",
     ),
-    "condense": ("--condense", CONDENSE, "Kind of mean over several performances."),
+    "condense": (
+        "--condense",
+        CONDENSE,
+        "Statistic that makes one performance of those of several runs.",
+    ),
     "leeway": (
         "--leeway",
         _AT_LEAST_0,

@@ -26,8 +26,8 @@ site_option = click.option(
 
 
 def refuse_other_url(named: str) -> None:
-    """Raise `UsageError` for a URL that is no site's: it names no file, and may hold a password.
-    Nor does `-` name one.
+    """Raise `UsageError` where --db is `-`, or a URL of another kind than a site's. Such a URL is
+    not shown: it may hold a password.
     """
     if named == STDOUT:
         raise UsageError(f"--db: got -; expected a file, or {EXPECTED}")

@@ -52,7 +52,9 @@ def learned_from(policy: RulePolicy) -> Learned:
         return _several(policy)
     threads = policy.provenance.get("threads")
     if not isinstance(machine, str) or not (isinstance(threads, list) and threads):
-        raise LearningError("it does not say of what machine and thread counts it was learned")
+        raise LearningError(
+            "it does not name the machine and the thread counts that it was learned from"
+        )
     counts = tuple(count for count in threads if isinstance(count, int))
     table = observations_of(machine)
     placed = table.placed_by("affinity")
@@ -67,7 +69,7 @@ def _several(policy: RulePolicy) -> Learned:
     """The file of such a policy has no digest: it is to have as many rows of the same programs."""
     names, made_of = policy.provenance.get("machines"), _made_of(policy)
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
-        raise LearningError("it does not say of what machines it was learned")
+        raise LearningError("it does not name the machines that it was learned from")
     tables = {name: observations_of(name) for name in dict.fromkeys(names)}
     rows = sum(len(table) for table in tables.values())
     programs = sorted({program for table in tables.values() for program in table.programs()})

@@ -169,7 +169,7 @@ def test_a_curve_of_a_captured_program_is_a_table_bars_and_json(trace: str, poli
         (("--curve", "auto", "trace", "--", "true"), "expected one of"),
         (("--curve", "auto", "-p", "sor", "-p", "lu"), "expected one of"),
         (("--curve", "auto", "--"), "expected one of"),
-        (("--curve", "2", "-t", "2", "-p", "sor"), "--threads says what --curve varies"),
+        (("--curve", "2", "-t", "2", "-p", "sor"), "--threads and --curve both say how many"),
         (("--curve", "2", "--repeats", "2", "-p", "sor"), "--repeats is for"),
         (("-p", "sor"), "are for --curve"),
         (("--repeats", "2", "--", "true"), "are for --curve"),

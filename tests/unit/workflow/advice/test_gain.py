@@ -65,7 +65,7 @@ def test_a_gain_is_never_made_up() -> None:
     one = seen(**{**sampled(PACKED, instructions=1e9), "policy": policy})
     found = gain(one, chosen_of(one))
     assert found.advice == "not known"
-    assert "does not say of what machine" in found.evidence[0]
+    assert "does not name the machine " in found.evidence[0]
     assert found.evidence[1] == (
         "rule 1 covers a weight of 12 of the training cases, 3 of it wrongly"
     )
@@ -75,12 +75,12 @@ def test_a_gain_is_never_made_up() -> None:
 @pytest.mark.parametrize(
     ("provenance", "why"),
     [
-        ({"machine": "opteron-6164he", "threads": []}, "does not say"),
-        ({"machine": "opteron-6164he", "threads": 8}, "does not say"),
+        ({"machine": "opteron-6164he", "threads": []}, "does not name"),
+        ({"machine": "opteron-6164he", "threads": 8}, "does not name"),
         ({"machine": "opteron-6164he", "threads": [4, 8]}, "learned from other observations"),
-        ({"machine": 7, "threads": [8]}, "does not say"),
-        ({"machine": "any", "machines": []}, "does not say of what machines"),
-        ({"machine": "any", "machines": [["altix-450"]]}, "does not say of what machines"),
+        ({"machine": 7, "threads": [8]}, "does not name"),
+        ({"machine": "any", "machines": []}, "does not name the machines "),
+        ({"machine": "any", "machines": [["altix-450"]]}, "does not name the machines "),
         ({"machine": "any", "machines": ["nowhere"]}, "no observations of nowhere are shipped"),
         ({"machine": "any", "machines": ["i9-13900k"]}, "learned from other observations"),
         ({"machine": "nowhere", "threads": [8]}, "no observations of nowhere are shipped"),
