@@ -213,16 +213,17 @@ def _curve(counts: tuple[int, ...], program: tuple[str, ...] | None, options: _O
 
 
 def _beside(machine: str, device: str | None, ranks: int | None) -> Beside:
-    """Adds the ranks, and the nodes of --near, which are looked up before anything starts.
+    """Adds the ranks, or the nodes of --near, which are looked up before anything starts.
 
     Raises `UsageError` for an unknown device.
     """
     if device is None:
-        return lambda seen: replace(seen, ranks=ranks or 0)
+        elsewhere = "" if machine == "host" else machine
+        return lambda seen: replace(seen, ranks=ranks or 0, machine=elsewhere)
     from autofinity.workflow.backends import machine_topology
 
     nodes = near_nodes(machine_topology(machine), machine, device)
-    return lambda seen: replace(seen, near=nodes, device=device, ranks=ranks or 0)
+    return lambda seen: replace(seen, near=nodes, device=device)
 
 
 def _of_file(path: Path, machine: str, beside: Beside, options: _Options) -> None:

@@ -14,7 +14,12 @@ from autofinity.measured import own_table, perf_c2c
 from autofinity.measured.counts import Measured, MeasuredError
 from autofinity.measured.likwid_csv import is_likwid_csv, read_likwid_csv
 from autofinity.measured.likwid_xml import is_likwid_xml, read_likwid_xml
-from autofinity.measured.perf_script import COMMAND, is_perf_script, read_perf_script
+from autofinity.measured.perf_script import (
+    COMMAND,
+    has_no_sources,
+    is_perf_script,
+    read_perf_script,
+)
 from autofinity.measured.perf_stat_csv import read_perf_stat_csv, separator_of
 from autofinity.measured.perf_stat_json import is_perf_stat_json, read_perf_stat_json
 from autofinity.model.errors import MeasurementError
@@ -87,6 +92,11 @@ def _read(text: str, known: Collection[str]) -> Measured:
         return own_table.read_own_json(text, known)
     if is_perf_script(text):
         return read_perf_script(text)
+    if has_no_sources(text):
+        raise MeasuredError(
+            "got samples of perf script without data_src, which says what answered each load; "
+            f"expected `{COMMAND} -i FILE > TEXT` of a recording by `perf c2c record -- PROGRAM`"
+        )
     if own_table.is_own_csv(text, known):
         return own_table.read_own_csv(text, known)
     if separator_of(text):

@@ -1,29 +1,42 @@
 """`likwid-perfctr -o FILE.xml`: what likwid's filter `xml` makes of its CSV.
 
-    <perfctr><group1><rawvalues><event><name>…</name><counter>PMC0</counter>
-        <hwthread0>1234</hwthread0>…</event>…</rawvalues>
-        <metrics><metric><name>Runtime (RDTSC)</name><unit>s</unit><hwthread0>1.0</hwthread0>…
+    <perfctr><name>CPU</name><group1><rawvalues>
+        <event><name>…</name><counter>PMC0</counter><hwthread0>1234</hwthread0>…</event>…
+    <group1><rawvalues>                             statistics: sums in the place of threads
+        <event><name>… STAT</name>…
+    </rawvalues><metrics>
+        <metric><name>Runtime (RDTSC)</name><unit>s</unit><hwthread0>1.0</hwthread0>…</metric>…
+    </rawvalues><metrics>…                          statistics again, without STAT in each name
+    </perfctr>
 
-Source: filters/xml. likwid 4 writes `<core0>`. For a single hardware thread the filter leaves
-the group open, which is an error of the XML only at the last tag.
+Source: filters/xml of likwid 4.3 to 5.5. The filter looks for `Stat` where likwid writes `STAT`:
+the statistics of several threads are in the file, and few tags are closed, so no parser of XML
+reads it. This reader takes tag after tag: a group's second table of a kind holds statistics. Text
+is not escaped. likwid 4.3 to 5.0.1 writes `<cpu0>`. The filter leaves marked regions out.
 """
 
 from __future__ import annotations
 
 import re
-from xml.parsers import expat
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from autofinity.measured.counts import Measured, MeasuredError
 from autofinity.measured.likwid_tables import RUNTIME, Table, checked_cell, measured_of
 
 FORMAT = "likwid-perfctr, XML"
 
-_CPU = re.compile(r"(?:hwthread|core)(\d{1,6})")
+_TAG = re.compile(r"<(?P<leaf>\w{1,40})>(?P<text>[^<]*+)</(?P=leaf)>|<(?P<tag>/?\w{1,40})>")
+_CPU = re.compile(r"(?:hwthread|cpu)(\d{1,6})")
 _GROUP = re.compile(r"group(\d{1,6})")
+_ROWS = ("event", "metric")
+_TABLES = ("rawvalues", "metrics")
+_NO_EVENTS = ("STRUCT", "CPU name:", "CPU type:", "CPU clock:")
+"""Lines between groups, which the filter takes for rows of the group before."""
 _LONGEST_TEXT = 400
 _LAST = "</perfctr>"
 _MOST_CHARACTERS = 4 << 20
-"""Ten times what 500 hardware threads fill; the parser remembers all that is open."""
+"""Ten times what 500 hardware threads fill, and read within some seconds."""
 
 
 def is_likwid_xml(text: str) -> bool:
@@ -35,74 +48,91 @@ def read_likwid_xml(text: str) -> Measured:
     """Raises `MeasuredError`."""
     if len(text) > _MOST_CHARACTERS:
         raise MeasuredError(f"got XML of more than {_MOST_CHARACTERS >> 20} MiB, expected a run's")
-    if "<!" in text:
-        raise MeasuredError("got XML with declarations (<!…), expected none: likwid writes none")
-    parser = expat.ParserCreate()
-    groups = _Groups(parser)
-    try:
-        parser.Parse(text, True)
-    except (expat.ExpatError, UnicodeEncodeError) as error:
-        last = text.rstrip()
-        at_last = isinstance(error, expat.ExpatError) and error.lineno > last.count("\n")
-        if not (at_last and last.endswith(_LAST) and groups.tables):
+    text = text.strip()
+    if not text.endswith(_LAST):
+        raise MeasuredError(
+            f"got XML without {_LAST} at its end, expected likwid-perfctr's, whole: it is cut off"
+        )
+    groups = _Groups()
+    for tag in _tags(text):
+        groups.take(tag)
+    return measured_of(FORMAT, groups.tables, groups.told)
+
+
+class _Tag(NamedTuple):
+    """`<name>text</name>`; or a tag alone, whose text is None and whose name may begin with `/`."""
+
+    name: str
+    text: str | None
+    line: int
+
+
+def _tags(text: str) -> Iterator[_Tag]:
+    """Raises `MeasuredError` for what stands between them."""
+    line, end = 1, 0
+    for found in _TAG.finditer(text):
+        between = text[end : found.start()]
+        if stranger := between.strip():
+            line += between[: between.index(stranger)].count("\n")
             raise MeasuredError(
-                f"got XML that cannot be read ({error}), expected a whole file of likwid-perfctr"
-            ) from None
-    return measured_of(FORMAT, groups.tables)
+                f"line {line}: got '{stranger[:40]}', expected likwid-perfctr's tags alone"
+            )
+        line += between.count("\n")
+        leaf, end = found["leaf"], found.end()
+        if leaf:
+            yield _Tag(leaf, found["text"].strip()[:_LONGEST_TEXT], line)
+            line += found["text"].count("\n")
+        else:
+            yield _Tag(found["tag"], None, line)
 
 
 class _Groups:
-    """Takes events as they come, and keeps no tree."""
+    """Takes tag after tag, and keeps rows that are no statistics."""
 
-    def __init__(self, parser: expat.XMLParserType) -> None:
+    def __init__(self) -> None:
         self.tables: dict[tuple[str, str], Table] = {}
-        self._parser = parser
+        self.told: tuple[str, ...] = ()
         self._group = ""
-        self._texts: dict[str, str] | None = None
-        self._places: dict[str, str] = {}
-        self._text = ""
-        parser.StartElementHandler = self.start
-        parser.CharacterDataHandler = self.data
-        parser.EndElementHandler = self.end
+        self._kind = ""
+        self._begun: set[tuple[str, str]] = set()
+        self._is_statistics = False
+        self._row: dict[str, _Tag] | None = None
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
-        del attributes
-        self._text = ""
-        if found := _GROUP.fullmatch(tag):
+    def take(self, tag: _Tag) -> None:
+        """Raises `MeasuredError` for a row without its end, or with a cell that is no number."""
+        if self._row is not None and tag.text is None and tag.name != f"/{self._kind}":
+            raise MeasuredError(
+                f"line {tag.line}: got <{tag.name}>, expected likwid-perfctr's </{self._kind}>"
+            )
+        if self._row is not None and tag.text is not None:
+            self._row.setdefault(tag.name, tag)
+        elif self._row is not None:
+            self._keep(self._row)
+            self._row = None
+        elif tag.name in _ROWS and tag.text is None:
+            self._kind, self._row = tag.name, {}
+        elif tag.name in _TABLES:
+            self._is_statistics = (self._group, tag.name) in self._begun
+            self._begun.add((self._group, tag.name))
+        elif found := _GROUP.fullmatch(tag.name):
             self._group = found[1]
-        elif tag in ("event", "metric"):
-            self._texts, self._places = {}, {}
-        elif self._texts is not None:
-            line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
-            self._places.setdefault(tag, f"line {line}, column {column}")
+        elif tag.name == "name" and tag.text and not self.told:
+            self.told = (f"measured on {tag.text}",)
 
-    def data(self, text: str) -> None:
-        """Text, or a part of one."""
-        if len(self._text) < _LONGEST_TEXT:
-            self._text += text[:_LONGEST_TEXT]
-
-    def end(self, tag: str) -> None:
-        """An element is complete."""
-        if self._texts is None:
+    def _keep(self, row: dict[str, _Tag]) -> None:
+        name, register = (row[key].text or "" if key in row else "" for key in ("name", "counter"))
+        if self._is_statistics or name in _NO_EVENTS:
             return
-        if tag in ("event", "metric"):
-            self._take(tag, self._texts)
-            self._texts = None
-        else:
-            self._texts.setdefault(tag, self._text.strip())
-
-    def _take(self, kind: str, texts: dict[str, str]) -> None:
-        name = texts.get("name", "")
         table = self.tables.setdefault(("", self._group), Table())
-        if kind == "event" and name:
-            table.add(name, texts.get("counter", ""), self._cells(name, texts))
+        if self._kind == "event" and name:
+            table.add(name, register, _cells(name, row))
         elif name.lower().startswith(RUNTIME):
-            table.timed(self._cells(name, texts))
+            table.timed(_cells(name, row))
 
-    def _cells(self, name: str, texts: dict[str, str]) -> dict[int, str]:
-        return {
-            int(found[1]): checked_cell(text, name, self._places[tag])
-            for tag, text in texts.items()
-            if (found := _CPU.fullmatch(tag))
-        }
+
+def _cells(name: str, row: dict[str, _Tag]) -> dict[int, str]:
+    return {
+        int(found[1]): checked_cell(tag.text or "", name, f"line {tag.line}")
+        for tag in row.values()
+        if (found := _CPU.fullmatch(tag.name))
+    }

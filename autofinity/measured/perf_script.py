@@ -41,6 +41,17 @@ def is_perf_script(text: str) -> bool:
     return any(_sample(line) is not None for line in islice(lines_of(text), _PROBED))
 
 
+def has_no_sources(text: str) -> bool:
+    """Whether its first line is a sample without the source of its data: perf's own choice of
+    fields for other events has none.
+    """
+    words = next((line for line in lines_of(text) if line.strip()), "").split()
+    time = next((at for at, word in enumerate(words) if _TIME.fullmatch(word)), 0)
+    named = [word for word in words[time + 1 : time + 3] if word.endswith(":")]
+    before = words[time - 2 : time] if time > 1 else words[:time]
+    return bool(named) and any(_TID.fullmatch(word) for word in before)
+
+
 def read_perf_script(text: str) -> Measured:
     """Raises `MeasuredError`."""
     samples, last_cpu = Samples(), {}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from measurement_files import FILES, FOLDER, MACHINE, text_of
 
 from autofinity.linux.event_names import EventNames
 from autofinity.measured.counts import Measured, MeasuredError
+from autofinity.measured.formats import read_measured
 from autofinity.measured.likwid_csv import read_likwid_csv
 from autofinity.measured.likwid_xml import read_likwid_xml
 from autofinity.measured.own_table import read_own_csv, read_own_json
@@ -27,7 +29,7 @@ from autofinity.measured.perf_script import read_perf_script
 from autofinity.measured.perf_stat_csv import read_perf_stat_csv
 from autofinity.measured.perf_stat_json import read_perf_stat_json
 from autofinity.model.affinity import PACKED, SPREAD
-from autofinity.model.errors import AutofinityError
+from autofinity.model.errors import AutofinityError, MeasurementError
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.sim.events import EVENTS
 from autofinity.workflow.advice.advice import advice_on
@@ -183,6 +185,31 @@ def test_a_large_file_takes_bounded_time_and_memory(tmp_path: Path, kind: str) -
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(("read as ", "refused: "))
     assert done.stdout.count("\n") == 1
+
+
+XML = {
+    "deep": b"<perfctr>" * 9,
+    "open": b"<perfctr><" * 9,
+    "long text": b"<perfctr>x",
+    "tables": b"<group1><rawvalues><event><name>A</name></event>",
+    "columns": b"<hwthread1>1</hwthread1>",
+    "bombs": b"&a;" * 99,
+    "blank": b" \n",
+}
+
+
+@pytest.mark.parametrize("kind", XML)
+def test_xml_of_the_largest_size_is_read_in_bounded_time(tmp_path: Path, kind: str) -> None:
+    head, last = b"<perfctr><group1><rawvalues><event>", b"</event></perfctr>"
+    path, part = tmp_path / "large.xml", XML[kind]
+    path.write_bytes(head + part * (4 * _MIB // len(part) - 100) + last)
+    start = time.process_time()
+    try:
+        read_measured(path, EVENTS)
+    except MeasurementError as error:
+        assert "\n" not in str(error)
+        assert "MiB" not in str(error)
+    assert time.process_time() - start < 30
 
 
 def _parts(part: bytes, size_bytes: int) -> Iterator[bytes]:

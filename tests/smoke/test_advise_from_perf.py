@@ -64,6 +64,22 @@ def test_counts_of_cpus_and_nodes_of_perf_here_are_read(
     assert found.threads == 0
 
 
+@pytest.mark.parametrize("form", ["-j", "-x,"])
+def test_threads_of_a_running_process_are_counted_by_perf_here(tmp_path: Path, form: str) -> None:
+    if PERF is None:
+        pytest.skip("there is no perf here")
+    path = tmp_path / "stat"
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as busy:
+        words = [form, "-o", path, "-e", "task-clock", "--per-thread", "-p", str(busy.pid)]
+        command = [PERF, "stat", *words, "--", "sleep", "0.3"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        busy.kill()
+    if done.returncode:
+        pytest.skip(f"perf stat --per-thread does not count here: {done.stderr.strip()}")
+    found = read_measured(path, EVENTS)
+    assert found.threads == 1, path.read_text()
+
+
 def test_advice_says_which_counts_it_needs_and_how_to_have_them(tmp_path: Path) -> None:
     path = counted(tmp_path, "-j")
     command = [sys.executable, "-m", "autofinity", "advise", "--from", path, "-t", "4", "--json"]

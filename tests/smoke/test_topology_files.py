@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from devices_in_xml import GPU, NETWORK, OPENFABRICS, STORAGE, Hung, with_devices
 from hwloc_v1_writer import as_version_1
 
 from autofinity.affinity.hints import all_hints
@@ -17,14 +19,19 @@ from autofinity.linux.topology import xml_topology
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import Topology
 
-# Recorded machines lie beside a checkout where people have them; they are not ours to ship.
+# Recorded machines of the hwloc project lie beside some checkouts, and are not ours to ship.
+# MADE and SHAPES below are ours, and are tested in every clone.
 RECORDED = sorted((Path(__file__).resolve().parents[2] / "../shared/topologies").glob("*.xml"))
 
 
 @pytest.mark.skipif(not RECORDED, reason="no recorded machines beside this checkout")
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
 def test_a_recorded_machine_gives_a_topology_to_place_threads_on(path: Path) -> None:
-    topology = xml_topology(path)
+    check_placing(xml_topology(path))
+
+
+def check_placing(topology: Topology) -> None:
+    """All is consistent, and every hint has cores for half of the CPUs."""
     n = topology.n_nodes
     assert all(len(row) == n for row in topology.distances)
     assert all(pu.node < n for pu in topology.pus)
@@ -32,6 +39,73 @@ def test_a_recorded_machine_gives_a_topology_to_place_threads_on(path: Path) -> 
     for match in all_hints(topology, threads):
         assert len(set(match.cpus)) == threads
         assert set(match.cpus) <= topology.allowed
+
+
+def exported(tmp_path: Path, synthetic: str, devices: Sequence[Hung] = ()) -> Path:
+    """An hwloc XML file of a synthetic machine."""
+    from pyhwloc.topology import Topology
+
+    path = tmp_path / "machine.xml"
+    with Topology.from_synthetic(synthetic) as topology:
+        text = topology.export_xml_buffer()
+    path.write_text(with_devices(text, devices) if devices else text)
+    return path
+
+
+SERVER = (
+    Hung("Package", 0, "0000:05:00.0", "0207 [15b3:1017]", "ib0", OPENFABRICS),
+    Hung("Package", 0, "0000:06:00.0", "0302 [10de:20b0]"),
+    Hung("Package", 1, "0000:86:00.0", "0380 [1002:740f]", "card1", GPU),
+    Hung("Package", 1, "0035:04:00.0", "0200 [8086:1572]", "eth1", NETWORK),
+    Hung("Package", 1, "0000:03:00.0", "0300 [1a03:2000]"),  # the screen of a service processor
+)
+MADE = {
+    "a GPU a socket": (
+        "pack:2 [numa] l3:2 core:3 pu:2",
+        SERVER,
+        {"ib0": [0], "gpu0": [0], "gpu1": [1], "card1": [1], "05:00.0": [0], "0035:04:00.0": [1]},
+    ),
+    "two nodes a socket": (
+        "pack:2 numa:2 l3:1 core:2 pu:1",
+        (
+            Hung("Package", 1, "0000:81:00.0", "0108 [144d:a80a]", "nvme0n1", STORAGE),
+            Hung("L3Cache", 1, "0000:3b:00.0", "0200 [14e4:1750]", "eth0", NETWORK),
+            Hung("L3Cache", 3, "0000:c1:00.0", "0302 [10de:2330]"),
+        ),
+        {"nvme0n1": [2, 3], "eth0": [1], "gpu0": [3], "c1:00.0": [3]},
+    ),
+    "on the whole machine": (
+        "pack:2 [numa] l3:1 core:2 pu:1",
+        (Hung("Machine", 0, "0000:01:00.0", "0200 [8086:1572]", "eth0", NETWORK),),
+        {"eth0": []},
+    ),
+    "without devices": ("pack:2 [numa] l3:1 core:2 pu:1", (), {}),
+}
+"""Machines of our own: hwloc's words, devices, logical nodes of the devices."""
+
+
+def check_devices(path: Path, expected: Mapping[str, Sequence[int]]) -> None:
+    """Names lead to devices on their nodes, and the hints use one of these."""
+    topology, devices = xml_topology(path), xml_devices(path)
+    assert bool(devices) == bool(expected)
+    for called, nodes in expected.items():
+        device = device_called(devices, called, path.stem)
+        assert sorted(nodes_of(topology, device)) == nodes, called
+        for match in all_hints(topology, 2, near=nodes_near(topology, device)):
+            on = {topology.by_os_index[cpu].node for cpu in match.cpus}
+            assert not nodes or on.intersection(nodes), called
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_devices_of_a_machine_hang_on_nodes(tmp_path: Path, name: str) -> None:
+    synthetic, devices, expected = MADE[name]
+    check_devices(exported(tmp_path, synthetic, devices), expected)
+
+
+def test_the_screen_of_a_service_processor_is_no_gpu(tmp_path: Path) -> None:
+    devices = xml_devices(exported(tmp_path, "pack:2 [numa] core:2 pu:1", SERVER))
+    gpus = {device.pci: device.names for device in devices if device.kind == "gpu"}
+    assert gpus == {"0000:06:00.0": ("gpu0",), "0000:86:00.0": ("gpu1", "card1")}
 
 
 WITH_DEVICES = {
@@ -50,25 +124,23 @@ WITH_DEVICES = {
 @pytest.mark.skipif(not RECORDED, reason="no recorded machines beside this checkout")
 @pytest.mark.parametrize("name", WITH_DEVICES)
 def test_devices_of_a_recorded_machine_hang_on_nodes(name: str) -> None:
-    path = next(path for path in RECORDED if path.stem == name)
-    topology, devices = xml_topology(path), xml_devices(path)
-    assert bool(devices) == bool(WITH_DEVICES[name])
-    for called, nodes in WITH_DEVICES[name].items():
-        device = device_called(devices, called, name)
-        assert sorted(nodes_of(topology, device)) == nodes, called
-        for match in all_hints(topology, 2, near=nodes_near(topology, device)):
-            on = {topology.by_os_index[cpu].node for cpu in match.cpus}
-            assert not nodes or on.intersection(nodes), called
+    check_devices(next(path for path in RECORDED if path.stem == name), WITH_DEVICES[name])
 
 
-def exported(tmp_path: Path, synthetic: str) -> Path:
-    """An hwloc XML file of a synthetic machine."""
-    from pyhwloc.topology import Topology
+SHAPES = (
+    "pack:2 [numa] l3:2 core:3 pu:2(indexes=2*12:12*1)",
+    "pack:4 numa:2 l3:1 core:6 pu:1(indexes=8*6:6*1)",
+    "numa:3 l2:2 core:2 pu:1",
+    "pack:1 l3:1 core:5 pu:4",
+)
+"""Machines of our own, in hwloc's words; numbers of CPUs go from socket to socket, too."""
 
-    path = tmp_path / "machine.xml"
-    with Topology.from_synthetic(synthetic) as topology:
-        path.write_text(topology.export_xml_buffer())
-    return path
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_machine_in_a_file_gives_a_topology_to_place_threads_on(
+    tmp_path: Path, shape: str
+) -> None:
+    check_placing(xml_topology(exported(tmp_path, shape)))
 
 
 def test_an_exported_machine_is_read_back(tmp_path: Path) -> None:
@@ -95,8 +167,9 @@ def read_as_version_1(path: Path, tmp_path: Path) -> None:
     assert as_of_one_kind(xml_topology(copy)) == as_of_one_kind(xml_topology(path))
 
 
-def test_a_machine_as_hwloc_1_wrote_it_is_the_same_machine(tmp_path: Path) -> None:
-    read_as_version_1(exported(tmp_path, "pack:2 numa:2 l3:1 core:3 pu:2"), tmp_path)
+@pytest.mark.parametrize("shape", (*SHAPES, "pack:2 numa:2 l3:1 core:3 pu:2"))
+def test_a_machine_as_hwloc_1_wrote_it_is_the_same_machine(tmp_path: Path, shape: str) -> None:
+    read_as_version_1(exported(tmp_path, shape), tmp_path)
 
 
 @pytest.mark.skipif(not RECORDED, reason="no recorded machines beside this checkout")

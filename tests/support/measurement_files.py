@@ -35,9 +35,9 @@ TIMED = (
     "likwid-5.3.csv",
     "likwid-4.3.csv",
     "likwid-5.3-markers.csv",
-    "likwid-5.3.xml",
+    "likwid-5.2.xml",
     "likwid-4.3.xml",
-    "likwid-5.3-one-thread.xml",
+    "likwid-5.2-one-thread.xml",
     "own.csv",
     "own.json",
 )

@@ -57,6 +57,21 @@ def test_the_debian_package_has_every_dependency_that_debian_has() -> None:
         assert re.search(rf"^ .*\b{name}\b", package, re.M), name
 
 
+def test_the_page_of_installing_says_linted_only_with_a_linter_that_runs() -> None:
+    page = (ROOT / "docs/install.md").read_text()
+    script = (ROOT / "scripts/check-packaging").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "linted" in line]
+    assert len(rows) == 4
+    for row in rows:
+        for claim in re.finditer(r"(not )?linted( \(([a-z]+)\))?", row):
+            linter = claim[3]
+            assert claim[1] or (linter and re.search(rf"\b{linter}\b", script)), row
+    (spack,) = (row for row in rows if row.startswith("| [Spack]"))
+    assert "not linted" in spack and "not read by Spack" in spack
+    (conda,) = (row for row in rows if row.startswith("| [conda]"))
+    assert "not linted" in conda
+
+
 def test_every_recipe_is_of_this_version() -> None:
     for file, text in (
         ("conda/recipe.yaml", f"version: {__version__}\n"),

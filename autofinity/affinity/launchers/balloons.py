@@ -85,4 +85,5 @@ BALLOONS = LauncherForm(
     "nri-resource-policy-balloons: near these nodes; CPUs are chosen by it",
     for_all(_policy),
     file="kubectl apply -f",
+    checked="by its documented grammar; a parser needs Go",
 )

@@ -41,4 +41,5 @@ SYSTEMD_RUN = LauncherForm(
 DOCKER = LauncherForm(
     "docker and podman; before the image",
     for_each(lambda task: f"--cpuset-cpus={format_cpu_list(task.cpus)}"),
+    checked="by podman",
 )

@@ -111,9 +111,11 @@ KUBELET = LauncherForm(
     "Kubernetes: a node's static CPU manager and topology manager; CPUs are chosen by it",
     for_all(_kubelet),
     file="kubelet --config",
+    checked="by its documented grammar; a parser needs Go",
 )
 POD = LauncherForm(
     "Kubernetes: a pod with exclusive CPUs on such a node; image and memory are yours to fill in",
     for_all(_pod),
     file="kubectl apply -f",
+    checked="by Kubernetes' schema",
 )

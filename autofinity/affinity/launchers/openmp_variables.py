@@ -25,8 +25,15 @@ def _kmp(task: Task) -> str:
     return _variables(task, KMP_AFFINITY=explicit)
 
 
-OMP = LauncherForm("any OpenMP runtime", for_each(_omp), pins_threads=True, checked="by libgomp")
+OMP = LauncherForm(
+    "any OpenMP runtime", for_each(_omp), pins_threads=True, checked="by libgomp, LLVM's libomp"
+)
 GOMP = LauncherForm(
     "GCC's OpenMP runtime", for_each(_gomp), pins_threads=True, checked="by libgomp"
 )
-KMP = LauncherForm("Intel's and LLVM's OpenMP runtime", for_each(_kmp), pins_threads=True)
+KMP = LauncherForm(
+    "Intel's and LLVM's OpenMP runtime",
+    for_each(_kmp),
+    pins_threads=True,
+    checked="by LLVM's libomp",
+)

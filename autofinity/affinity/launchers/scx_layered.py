@@ -60,4 +60,5 @@ SCX_LAYERED = LauncherForm(
     "scx_layered: a layer for each rank's cgroup; CPUs of these caches are chosen by it",
     for_all(_layers),
     file="scx_layered f:FILE",
+    checked="by its documented grammar; a parser needs Rust",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from autofinity.affinity.ranks import Rank, place_ranks
@@ -32,6 +33,8 @@ def of_ranks(seen: Seen, hint: Hint) -> RankAdvice:
         return RankAdvice(f"{count} find no room", (str(error),), {"ranks": []})
     lines = texts_of(_TOOL, ranks, seen.topology)
     options = f"--ranks {seen.ranks} --threads {seen.placed} --hint {hint.name}"
+    if seen.machine:
+        options = f"--machine {shlex.quote(seen.machine)} {options}"
     evidence = (
         *(f"rank {at}: {_where(rank)}: {lines[at]} PROGRAM" for at, rank in enumerate(ranks)),
         f"for another launcher: autofinity hints {options} --as TOOL",

@@ -38,6 +38,8 @@ class Seen:
     """Cores that they are to share, where fewer of them run at a time; 0: one each."""
     ranks: int = 0
     """Processes like this one that are to be placed together; 0: this one only."""
+    machine: str = ""
+    """The machine as the user named it; empty: the one at hand."""
     learned: RulePolicy | None = None
     """The policy as it was learned, for any machine's facts; None: `policy` asks for no facts."""
     kind: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from measurement_files import FILES, FOLDER, MACHINE, PER_SECOND, POLICY, THREAD
 
 from autofinity.cli.advise import command as advise
 from autofinity.cli.explain import command as explain
+from autofinity.cli.hints import command as hints
 from autofinity.model.errors import MeasurementError, UsageError
 from autofinity.policy.files import save
 
@@ -46,6 +48,21 @@ def test_ranks_are_placed_by_the_hint_of_the_measured_one(policy: str) -> None:
     places = [set(rank["cpus"]) for rank in found["ranks"]]
     assert [len(cpus) for cpus in places] == [THREADS, THREADS]
     assert not places[0] & places[1]
+
+
+@pytest.mark.parametrize("named", [MACHINE, "synthetic:pack:2 [numa] core:8 pu:1"])
+def test_the_command_for_another_launcher_places_the_same_ranks_on_the_same_machine(
+    named: str, policy: str
+) -> None:
+    asked = ("--policy", policy, "--ranks", "2", "-m", named)
+    ranks = document("own.json", *asked)["placement"]["ranks"]
+    text = of_file("own.json", *asked)
+    (line,) = (line for line in text.splitlines() if "for another launcher: " in line)
+    words = shlex.split(line.partition("for another launcher: ")[2])
+    assert words[:2] == ["autofinity", "hints"]
+    words = [*words[2:-1], "numactl", "--json"]
+    done = CliRunner().invoke(hints, words, catch_exceptions=False)
+    assert [rank["line"] for rank in ranks] == json.loads(done.stdout)["texts"]
 
 
 @pytest.mark.parametrize(

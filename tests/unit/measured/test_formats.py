@@ -81,6 +81,16 @@ def test_a_dash_is_standard_input() -> None:
             b"+------+\n| Event |\n",
             "got a table for people, expected `likwid-perfctr",
         ),
+        (
+            b"   my app 31537 [000] 6.746901:    1 page-faults:u:      7f38 f(int, int) (/lib/x)\n"
+            b"   my app 31537 [001] 6.746906:    1 page-faults:u:      7f3a g+0x3d (/lib/x)\n",
+            "got samples of perf script without data_src, which says what answered each load; "
+            "expected `perf script -F comm,tid,cpu,time,event,addr,data_src -i FILE",
+        ),
+        (
+            b"app 1/7 63428.74: mem-loads: 7f38 f (/lib/x)\n",
+            "got samples of perf script without data_src",
+        ),
         (b'{"metric-value" : "1.2", "metric-unit" : "insn"}\n', "without any event"),
         (b'{"a": 1}', "got columns a, expected autofinity's names of counters"),
         (b"[1, 2]", "got JSON of another kind"),
@@ -95,8 +105,8 @@ def test_a_dash_is_standard_input() -> None:
         (b"instructions,cycles\n", "got a heading alone"),
         (b"instructions,cycles\n,\n", "got no number"),
         (b"<perfctr></perfctr>", "without a table of events"),
-        (b"<perfctr><group1>", "got XML that cannot be read"),
-        (b"<!DOCTYPE x []><perfctr/>", "got XML with declarations"),
+        (b"<perfctr><group1>", "got XML without </perfctr> at its end"),
+        (b"<!DOCTYPE x []><perfctr></perfctr>", "line 1: got '<!DOCTYPE x []>'"),
         (b"TABLE,Group 1 Raw,MEM,3\n", "without a table of events"),
         (b"   Trace Event Information\n  Load LLC hit : 3\n", "without Load Local HITM, Load"),
         (

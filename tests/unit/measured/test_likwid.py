@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import subprocess
+from pathlib import Path
 
 import pytest
+from launcher_tools import tool
 from measurement_files import OWN_CPUS, THREADS, measured, text_of
 
 from autofinity.measured.counts import MeasuredError
 from autofinity.measured.likwid_csv import read_likwid_csv
 from autofinity.measured.likwid_xml import read_likwid_xml
 
-FILES = ["likwid-5.3.csv", "likwid-4.3.csv", "likwid-5.3.xml", "likwid-4.3.xml"]
+FILES = ["likwid-5.3.csv", "likwid-4.3.csv", "likwid-5.2.xml", "likwid-4.3.xml"]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -38,8 +41,62 @@ def test_of_regions_the_longest_counts() -> None:
     assert found.shows[-1] == "of 2 regions solve, which took longest"
 
 
+def test_statistics_of_threads_are_neither_threads_nor_unused_events() -> None:
+    for name in ("likwid-5.2.xml", "likwid-4.3.xml", "likwid-5.2-one-thread.xml"):
+        found = measured(name)
+        assert len(found.counts) == 9
+        assert found.failed == {}
+        assert found.shows == ("measured on Intel(R) Xeon(R) Platinum 8480+",)
+
+
+FILTER = Path("/usr/share/likwid/filter/xml")
+PRINTED = Path(__file__).parents[2] / "support/likwid_output.lua"
+
+
+@pytest.mark.parametrize("groups", ["1", "2"])
+@pytest.mark.parametrize("kind", ["metrics", "custom"])
+@pytest.mark.parametrize("threads", [("0",), ("0", "stats"), ("0,1,56,57",), ("0,1,2,3,4,5",)])
+def test_xml_by_the_installed_likwid_says_what_its_csv_says(
+    tmp_path: Path, threads: tuple[str, ...], kind: str, groups: str
+) -> None:
+    lua = tool("lua5.3")
+    if not FILTER.exists():
+        pytest.skip(f"{FILTER} is not there: scripts/launcher-tools installs likwid")
+    command = [lua, PRINTED, threads[0], kind, groups, *threads[1:]]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    raw = tmp_path / "likwid.xml.tmp"
+    raw.write_text(text)
+    subprocess.run([FILTER, raw, "perfctr"], check=True)
+    xml = read_likwid_xml((tmp_path / "likwid.xml").read_text())
+    csv = read_likwid_csv(text)
+    assert (xml.counts, xml.failed, xml.cpus) == (csv.counts, csv.failed, csv.cpus)
+    assert (len(csv.counts), len(csv.cpus)) == (9, len(threads[0].split(",")))
+    assert xml.shows == csv.shows
+
+
+def test_xml_of_marked_regions_which_the_filter_leaves_out_is_refused_for_csv() -> None:
+    text = "<perfctr>\n<name>Intel</name>\n<cpu>Intel</cpu>\n<clock>2.4</clock>\n</perfctr>\n"
+    with pytest.raises(MeasuredError, match=r"without a table of events, .* -o FILE\.csv"):
+        read_likwid_xml(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("</event>\n", "", r"line 15: got <event>, expected likwid-perfctr's </event>"),
+        ("</counter>", "</counter", r"line 9: got <counter>, expected likwid-perfctr's </event>"),
+        ("<event>", "&a; <event>", r"line 7: got '&a;', expected likwid-perfctr's tags"),
+        ("<event>", "<!ENTITY a 'b'>", r"line 7: got '<!ENTITY a 'b'>', expected"),
+        ("<name>INSTR", "<name x='1'>INSTR", r"line 8: got '<name x='1'>INSTR_RETIRED_ANY'"),
+    ],
+)
+def test_xml_with_anything_but_tags_of_likwid_is_refused(old: str, new: str, said: str) -> None:
+    with pytest.raises(MeasuredError, match=said):
+        read_likwid_xml(text_of("likwid-5.2.xml").replace(old, new, 1))
+
+
 def test_a_group_that_the_filter_left_open_is_read() -> None:
-    found = measured("likwid-5.3-one-thread.xml")
+    found = measured("likwid-5.2-one-thread.xml")
     assert (found.threads, found.cpus) == (1, (0,))
     assert found.counts["CPU_CLK_UNHALTED_CORE"].seconds == 2.0
 
@@ -62,7 +119,7 @@ def test_groups_that_took_turns_are_counted_each_over_its_own_time() -> None:
 
 
 def test_without_a_run_time_counts_have_none() -> None:
-    text = text_of("likwid-5.3.xml").replace("Runtime (RDTSC)", "Clock")
+    text = text_of("likwid-5.2.xml").replace("Runtime (RDTSC)", "Clock")
     assert math.isnan(read_likwid_xml(text).counts["INSTR_RETIRED_ANY"].seconds)
 
 
@@ -76,10 +133,8 @@ def test_a_cell_that_is_no_number_is_refused_with_its_place(cell: str) -> None:
     timed = text_of("likwid-5.3.csv").replace("[s],2.000000,", f"[s],{cell},", 1)
     with pytest.raises(MeasuredError, match=r"line 32, column 2: got .*Runtime \(RDTSC\) \[s\]"):
         read_likwid_csv(timed)
-    xml = text_of("likwid-5.3-one-thread.xml").replace("<hwthread0>9000000<", f"<hwthread0>{cell}<")
-    with pytest.raises(
-        MeasuredError, match=r"line 25, column 1: got .*LONGEST_LAT_CACHE_REFERENCE"
-    ):
+    xml = text_of("likwid-5.2-one-thread.xml").replace("<hwthread0>9000000", f"<hwthread0>{cell}")
+    with pytest.raises(MeasuredError, match=r"line 28: got .*LONGEST_LAT_CACHE_REFERENCE"):
         read_likwid_xml(xml)
 
 
@@ -98,7 +153,7 @@ def test_csv_that_ends_within_a_table_of_counts_is_refused() -> None:
 
 
 def test_xml_that_ends_before_its_last_tag_is_refused() -> None:
-    for name in ("likwid-5.3-one-thread.xml", "likwid-5.3.xml"):
+    for name in ("likwid-5.2-one-thread.xml", "likwid-5.2.xml"):
         text = text_of(name).rstrip()
         for size in range(200, len(text), 7):
             with pytest.raises(MeasuredError, match="expected a whole file of likwid-perfctr"):

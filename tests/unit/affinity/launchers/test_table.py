@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from launcher_tools import INSTALL
+from launcher_tools import tool as launcher
 from made_up_machine import machine
 
 from autofinity.affinity.launchers.table import LAUNCHERS, launcher_line, rank_texts
@@ -50,13 +52,12 @@ int main(void) {
         ("numactl", "numactl --physcpubind=0,6,40,1030 --localalloc"),
         ("omp", "env OMP_NUM_THREADS=4 OMP_PLACES={40},{0},{1030},{6} OMP_PROC_BIND=close"),
         ("gomp", "env OMP_NUM_THREADS=4 GOMP_CPU_AFFINITY=40,0,1030,6"),
-        (  # Intel C++ Compiler Developer Guide, "Thread Affinity Interface": proclist, explicit
+        (
             "kmp",
             "env OMP_NUM_THREADS=4 KMP_AFFINITY=granularity=fine,proclist=[40,0,1030,6],explicit",
         ),
         ("likwid", "likwid-pin -c 40,0,1030,6"),
         ("systemd", "systemd-run --scope -p AllowedCPUs=0,6,40,1030"),
-        # docker run(1), podman-run(1): "--cpuset-cpus: CPUs in which to allow execution (0-3, 0,1)"
         ("docker", "--cpuset-cpus=0,6,40,1030"),
     ],
 )
@@ -110,14 +111,7 @@ def test_ranks_get_a_text_each_or_one_for_all(tool: str) -> None:
 def test_every_tool_that_the_tests_call_is_said_to_check_its_texts() -> None:
     """Tests of the other forms hold the grammar, and where it is documented."""
     by_grammar = {tool for tool, form in LAUNCHERS.items() if "grammar" in form.checked}
-    assert by_grammar == {
-        "kmp",
-        "docker",
-        "kubelet",
-        "pod",
-        "balloons",
-        "scx_layered",
-    }
+    assert by_grammar == {"kubelet", "balloons", "scx_layered"}
 
 
 def test_an_unknown_tool_is_answered_with_those_that_are_known() -> None:
@@ -143,18 +137,48 @@ def test_the_kernel_reads_back_what_was_asked_for(tool: str, program: str) -> No
     assert (done.stdout.strip(), done.stderr) == (str(last), "")
 
 
-@pytest.mark.parametrize("tool", ["omp", "gomp"])
-def test_openmp_puts_thread_i_on_the_ith_cpu(tool: str, tmp_path: Path) -> None:
+def test_the_schema_of_kubernetes_takes_a_pod_and_not_a_field_of_another_name(
+    tmp_path: Path,
+) -> None:
+    validate = launcher(str(Path(sys.executable).with_name("kubernetes-validate")))
+    path = tmp_path / "pod.json"
+    for ranks in (1, 4):
+        (text,) = rank_texts("pod", place_ranks(WHOLE, ranks, 2, PACKED), WHOLE)
+        path.write_text(text)
+        said = subprocess.run([validate, "--strict", path], capture_output=True, text=True)
+        assert said.returncode == 0, said.stdout + said.stderr
+    path.write_text(text.replace('"resources"', '"resource"'))
+    assert subprocess.run([validate, "--strict", path], capture_output=True).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "runtime"),
+    [
+        ("omp", "libgomp.so.1"),
+        ("gomp", "libgomp.so.1"),
+        ("omp", "libomp.so.5"),
+        ("kmp", "libomp.so.5"),
+    ],
+)
+def test_openmp_puts_thread_i_on_the_ith_cpu(tool: str, runtime: str, tmp_path: Path) -> None:
     if len(ALLOWED) < 2:
         pytest.skip("one CPU is allowed here: there is no order to see")
     source, program = tmp_path / "each_thread.c", tmp_path / "each_thread"
     source.write_text(EACH_THREAD)
-    built = subprocess.run(
-        ["cc", "-fopenmp", str(source), "-o", str(program)], capture_output=True, text=True
+    part = source.with_suffix(".o")
+    compiled = subprocess.run(
+        ["cc", "-fopenmp", "-c", source, "-o", part], capture_output=True, text=True
     )
-    if built.returncode:
-        pytest.skip(f"cc does not know OpenMP: {built.stderr.strip()}")
+    if compiled.returncode:
+        pytest.skip(f"cc does not know OpenMP: {compiled.stderr.strip()}")
+    # LLVM's runtime has GCC's functions, too.
+    linked = subprocess.run(
+        ["cc", part, f"-l:{runtime}", "-o", program], capture_output=True, text=True
+    )
+    if linked.returncode:
+        pytest.skip(f"{runtime} is not installed: {INSTALL}: {linked.stderr.strip()}")
     for cpus in ((ALLOWED[0], ALLOWED[1]), (ALLOWED[1], ALLOWED[0])):
         prefix = launcher_line(tool, tuple(OsIndex(cpu) for cpu in cpus)).split()
         said = subprocess.run([*prefix, str(program)], capture_output=True, text=True, check=True)
+        assert said.stderr == ""
         assert said.stdout.split() == f"{cpus[0]} of 1 {cpus[1]} of 1".split()
