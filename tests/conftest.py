@@ -27,6 +27,15 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda number, frame: None)  # what is started gets the default
 
 
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One worker more than CPUs where these are few: workers spend a quarter of their time waiting
+    for programs that they have started. None: the plugin's own number.
+    """
+    cpus = len(os.sched_getaffinity(0))
+    asked = "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ
+    return None if asked or cpus > 4 else cpus + 1
+
+
 @pytest.fixture
 def temporary_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Temporary files of libraries go with the test, not with the end of this process, which may be

@@ -51,7 +51,7 @@ def read_likwid_xml(text: str) -> Measured:
     text = text.strip()
     if not text.endswith(_LAST):
         raise MeasuredError(
-            f"got XML without {_LAST} at its end, expected likwid-perfctr's, whole: it is cut off"
+            f"got XML without {_LAST} at its end, expected a whole file of likwid-perfctr"
         )
     groups = _Groups()
     for tag in _tags(text):
