@@ -91,6 +91,12 @@ def cpus_of(program: Program) -> frozenset[OsIndex]:
     return frozenset().union(*program.masks)
 
 
+def caches_of(cpus: Sequence[OsIndex]) -> frozenset[OsIndex]:
+    """All CPUs of the last-level caches that these use."""
+    llcs = {MACHINE.by_os_index[cpu].llc for cpu in cpus}
+    return frozenset(pu.os_index for pu in MACHINE.pus if pu.llc in llcs)
+
+
 EIGHT = Settings(threads=8, bind="core")
 
 
@@ -102,8 +108,9 @@ def test_a_pipeline_of_27_threads_gets_a_core_for_each_that_runs_at_a_time(
     state = run(pipeline, hint, EIGHT)  # "with 8 threads": so many were promised
     assert state.phase == "placed"
     assert len(state.placed) == 27
-    assert len(cpus_of(pipeline)) == state.room == 17  # 27 × 0.45 = 12.15, so 13, and a quarter
-    assert set(pipeline.masks) == {cpus_of(pipeline)}  # nobody has a core of his own
+    assert len(state.seats) == state.room == 17  # 27 × 0.45 = 12.15, so 13, and a quarter
+    # Nobody has a core of his own, and the caches of the affinity have cores to spare.
+    assert set(pipeline.masks) == {caches_of(state.seats)}
     assert state.affinity is not None
     assert state.affinity.threads == 17
 
@@ -116,7 +123,7 @@ def test_a_pipeline_that_always_runs_gets_a_core_for_each_thread() -> None:
     assert len(cpus_of(pipeline)) == 27
 
 
-def test_of_a_compressor_with_11_threads_8_compute_on_a_core_each_and_helpers_on_all_of_them() -> (
+def test_of_a_compressor_with_11_threads_8_compute_on_a_core_each_and_helpers_in_their_caches() -> (
     None
 ):
     compressor = Program(11, lambda n, now: 1.0 if n < 8 else 0.15)
@@ -125,8 +132,8 @@ def test_of_a_compressor_with_11_threads_8_compute_on_a_core_each_and_helpers_on
     own, helpers = compressor.masks[:8], compressor.masks[8:]
     assert [len(mask) for mask in own] == [1] * 8
     assert len(frozenset().union(*own)) == 8
-    assert set(helpers) == {cpus_of(compressor)}
-    assert len(cpus_of(compressor)) == 10
+    assert set(helpers) == {caches_of(state.seats)}
+    assert len(cpus_of(compressor)) == 12
 
 
 def test_helpers_that_hardly_run_are_not_placed() -> None:
@@ -169,7 +176,7 @@ def test_a_pool_that_needs_few_of_its_threads_gets_less_room_once_that_lasts() -
     shrinks = Program(24, lambda n, now: 0.9 if now < 8 else 0.3, seconds=40)
     state = run(shrinks, PACKED, EIGHT)
     rooms = [len(frozenset().union(*masks)) for _, masks in shrinks.applied]
-    assert rooms == [24, 10]  # 24 × 0.3 = 7.2
+    assert rooms == [24, 12]  # 24 × 0.3 = 7.2: 10 seats, in the two caches that they need
     assert state.room == 10
 
 
