@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from autofinity.evaluation.cases import INTERESTING, WITHIN, Case
 from autofinity.model.affinity import PACKED, SPREAD
-from autofinity.report.evaluation_table import HEADINGS, mark
+from autofinity.report.evaluation_table import SHOWN, heading, mark
 from autofinity.report.legend import listed
 
 _COLUMNS = {
@@ -31,8 +31,8 @@ def legend(cases: Sequence[Case], affinities: int, given: str | None = None) -> 
     """
     learned = f"was given: {given}" if given else "was learned without the program"
     lines = ["program/8: the program with 8 threads. Times are in milliseconds; bold: interesting."]
-    known = [each for each in HEADINGS if any(case.roi_s.get(each) is not None for case in cases)]
-    columns = {HEADINGS[name]: _COLUMNS[name] for name in known}
+    known = [each for each in SHOWN if any(case.roi_s.get(each) is not None for case in cases)]
+    columns = {heading(name): _COLUMNS[name] for name in known}
     lines += listed(columns, affinities=affinities, learned=learned)
     shown = {mark(case) for case in cases}
     lines += listed({"hint": "what the policy chose, in letters"})

@@ -15,14 +15,8 @@ from autofinity.evaluation.verdict import Verdict, figures
 if TYPE_CHECKING:
     from rich.table import Table
 
-HEADINGS = {
-    "packed": "packed",
-    "spread": "spread",
-    "os": "os",
-    "autofinity": "autofinity",
-    "best_hint": "best hint",
-    "oracle": "oracle",
-}
+SHOWN = ("packed", "spread", "os", "autofinity", "best_hint", "oracle")
+"""Columns of the table."""
 NAMED = 4
 """Number of cases that a sentence names; `--json` names all."""
 COLUMNS = (
@@ -30,6 +24,11 @@ COLUMNS = (
     *("best_hint", "oracle", "autofinity", "one_period", "in_run"),
 )
 """Columns of every case in JSON; null where unknown."""
+
+
+def heading(column: str) -> str:
+    """Heading of a column of the table."""
+    return column.replace("_", " ")
 
 
 def table(cases: Sequence[Case], title: str) -> Table:
@@ -43,9 +42,9 @@ def table(cases: Sequence[Case], title: str) -> Table:
 
     made = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     made.add_column("program", no_wrap=True)
-    known = [each for each in HEADINGS if any(case.roi_s.get(each) is not None for case in cases)]
+    known = [each for each in SHOWN if any(case.roi_s.get(each) is not None for case in cases)]
     for column in known:
-        made.add_column(HEADINGS[column], justify="right", no_wrap=True)
+        made.add_column(heading(column), justify="right", no_wrap=True)
     made.add_column("hint", no_wrap=True)
     made.add_column("", no_wrap=True)
     several = _with_several_inputs(cases)
