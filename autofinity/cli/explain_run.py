@@ -159,7 +159,7 @@ def _surroundings(found: RunNow) -> list[str]:
     lines = [f"note: {line}" for line in notes]
     if run.cpus and found.alive:
         lines.append(one_line(f"claims CPUs {run.cpus}; began with {run.allowed}"))
-    elif run.cpus:
+    elif run.cpus and run.ended is not None:
         lines.append(one_line(f"its threads were bound to CPUs {run.cpus}"))
     return lines + [one_line(f"also pinned: {line}") for line in found.others]
 

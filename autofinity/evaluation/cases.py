@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -77,6 +78,15 @@ class Case:
     def in_energy(self) -> Case:
         """The same case, with joules in place of seconds."""
         return replace(self, roi_s=self.energy_j)
+
+
+def inputs_to_name(cases: Sequence[Case]) -> list[str]:
+    """Input of each case behind a space, where its program was judged with several; else empty."""
+    known = {(case.workload.program, case.workload.input) for case in cases}
+    several = Counter(program for program, _ in known)
+    return [
+        f" {case.workload.input}" if several[case.workload.program] > 1 else "" for case in cases
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,18 +21,17 @@ def devices_by_node(topology: Topology, devices: Sequence[Device]) -> ByNode:
     """Devices that hang on one node, which is in one socket."""
     found: dict[int, list[Device]] = {}
     for device in devices:
-        place = place_of(topology, device)
-        if device.is_driven and len(place.nodes) == len(place.packages) == 1:
-            found.setdefault(min(place.nodes), []).append(device)
+        node = _own_node(topology, device)
+        if device.is_driven and node is not None:
+            found.setdefault(node, []).append(device)
     return found
 
 
 def lines_of_others(topology: Topology, devices: Sequence[Device]) -> list[str]:
     """A line for each place of the other devices: several nodes, or none that is known."""
-    drawn = [device for some in devices_by_node(topology, devices).values() for device in some]
     names: dict[str, list[str]] = {}
     for device in devices:
-        if device.is_driven and device not in drawn:
+        if device.is_driven and _own_node(topology, device) is None:
             names.setdefault(where_text(topology, device), []).append(_name(device))
     return [f"{where}: {', '.join(some)}" for where, some in names.items()]
 
@@ -51,6 +50,12 @@ def device_box(device: Device) -> Box:
         ]
 
     return Box(width, _HEIGHT, drawn)
+
+
+def _own_node(topology: Topology, device: Device) -> int | None:
+    """Logical node of a device that hangs on one node, which is in one socket; None elsewhere."""
+    place = place_of(topology, device)
+    return min(place.nodes) if len(place.nodes) == len(place.packages) == 1 else None
 
 
 def _name(device: Device) -> str:

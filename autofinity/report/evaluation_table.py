@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from autofinity.evaluation.bootstrap import DRAWS, LEVEL
-from autofinity.evaluation.cases import Case, Summary
+from autofinity.evaluation.cases import Case, Summary, inputs_to_name
 from autofinity.evaluation.judge import Skipped
 from autofinity.evaluation.verdict import Verdict, figures
 
@@ -47,11 +46,9 @@ def table(cases: Sequence[Case], title: str) -> Table:
         made.add_column(heading(column), justify="right", no_wrap=True)
     made.add_column("hint", no_wrap=True)
     made.add_column("", no_wrap=True)
-    several = _with_several_inputs(cases)
-    for case in cases:
+    for case, which in zip(cases, inputs_to_name(cases), strict=True):
         times = (case.roi_s.get(column) for column in known)
         workload = case.workload
-        which = f" {workload.input}" if workload.program in several else ""
         made.add_row(
             f"{workload.program}/{workload.threads}{which}",
             *("" if time is None else f"{time * 1e3:.4g}" for time in times),
@@ -60,13 +57,6 @@ def table(cases: Sequence[Case], title: str) -> Table:
             style="bold" if case.interesting else "",
         )
     return made
-
-
-def _with_several_inputs(cases: Sequence[Case]) -> set[str]:
-    """Programs that were judged with several inputs."""
-    known = {(case.workload.program, case.workload.input) for case in cases}
-    inputs = Counter(program for program, _ in known)
-    return {program for program, count in inputs.items() if count > 1}
 
 
 def mark(case: Case) -> str:

@@ -170,8 +170,8 @@ class Placer:
     def _seat(self, state: LiveState) -> Turn:
         own = dict(zip(state.seated, state.seats, strict=False))
         # Threads that take turns may use all cores of the affinity's caches: on the seats alone
-        # each would lose its private caches to the others, while cores beside them are idle. (A
-        # wave over 64 threads, of which 34 ran at a time, took 1.24 times the OS's time, now 0.90.)
+        # each would lose its private caches to the others, while cores beside them are idle. (So
+        # a wave over 64 threads, of which 34 ran at a time, took longer than under the OS.)
         everywhere = union(
             widened(self._topology, (frozenset(state.seats),), state.available, "llc")
         )

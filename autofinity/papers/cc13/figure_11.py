@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autofinity.evaluation.cases import Case
+from autofinity.evaluation.cases import Case, inputs_to_name
 from autofinity.evaluation.times import geometric_mean
 from autofinity.model.errors import LearningError
 from autofinity.papers.cc13.paper import PAPER
-from autofinity.papers.cc13.unseen import SHOWN, judged, names_of
+from autofinity.papers.cc13.unseen import SHOWN, judged
 from autofinity.papers.figure import AnyFigure, Figure
 from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
@@ -29,6 +29,8 @@ class OneThreadCount:
 
     def draw(self, figure: AnyFigure, cases: Sequence[Case], on: str) -> Chart:
         """Three bars for each program, and for the mean; all cases have one thread count."""
+        inputs = inputs_to_name(cases)
+        names = [f"{case.workload.program}{of}" for case, of in zip(cases, inputs, strict=True)]
         bars = {
             column: (
                 *(case.roi_s[column] * 1e3 for case in cases),
@@ -40,7 +42,7 @@ class OneThreadCount:
             f"Figure 11: {cases[0].workload.threads} threads on {on}",
             "program",
             "ms of the region of interest",
-            (*names_of(cases), "geometric mean"),
+            (*names, "geometric mean"),
             bars,
             log=True,
         )

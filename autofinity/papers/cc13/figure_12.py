@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autofinity.evaluation.cases import Case
+from autofinity.evaluation.cases import Case, inputs_to_name
 from autofinity.model.errors import LearningError
 from autofinity.papers.cc13.paper import PAPER
-from autofinity.papers.cc13.unseen import SHOWN, judged, names_of
+from autofinity.papers.cc13.unseen import SHOWN, judged
 from autofinity.papers.figure import AnyFigure, Figure
 from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
@@ -36,8 +36,8 @@ class InterestingCases:
             "program and threads",
             "ms of the region of interest",
             tuple(
-                f"{name}/{case.workload.threads}"
-                for name, case in zip(names_of(chosen), chosen, strict=True)
+                f"{case.workload.program}/{case.workload.threads}{of}"
+                for case, of in zip(chosen, inputs_to_name(chosen), strict=True)
             ),
             {column: tuple(case.roi_s[column] * 1e3 for case in chosen) for column in SHOWN},
             log=True,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from autofinity.evaluation.cases import Case
@@ -12,17 +10,6 @@ from autofinity.papers.observed import Observed
 
 SHOWN = ("packed", "spread", "autofinity")
 """The bars of both."""
-
-
-def names_of(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Program of each case, and its input where another case has the program with another one."""
-    inputs: dict[str, set[str]] = {}
-    for case in cases:
-        inputs.setdefault(case.workload.program, set()).add(case.workload.input)
-    return tuple(
-        program if len(inputs[program]) == 1 else f"{program} {given}"
-        for program, given, _ in (case.workload for case in cases)
-    )
 
 
 def judged(observed: Observed, threads: int | None) -> list[Case]:
