@@ -55,7 +55,7 @@ debian: ## The Debian package, in dist: by this Debian's tools, or in ROOT=folde
 test-debian: $(VENV)/.ready-dev debian ## Tests of the package, installed by apt in a new Debian 13 (as root, minutes)
 	@AUTOFINITY_DEBIAN=dist scripts/test $(VENV) -n 0 tests/debian
 
-check-packaging: $(VENV)/.ready-packaging ## Debian files and Containerfile by their linters, conda by rendering, Spack by ruff
+check-packaging: $(VENV)/.ready-packaging ## Recipes for Debian, containers, conda and Spack by their linters
 	@scripts/check-packaging $(VENV)
 
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules, prose

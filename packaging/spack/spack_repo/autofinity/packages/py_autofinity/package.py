@@ -15,10 +15,7 @@ class PyAutofinity(PythonPackage):
     homepage = "https://doi.org/10.1007/978-3-642-37051-9_10"
     pypi = "autofinity/autofinity-0.1.0.tar.gz"
 
-    license(
-        "Apache-2.0 AND GPL-2.0-or-later AND BSD-3-Clause AND MIT",
-        checked_by="autofinity",
-    )
+    license("Apache-2.0 AND GPL-2.0-or-later AND BSD-3-Clause AND MIT", checked_by="autofinity")
 
     # A release adds the sha256 of its sdist; `spack dev-build py-autofinity@0.1.0` needs none.
     version("0.1.0")
