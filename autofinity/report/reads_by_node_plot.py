@@ -90,7 +90,10 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
             **_axes(titles, times, by_thread=by_thread),
         ),
     }
-    return Plot(BY_NODE, figure, _caption(known, read, by_thread=by_thread), height_px)
+    caption = _caption(known, read, by_thread=by_thread)
+    if times.moves():
+        caption += " Threads were placed otherwise from each dotted line on."
+    return Plot(BY_NODE, figure, caption, height_px)
 
 
 def _order(name: str) -> tuple[bool, int]:

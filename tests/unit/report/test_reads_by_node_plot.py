@@ -39,6 +39,8 @@ def test_each_thread_has_a_panel_with_a_bar_a_look_stacked_by_node() -> None:
     assert traces[0]["marker"] == traces[2]["marker"] != traces[1]["marker"]
     lines = plot.figure["layout"]["shapes"]
     assert [(line["x0"], line["xref"]) for line in lines] == [(1.0, "x"), (1.0, "x2")]
+    assert "from each dotted line on" in plot.caption
+    assert "dotted" not in plotted(looks[:1], 2).caption
 
 
 def test_many_threads_are_rows_of_a_map_for_each_node() -> None:
