@@ -66,6 +66,9 @@ class Interval:
     detection_accesses: int = 0
     """Accesses to memory that detecting made, by hardware beside the cores (`TlbAccessCounters`).
     """
+    reads_by_node: tuple[tuple[int, ...], ...] = ()
+    """Lines that each thread read from memory, by thread number and logical node of the memory;
+    empty where they are not counted (`Sensors.reads_by_node`). At most 32 nodes are counted."""
     resident_bytes: float = float("nan")
     """Memory that the program and its descendants hold at the end of the interval; NaN where
     unknown. For a simulated program: the memory that its region of interest has touched so far."""
@@ -129,6 +132,8 @@ class Sensors:
     counters: tuple[str, ...] = ()
     detectors: tuple[Detector, ...] = ()
     """Detectors: at most one that senses sharing, and one that senses pages."""
+    reads_by_node: bool = False
+    """Whether reads are counted by the node of the memory; only on a simulated machine."""
 
 
 class Process(Protocol):

@@ -225,6 +225,9 @@ class Simulation:
     @property
     def elapsed_clocks(self) -> int: ...
     def totals(self) -> npt.NDArray[np.uint64]: ...
+    def reads_by_node(self) -> npt.NDArray[np.uint64]:
+        """Lines read from the memory of each node since the region began: [streams, nodes]."""
+
     def samples(
         self,
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.float64]]: ...

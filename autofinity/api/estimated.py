@@ -15,10 +15,10 @@ def policy_of(model: RuleListClassifier) -> Policy:
     """The policy with the rules of a fitted estimator (`RegretClassifier`, `RipperClassifier` …),
     to save, explain, export or run.
 
-    The estimator was fitted with `X` and `y` of `training_data`, or the like: labels are letters of
-    hints, and columns have the names of ratios and counters. The policy takes no second look and
-    tries no placement. Where a rule uses a ratio over a fact of the machine (`facts`), `Policy.on`
-    puts the fact in.
+    The estimator was fitted with `X` and `y` of `training_data`, or the like: labels are names or
+    letters of hints, and columns have the names of ratios and counters. The policy takes no second
+    look and tries no placement. Where a rule uses a ratio over a fact of the machine (`facts`),
+    `Policy.on` puts the fact in.
 
     Raises `AutofinityError` for other labels, for columns without names and for anything that is
     no estimator of ours, and scikit-learn's `NotFittedError`.

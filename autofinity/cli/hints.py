@@ -25,7 +25,7 @@ from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.ranks import tell_ranks
 from autofinity.cli.siblings import tell_of_siblings
-from autofinity.model.affinity import HINTS, Hint
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.workflow.backends import machine_topology
@@ -181,14 +181,18 @@ def _print(title: str, matches: Mapping[Hint, CoreSet]) -> None:
     table = Table(title=title, title_justify="left")
     for heading in ("hint", "affinity", "CPUs", "same as"):
         table.add_column(heading, overflow="fold")
+    # Spread and packed come first: the others are compared with hints of short names.
     first: dict[Affinity, Hint] = {}
+    for hint in (SPREAD, PACKED, *matches):
+        if hint in matches:
+            first.setdefault(matches[hint].affinity, hint)
     for hint, match in matches.items():
-        same = first.setdefault(match.affinity, hint)
+        same = first[match.affinity]
         table.add_row(
             hint.shown,
             str(match.affinity),
             format_cpu_list(match.cpus),
-            "" if same == hint else str(same),
+            "" if same == hint else same.name,
         )
     print_table(table)
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from autofinity.foreign_frame import check_names, numbers, shown, texts
-from autofinity.model.affinity import HINTS, Affinity
+from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.errors import LearningError
 
 type Floats = npt.NDArray[np.float64]
@@ -90,13 +90,7 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
         raise LearningError("a row of the action table has no consequence, expected one at least")
     if not ((columns["weight"] > 0) & np.isfinite(columns["weight"])).all():
         raise LearningError("the column 'weight' has a value that is not finite and above 0")
-    best = texts(table["best"], "best", LearningError).astype(str)
-    odd = sorted(set(best) - set(map(str, HINTS)))
-    if odd:
-        raise LearningError(
-            f"the column 'best' has {shown(odd[0])}, expected letters of hints: "
-            + ", ".join(map(str, HINTS))
-        )
+    best = [_letters(text) for text in texts(table["best"], "best", LearningError).astype(str)]
     affinity = texts(table["affinity"], "affinity", LearningError)
     try:
         for name in affinity.cat.categories:
@@ -106,6 +100,17 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
     named = pd.Categorical(best, [str(hint) for hint in HINTS])
     kept = table[[*bins, "affinity", *CONSEQUENCES, "best", "weight"]]
     return kept.assign(affinity=affinity, best=named, **columns)
+
+
+def _letters(text: str) -> str:
+    """Letters of the hint that a person wrote. Raises `LearningError`."""
+    try:
+        return str(Hint.parse(text))
+    except ValueError:
+        raise LearningError(
+            f"the column 'best' has {shown(text)}, expected names or letters of hints: "
+            + ", ".join(hint.shown for hint in HINTS)
+        ) from None
 
 
 def _check_bins(column: pd.Series[Any], name: str) -> None:

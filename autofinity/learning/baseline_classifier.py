@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autofinity.learning.hint_labels import code_of
 from autofinity.learning.rule_list_classifier import Bins, Rows, RuleListClassifier
 from autofinity.learning.value_rules import ValueRule
 
@@ -15,8 +16,9 @@ class BaselineClassifier(RuleListClassifier):
 
     The parameter is:
 
-    * `label`: the label; None: the label that loses least in the rows that `fit` is given, without
-      `losses` the most frequent one. The first of equal ones.
+    * `label`: the label, of a hint its name or its letters, whatever `y` has; None: the label that
+      loses least in the rows that `fit` is given, without `losses` the most frequent one. The first
+      of equal ones.
 
     After `fit`:
 
@@ -35,10 +37,10 @@ class BaselineClassifier(RuleListClassifier):
 
     def _learn(self, rows: Rows) -> list[ValueRule]:
         if self.label is not None:
-            (found,) = np.nonzero(self.classes_ == self.label)
-            if not len(found):
+            code = code_of(self.label, self.classes_.tolist())
+            if code is None:
                 raise ValueError(f"label {self.label!r}, expected one of {self.classes_.tolist()}")
-            return [ValueRule((), (), int(found[0]))]
+            return [ValueRule((), (), code)]
         wrong = 1.0 - np.eye(rows.classes)[rows.labels]
         lost = rows.weights @ (wrong if rows.losses is None else rows.losses)
         return [ValueRule((), (), int(np.argmin(lost)))]

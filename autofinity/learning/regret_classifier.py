@@ -11,6 +11,7 @@ import numpy.typing as npt
 from autofinity.learning.bin_rules import BinRule
 from autofinity.learning.class_rules import Cuts
 from autofinity.learning.discretise import equal_frequency
+from autofinity.learning.hint_labels import code_of
 from autofinity.learning.regret_tree import Losses, grow, rules_of
 from autofinity.learning.rule_list_classifier import Bins, Rows, RuleListClassifier
 from autofinity.learning.value_rules import Test, ValueRule
@@ -28,7 +29,7 @@ class RegretClassifier(RuleListClassifier):
       edges, in the order of the columns or by their names; None: edges between all neighbouring
       values.
     * `preferred`: labels that a rule gives unless another one loses less by more than noise
-      (`regret_tree.WORTH`).
+      (`regret_tree.WORTH`). A hint may be given by its name or its letters, whatever `y` has.
 
     Values may be NaN: missing, and every condition on it fails. Without `losses` every label other
     than `y` loses 1. After `fit`:
@@ -58,15 +59,17 @@ class RegretClassifier(RuleListClassifier):
     def _learn(self, rows: Rows) -> list[ValueRule]:
         if self.most_rules < 1:
             raise ValueError(f"most_rules is {self.most_rules}, expected at least 1")
-        unknown = [label for label in self.preferred if label not in self.classes_]
+        classes = self.classes_.tolist()
+        codes = [code_of(label, classes) for label in self.preferred]
+        unknown = [label for label, code in zip(self.preferred, codes, strict=True) if code is None]
         if unknown:
-            raise ValueError(f"preferred: {unknown}, expected some of {self.classes_.tolist()}")
+            raise ValueError(f"preferred: {unknown}, expected some of {classes}")
         loss = 1.0 - np.eye(rows.classes)[rows.labels] if rows.losses is None else rows.losses
         data = Losses(
             np.where(np.isnan(rows.values), -1, rows.values).astype(np.int64),
             loss * rows.weights[:, None],
             tuple(len(cuts or ()) + 1 for cuts in self.cut_points_),
-            tuple(np.searchsorted(self.classes_, list(self.preferred)).tolist()),
+            tuple(code for code in codes if code is not None),
         )
         leaves = grow(data, range(len(data.bin_counts)), self.most_rules + 1)
         return [_tests(rule, data.bin_counts) for rule in rules_of(leaves)]

@@ -14,9 +14,9 @@ from autofinity.model.policy import Rule, RulePolicy
 def policy_of_rules(model: RuleListClassifier) -> RulePolicy:
     """The policy with the rules of a fitted estimator, over the features that they use.
 
-    Labels are letters of hints; features are counters or ratios, by the names of the columns that
-    the estimator was fitted with. Raises `LearningError` for other labels and for columns without
-    names, `NotFittedError`.
+    Labels are names or letters of hints; features are counters or ratios, by the names of the
+    columns that the estimator was fitted with. Raises `LearningError` for other
+    labels and for columns without names, `NotFittedError`.
     """
     if model.rules_table.empty or not hasattr(model, "feature_names_in_"):
         raise LearningError(
@@ -37,6 +37,6 @@ def policy_of_rules(model: RuleListClassifier) -> RulePolicy:
 
 def _hint(label: object) -> Hint:
     try:
-        return Hint.from_letters(str(label))
+        return Hint.parse(str(label))
     except ValueError as error:
         raise LearningError(f"a label of the estimator is no hint: {error}") from None

@@ -81,6 +81,11 @@ class HostMachine:
                 "this machine has no detectors of sharing yet; use a simulated one, or leave "
                 "Sensors.detectors empty"
             )
+        if sensors.reads_by_node:
+            raise CapabilityError(
+                "a real machine counts no reads by node; expected Sensors.reads_by_node with a "
+                "simulated one only"
+            )
         if request.repeats != 1 or request.pages != FIRST_TOUCH:
             raise CapabilityError(
                 "a real machine runs a program's region once, with pages where they are first "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autofinity.evaluation.cases import INTERESTING, WITHIN, Case
-from autofinity.model.affinity import PACKED, SPREAD
+from autofinity.model.affinity import HINTS, PACKED, SPREAD
 from autofinity.report.evaluation_table import SHOWN, heading, mark
 from autofinity.report.legend import listed
 
@@ -35,7 +35,9 @@ def legend(cases: Sequence[Case], affinities: int, given: str | None = None) -> 
     columns = {heading(name): _COLUMNS[name] for name in known}
     lines += listed(columns, affinities=affinities, learned=learned)
     shown = {mark(case) for case in cases}
-    lines += listed({"hint": "what the policy chose, in letters"})
+    lines += listed({"hint": "what the policy chose, in letters:"})
+    chosen = {case.decision.hint for case in cases}
+    lines += [f"    {hint}  {hint.name}" for hint in HINTS if hint in chosen]
     lines += listed({sign: text for sign, text in _MARKS.items() if sign in shown})
     words = {
         "of the oracle": "its time over ours, as a geometric mean; 1 is as fast",

@@ -142,6 +142,7 @@ def as_json(
                 "input": case.workload.input,
                 "threads": case.workload.threads,
                 "hint": str(case.decision.hint),
+                "hint_name": case.decision.hint.name,
                 "hint_one_period": None if case.one_period is None else str(case.one_period),
                 "rule": case.decision.rule,
                 "roi_s": {column: case.roi_s.get(column) for column in COLUMNS},

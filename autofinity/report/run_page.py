@@ -35,11 +35,12 @@ from autofinity.runtime.threads_now import ThreadNow
 from autofinity.store.behaviour_rows import LiveObservation, RunRecord
 
 NO_LOOKS = (
-    "Not recorded: threads over time, which the record keeps of the latest 100 runs, and memory by "
-    "node, which `autofinity top` shows of a program that runs.",
+    "Not recorded: threads over time, which the record keeps of the latest 100 runs, and the nodes "
+    "of the program's memory, which `autofinity top` shows of a program that runs.",
 )
 NOT_RECORDED = (
-    "Not recorded: memory by node, which `autofinity top` shows of a program that runs.",
+    "Not recorded: the nodes of the program's memory, which `autofinity top` shows of a program "
+    "that runs.",
 )
 _MOST_BARS = 12
 _COMPUTES_SHARE = 0.1

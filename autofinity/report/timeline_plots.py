@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from autofinity.model.facts import LINE_BYTES
 from autofinity.model.timeline import TimelineStep
+from autofinity.report.look_times import LookTimes
 from autofinity.report.page import Plot
 from autofinity.report.plot_layout import GREY, axis, layout
+from autofinity.report.reads_by_node_plot import BY_NODE, READS_BY_NODE, reads_by_node_plot
 from autofinity.report.thread_colours import colours
 
 _MOST_LINES = 12
@@ -79,13 +80,16 @@ def timeline_plots(timeline: Sequence[TimelineStep], threads: Sequence[int]) -> 
         rows = [[quantity.value(step, thread) for step in timeline] for thread in threads]
         if any(not math.isnan(value) for row in rows for value in row):
             plots.append(_plot(quantity, timeline, threads, rows))
-    return plots
+    by_node = reads_by_node_plot(timeline, threads)
+    return plots if by_node is None else [*plots, by_node]
 
 
 def missing_quantities(timeline: Sequence[TimelineStep], threads: Sequence[int]) -> list[str]:
     """Titles of the quantities without a plot."""
     shown = {plot.name for plot in timeline_plots(timeline, threads)}
-    return [each.title for each in _QUANTITIES if f"time-{each.name}" not in shown]
+    known = {f"time-{each.name}": each.title for each in _QUANTITIES}
+    known[BY_NODE] = READS_BY_NODE
+    return [title for name, title in known.items() if name not in shown]
 
 
 def _plot(
@@ -94,10 +98,8 @@ def _plot(
     threads: Sequence[int],
     rows: list[list[float]],
 ) -> Plot:
-    begin = timeline[0].start_ns
-    lasted = timeline[-1].end_ns - begin
-    unit, scale = ("s", 1e-9) if lasted >= 1e9 else ("ms", 1e-6)
-    at = [scale * ((step.start_ns + step.end_ns) / 2 - begin) for step in timeline]
+    times = LookTimes(timeline)
+    at, moves = times.middles(), times.moves()
     few = len(threads) <= _MOST_LINES
     height = _HEIGHT_PX if few else max(_HEIGHT_PX, 90 + _ROW_PX * len(threads))
     traces = (
@@ -110,7 +112,7 @@ def _plot(
         "layout": layout(
             height,
             showlegend=few,
-            shapes=[_move(scale * (step.start_ns - begin)) for step in _moved(timeline)],
+            shapes=[_move(at) for at in moves],
             title={
                 "text": f"{quantity.title}, {quantity.unit}",
                 "x": 0,
@@ -119,20 +121,15 @@ def _plot(
             },
             margin={"l": 60, "r": 24, "t": 62, "b": 44},
             hovermode="x unified" if few else "closest",
-            xaxis=axis(f"time since the first look, {unit}"),
+            xaxis=axis(times.axis_title),
             yaxis=axis(quantity.unit, rangemode="tozero")
             if few
             else axis("thread", type="category", autorange="reversed"),
         ),
     }
-    placed = " Threads were placed otherwise from each dotted line on." if _moved(timeline) else ""
+    placed = " Threads were placed otherwise from each dotted line on." if moves else ""
     caption = f"Mean over each look, of each thread that computes.{placed}{quantity.note}"
     return Plot(f"time-{quantity.name}", figure, caption, height)
-
-
-def _moved(timeline: Sequence[TimelineStep]) -> list[TimelineStep]:
-    """Looks in which threads are placed otherwise than in the look before."""
-    return [step for before, step in pairwise(timeline) if step.place != before.place]
 
 
 def _move(at: float) -> dict[str, Any]:

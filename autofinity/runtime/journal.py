@@ -29,6 +29,7 @@ from autofinity.runtime.claims import (
 )
 from autofinity.runtime.decisions import CachedDecision, write_decision
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.look_nodes import LookNodes
 from autofinity.runtime.look_series import MOST_LOOKS, LookSeries, look_of
 from autofinity.runtime.row_queue import RowQueue
 from autofinity.runtime.run_header import RunHeader
@@ -39,8 +40,12 @@ from autofinity.store.behaviour_rows import MaskRecord, RunChanges
 class Journal:
     """Observer of the loop that keeps the behaviour database."""
 
-    def __init__(self, path: Path | None, header: RunHeader) -> None:
-        """`path` is the database; with None nothing is kept."""
+    def __init__(
+        self, path: Path | None, header: RunHeader, topology: Topology | None = None
+    ) -> None:
+        """`path` is the database; with None nothing is kept. Without `topology`, no node of a read
+        is known.
+        """
         self._header = header
         self._rows = RowQueue(path, f"{header.path} ({header.pid})")
         self._run: int | None = None
@@ -49,6 +54,7 @@ class Journal:
         self._refused = False
         self._kept_on: frozenset[OsIndex] = frozenset()
         self._series = LookSeries()
+        self._nodes = LookNodes(topology) if topology is not None else None
         self._rows.write(self._begin)
 
     def saw(
@@ -239,7 +245,10 @@ class Journal:
 
     def _looked(self, before: LiveState, after: LiveState, interval: Interval) -> None:
         place = str(before.affinity) if before.placed and before.affinity is not None else ""
-        self._series.add(look_of(before.workers.alive, interval), place)
+        look = look_of(before.workers.alive, interval)
+        if self._nodes is not None:
+            look = self._nodes.added(look, interval)
+        self._series.add(look, place)
         if after.phase != before.phase or self._series.added % MOST_LOOKS == 0:
             self._keep_looks()
 

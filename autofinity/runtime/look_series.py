@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from autofinity.model.reads_by_node import is_by_node
 from autofinity.model.timeline import TimelineStep
 from autofinity.ports import Interval
 
@@ -19,7 +20,7 @@ KEPT = (
     *("instructions", "task_clock_ns", "run_delay_ns"),
     *("dram_reads_local", "dram_reads_remote", "llc_misses"),
 )
-"""Counts on record, where they are measured."""
+"""Counts on record, where they are measured; reads by node, too."""
 
 
 def look_of(alive: tuple[tuple[int, int], ...], interval: Interval) -> TimelineStep:
@@ -49,7 +50,9 @@ class LookSeries:
     def add(self, look: TimelineStep, place: str) -> None:
         """Add the next look, in which the threads were at `place`."""
         counts = {
-            number: {name: counts[name] for name in KEPT if name in counts}
+            number: {
+                name: count for name, count in counts.items() if name in KEPT or is_by_node(name)
+            }
             for number, counts in sorted(look.counts.items())[:MOST_THREADS]
         }
         self._looks.append(replace(look, counts=counts, cpus={}, place=place))

@@ -66,7 +66,7 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
     header = replace(
         header, machine=machine_text(topology), bind=request.bind, divided=share.divided
     )
-    journal = Journal(request.db, header)
+    journal = Journal(request.db, header, topology)
     for line in filter(None, (said, _near(request, topology), share.note, *gaps(topology))):
         journal.note(line)
     around = Surroundings(

@@ -34,6 +34,24 @@ _FAULTS = EVENT_INDEX["page_faults"]
 _PAGES_AT_A_TIME = 1024
 
 
+class _Reads:
+    """Lines that threads read from memory, by logical node."""
+
+    def __init__(self, simulation: core.Simulation, workers: Sequence[int]) -> None:
+        self._simulation = simulation
+        self._workers = list(workers)
+        self._before = self._now()
+
+    def since_last(self) -> tuple[tuple[int, ...], ...]:
+        """Lines by thread and node since the last call."""
+        now, before = self._now(), self._before
+        self._before = now
+        return tuple(tuple(each) for each in (now - before).tolist())
+
+    def _now(self) -> npt.NDArray[np.int64]:
+        return self._simulation.reads_by_node()[self._workers].astype(np.int64)
+
+
 class SimProcess:
     """A replay in progress. Threads are the trace's workers, numbered in creation order.
 
@@ -60,6 +78,7 @@ class SimProcess:
         self._everyone = frozenset(workers)
         self._counters = sensors.counters
         self._columns = [EVENT_INDEX[name] for name in sensors.counters]
+        self._reads = _Reads(simulation, self._workers) if sensors.reads_by_node else None
         self._senses = Senses(sensors.detectors, spec.page_bytes)
         self._spent_ns: dict[str, int] = {}
         self._before: list[list[int]] | None = None
@@ -100,6 +119,7 @@ class SimProcess:
             triggers=self._senses.triggers(self._simulation),
             detection_accesses=self._senses.accesses(self._simulation),
             runnable=len(self._everyone.intersection(self._simulation.runnable)),
+            reads_by_node=self._reads.since_last() if self._reads is not None else (),
             resident_bytes=float(self._spec.page_bytes * totals[:, _FAULTS].sum()),
             overhead_ns=self._take_overhead(),
         )

@@ -29,11 +29,17 @@ class SampledProcess:
         workers: Sequence[int],
         sensors: Sensors,
     ) -> None:
-        """`replay` is called at the first `advance`. Raises `CapabilityError` for detectors."""
+        """`replay` is called at the first `advance`. Raises `CapabilityError` for detectors and
+        for reads by node.
+        """
         if sensors.detectors:
             raise CapabilityError(
                 "a sampled trace shows windows of a run, and what a detector learns takes all of "
                 "it; capture the program with --whole"
+            )
+        if sensors.reads_by_node:
+            raise CapabilityError(
+                "a sampled trace has no reads by node; capture the program with --whole"
             )
         self._replay = replay
         self._spec = spec

@@ -180,7 +180,7 @@ def test_bins_labels_and_weights_that_cannot_be_are_said(table: Frame) -> None:
     for changed, said in (
         (table.assign(**{name: binned}), "do not follow one another"),
         (table.assign(**{name: left}), r"intervals \(lower, upper\]"),
-        (table.assign(best="packed"), "letters of hints"),
+        (table.assign(best="compact"), "names or letters of hints"),
         (table.assign(weight=0.0), "'weight'"),
         (table.assign(weight=-1.0), "'weight'"),
         (
@@ -190,6 +190,12 @@ def test_bins_labels_and_weights_that_cannot_be_are_said(table: Frame) -> None:
         (table.drop(columns="consequence:slp"), "lacks the column 'consequence:slp'"),
     ):
         refused(lambda: af.training_data(changed), said)  # noqa: B023
+
+
+def test_the_best_hint_of_a_row_may_be_named(table: Frame) -> None:
+    named = table.assign(best=[af.Hint.parse(str(best)).name for best in table["best"]])
+    pd.testing.assert_frame_equal(af.training_data(named).losses, af.training_data(table).losses)
+    assert af.training_data(named).y.tolist() == af.training_data(table).y.tolist()
 
 
 @pytest.mark.parametrize("name", SAME)

@@ -123,6 +123,19 @@ def test_the_tools_of_as_are_those_of_the_table() -> None:
     assert listed["taskset"]["checked"] == "by the tool"
 
 
+def test_hints_of_one_affinity_name_spread_or_packed_and_the_table_fits_into_100_columns() -> None:
+    shown = run("hints", "--machine", "opteron-6164he", "--threads", "8", COLUMNS="100").stdout
+    assert max(map(len, shown.splitlines())) <= 100
+    same = {
+        cells[1].strip(): cells[4].strip()
+        for line in shown.splitlines()
+        if len(cells := line.split("│")) > 5
+    }
+    assert same["few-sockets-shared-caches (slP)"] == "packed"
+    assert same["own-caches-few-sockets (sLp)"] == "spread"
+    assert same["packed (slp)"] == same["spread (SLP)"] == ""
+
+
 def test_hints_as_json_are_the_eight_best_matches_in_order() -> None:
     found = document("hints", "--machine", SMALL, "--threads", "5")
     matches = all_hints(synthetic_topology(SMALL.removeprefix("synthetic:")), 5)

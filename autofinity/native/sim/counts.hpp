@@ -92,6 +92,11 @@ inline constexpr std::array<const char*, n_counters> counter_names = {
 #undef AUTOFINITY_SIM_NAME
 };
 
-using Counts = std::array<std::uint64_t, n_counters>;
+// Behind the events: lines read from the memory of each node, counted up to this many nodes.
+inline constexpr std::size_t counted_homes = 32;
+
+using Counts = std::array<std::uint64_t, n_counters + counted_homes>;
+
+inline std::uint64_t& reads_from(Counts& n, std::size_t home) { return n[n_counters + home]; }
 
 }  // namespace autofinity::sim

@@ -60,7 +60,7 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
     touches = topology.n_nodes > 1 and (hinting_is_on() or ladder["memory sampling"].available)
     process = _process(request, around, allowed, decider.sensors.counters, touches=touches)
     try:
-        looked = look_at(process, decider, decider.begin(topology, allowed, threads))
+        looked = look_at(process, decider, decider.begin(topology, allowed, threads), topology)
         available = around.available() or allowed & present
     finally:
         process.close()

@@ -8,9 +8,10 @@ from typing import Protocol
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.sharing import NumaVectors
 from autofinity.model.timeline import TimelineStep
-from autofinity.model.topology import OsIndex
+from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval, Mechanism, ShowsMemory
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.look_nodes import LookNodes
 from autofinity.runtime.look_series import look_of
 
 
@@ -40,7 +41,9 @@ class Looked:
     """Every look, in order of time."""
 
 
-def look_at(process: ShowsMemory, mechanism: Decider, state: LiveState) -> Looked:
+def look_at(
+    process: ShowsMemory, mechanism: Decider, state: LiveState, topology: Topology
+) -> Looked:
     """`mechanism` binds nothing (`Settings.bind` is "none"), and nothing that it says is done."""
     pages: dict[int, tuple[int, ...]] = {}
     nodes: dict[int, int] = {}
@@ -49,11 +52,12 @@ def look_at(process: ShowsMemory, mechanism: Decider, state: LiveState) -> Looke
     cpus: tuple[OsIndex, ...] = ()
     memory: MemoryByNode | None = None
     timeline: list[TimelineStep] = []
+    by_node = LookNodes(topology)
     while True:
         interval = process.advance(mechanism.period_ns(state))
         alive = state.workers.alive
         state, _ = mechanism.step(state, interval)
-        timeline.append(look_of(alive, interval))
+        timeline.append(by_node.added(look_of(alive, interval), interval))
         if interval.pages is not None:
             seen, page_size_bytes = True, interval.pages.page_size_bytes
             pages.update(interval.pages.pages)

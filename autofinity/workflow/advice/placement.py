@@ -115,12 +115,14 @@ def _left_alone(seen: Seen, facts: dict[str, object], evidence: tuple[str, ...])
     why = seen.undecided or f"there are too few CPUs for {seen.placed} threads"
     if not facts["nothing_to_choose"]:
         evidence = (f"nothing was decided: {why}", f"policy: {seen.asked}", *evidence)
-    return Section(
-        "placement",
-        "leave the threads where the system puts them",
-        evidence,
-        facts | {"hint": None, "undecided": why},
-    )
+    advice = "leave the threads where the system puts them"
+    cpus = len(seen.available)
+    if seen.placed > cpus and not facts["nothing_to_choose"]:
+        advice = (
+            f"none for {seen.placed} threads on {cpus} CPUs: run at most {cpus} threads, or "
+            "leave the threads to the system"
+        )
+    return Section("placement", advice, evidence, facts | {"hint": None, "undecided": why})
 
 
 def _launcher_lines(seen: Seen, cpus: tuple[OsIndex, ...]) -> dict[str, str]:

@@ -58,10 +58,12 @@ def seen_simulated(
     counters = tuple(dict.fromkeys((*recipe.sensors.counters, *_COUNTED)))
     detectors = (_SAMPLED,) if machine.topology.n_nodes > 1 else ()
     process = machine.start(
-        RunRequest(str(trace), threads=crew.computing), None, Sensors(counters, detectors)
+        RunRequest(str(trace), threads=crew.computing),
+        None,
+        Sensors(counters, detectors, reads_by_node=True),
     )
     start = recipe.begin(machine.topology, machine.topology.allowed, crew.computing)
-    looked = look_at(process, recipe, start)
+    looked = look_at(process, recipe, start, machine.topology)
     watched = simulated_time(watched_s(looked.timeline))
     return Seen(
         program=trace.name,

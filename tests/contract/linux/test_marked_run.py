@@ -20,10 +20,11 @@ from autofinity.linux.marked_run import Conditions, MarkedRun, marks_library
 from autofinity.linux.topology import host_topology
 from autofinity.model.affinity import Affinity
 from autofinity.model.counters import CounterSample
-from autofinity.model.errors import LinuxError
+from autofinity.model.detection import FaultSampling
+from autofinity.model.errors import CapabilityError, LinuxError
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
-from autofinity.ports import Interval, RunRequest
+from autofinity.ports import Interval, RunRequest, Sensors
 from autofinity.profiling.sampling import Run, observe
 from autofinity.profiling.target import Target
 from autofinity.trace.manifest import load_suite
@@ -228,3 +229,10 @@ def test_a_program_of_the_training_suite_runs_natively_and_answers_rightly(tmp_p
     rows = observe(target, program.request, run, Placement((cpus, cpus)))
     assert rows[0].roi_s > 0.002
     assert rows[0].backend == "linux"
+
+
+def test_a_real_machine_refuses_sensors_that_only_a_simulated_machine_has() -> None:
+    machine = HostMachine(host_topology(), SOFTWARE, {})
+    for sensors in (Sensors(reads_by_node=True), Sensors(detectors=(FaultSampling(),))):
+        with pytest.raises(CapabilityError, match="simulated one"):
+            machine.start(RunRequest("work"), None, sensors)

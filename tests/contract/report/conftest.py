@@ -15,6 +15,7 @@ from sim_programs import kept
 
 from autofinity.model.affinity import HINTS, PACKED, Affinity
 from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.model.timeline import TimelineStep
 from autofinity.policy.files import save
 from autofinity.resources import shipped
 from autofinity.runtime.policies import digest_of
@@ -64,6 +65,14 @@ def explain_run(folder: Path, page: Path) -> None:
         for occupancy, sample in (([[1], [1]], first), ([[2]], second)):
             affinity = Affinity.of(occupancy)
             database.remember_observation(run, KEY, 2, affinity, "m", sample, "hardware counters")
+        counts = {"dram_reads_node_0": 3e6, "dram_reads_node_1": 1e6, "task_clock_ns": 5e8}
+        database.looks.remember(
+            run,
+            [
+                TimelineStep(at * 10**9, (at + 1) * 10**9, {0: counts, 1: counts}, place=place)
+                for at, place in enumerate(("", "{1}{1}", "{2}"))
+            ],
+        )
         database.update_run(
             *(run,), threads=2, hint=PACKED, bound=2, cpus="0", sample=first, probe=second,
             notes=HOSTILE, ended=True,

@@ -32,10 +32,11 @@ TEXTS = {
 PLOTS = {
     "evaluate": {"verdict", "regrets"},
     "explain-policy": {"look-1"},
-    "explain-run": {"look-1", "look-2", "change"},
+    "explain-run": {"look-1", "look-2", "change", "time-cpu-time", "time-reads-by-node"},
     "advise": {
         *("look-1", "gain", "memory", "pages"),
         *("time-instructions", "time-reads-local", "time-reads-remote", "time-llc-misses"),
+        "time-reads-by-node",
     },
     "advise-curve": {"curve"},
     "detect": {"sharing", "pages"},
@@ -127,6 +128,29 @@ def test_rows_are_filtered_and_sorted_and_points_dimmed_with_them(
     assert browser.value(programs) == sorted(before)
     browser.value("document.querySelector('.table[data-plot=regrets] th').click()")
     assert browser.value(programs) == sorted(before, reverse=True)
+
+
+def test_bytes_by_node_have_a_panel_for_each_thread_and_a_legend_of_nodes(
+    page_of: PageOf, browser: Browser
+) -> None:
+    browser.open(page_of("explain-run"))
+    plot = "document.getElementById('time-reads-by-node')"
+
+    def texts(of: str) -> list[str]:
+        found: list[str] = browser.value(
+            f"[...{plot}.querySelectorAll('{of}')].map(each => each.textContent)"
+        )
+        return found
+
+    assert texts(".legendtext") == ["node 0", "node 1"]
+    assert texts(".annotation-text") == ["thread 0", "thread 1"]
+    assert browser.value(f"{plot}.querySelectorAll('.bars .point').length") == 2 * 2 * 3
+    assert browser.value(f"{plot}.querySelectorAll('.shapelayer path').length") == 2 * 2
+    legend, title = (
+        f"{plot}.querySelector('{of}').getBoundingClientRect()"
+        for of in (".legend", ".annotation-text")
+    )
+    assert browser.value(f"{legend}.bottom <= {title}.top")
 
 
 def test_a_printed_page_has_all_that_is_folded_on_the_screen(

@@ -82,6 +82,31 @@ def test_intervals_follow_each_other_to_the_end(machine: SimMachine, program: st
     assert total >= 2 * 150 * 128 * 3
 
 
+def test_reads_by_node_are_all_reads_from_memory_and_of_the_nodes_that_have_the_pages(
+    machine: SimMachine, program: str
+) -> None:
+    counters = ("dram_reads_local", "dram_reads_remote")
+    process = machine.start(
+        RunRequest(program, threads=2), masks(0, 6), Sensors(counters, reads_by_node=True)
+    )
+    intervals = all_intervals(process, 100_000)
+    for interval in intervals:
+        for sample, lines in zip(interval.samples, interval.reads_by_node, strict=True):
+            assert len(lines) == machine.topology.n_nodes
+            own = machine.topology.by_os_index[interval.cpus[sample.tid]].node
+            assert lines[own] == sample.counts["dram_reads_local"]
+            assert sum(lines) - lines[own] == sample.counts["dram_reads_remote"]
+    by_node = [sum(lines[node] for i in intervals for lines in i.reads_by_node) for node in (0, 1)]
+    assert all(count > 0 for count in by_node), "each worker touched pages of its own first"
+
+
+def test_reads_by_node_are_counted_where_they_are_asked_for(
+    machine: SimMachine, program: str
+) -> None:
+    process = machine.start(RunRequest(program, threads=2), masks(0, 6), Sensors())
+    assert process.advance(100_000).reads_by_node == ()
+
+
 def test_steps_do_not_change_the_run(machine: SimMachine, program: str) -> None:
     request = RunRequest(program, threads=2)
     fine = all_intervals(machine.start(request, masks(0, 6), Sensors()), 10_000)

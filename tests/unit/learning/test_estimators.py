@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
@@ -19,7 +20,10 @@ from autofinity.learning import (
     RipperClassifier,
 )
 from autofinity.learning.held_out import held_out
+from autofinity.learning.rule_list_policy import policy_of_rules
 from autofinity.learning.settings import METHODS
+from autofinity.model.affinity import PACKED, SPREAD
+from autofinity.policy.selector import decide
 
 ESTIMATORS = [
     *(Discretiser(method=method) for method in METHODS),
@@ -112,3 +116,35 @@ def test_programs_held_out_are_on_one_side_and_dealt_out_in_turn() -> None:
         assert not set(program[rest]) & set(program[out])
     ((rest, out),) = held_out(np.array([3, 3]), 10)
     assert (len(rest), len(out)) == (0, 2), "nothing is left to learn from"
+
+
+@pytest.mark.parametrize("labels", [("SLP", "slp"), ("spread", "packed")])
+@pytest.mark.parametrize("given", ["slp", "packed", "PACKED"])
+def test_a_hint_is_a_label_by_its_name_and_by_its_letters(
+    labels: tuple[str, str], given: str
+) -> None:
+    values, y = [[0.1], [0.2]] * 4, [*labels] * 4
+    always = BaselineClassifier(label=given).fit(values, y)
+    assert always.predict([[0.1]]).tolist() == [labels[1]]
+    alike = RegretClassifier(preferred=[given], bins=1).fit(values, y)
+    assert alike.predict([[0.1]]).tolist() == [labels[1]]
+    other = RegretClassifier(preferred=[labels[0]], bins=1).fit(values, y)
+    assert other.predict([[0.1]]).tolist() == [labels[0]]
+
+
+def test_a_label_that_fit_has_not_seen_is_refused() -> None:
+    values, y = [[0.1], [0.2]] * 4, ["SLP", "slp"] * 4
+    for estimator in (
+        BaselineClassifier(label="few-sockets-own-caches"),
+        RegretClassifier(preferred=["few-sockets-own-caches"]),
+    ):
+        with pytest.raises(ValueError, match=r"few-sockets-own-caches.*expected"):
+            estimator.fit(values, y)
+
+
+def test_a_policy_is_made_of_rules_that_name_hints() -> None:
+    table = pd.DataFrame({"ipc": [0.1, 0.2, 0.8, 0.9] * 3})
+    y = ["spread", "spread", "packed", "packed"] * 3
+    policy = policy_of_rules(RegretClassifier().fit(table, y))
+    samples = ({"instructions": ipc, "cycles": 1.0} for ipc in (0.1, 0.9))
+    assert [decide(policy, sample).hint for sample in samples] == [SPREAD, PACKED]

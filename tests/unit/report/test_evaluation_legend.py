@@ -50,6 +50,13 @@ def test_every_column_is_explained_by_its_heading(os_s: float | None) -> None:
     assert any(line.startswith("  os ") for line in lines) == (os_s is not None)
 
 
+def test_letters_of_hints_in_the_table_stand_beside_their_names() -> None:
+    lines = legend([case(2.0, PACKED), case(1.1, SPREAD), case(2.0, SPREAD)], 12)
+    at = lines.index("    SLP  spread")
+    assert lines[at + 1] == "    slp  packed"
+    assert "    slp  packed" not in legend([case(2.0, SPREAD)], 12)
+
+
 @pytest.mark.parametrize("known", [False, True])
 def test_words_of_sentences_are_explained_where_the_sentences_stand(known: bool) -> None:
     one = case(2.0, SPREAD)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD, Affinity
-from autofinity.model.counters import Behaviour
+from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome
@@ -20,6 +21,7 @@ from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.row_queue import RowQueue
 from autofinity.runtime.run_header import RunHeader
+from autofinity.runtime.workers import Workers
 from autofinity.store.behaviour_db import BehaviourDB
 
 KEY, DIGEST = "k" * 64, "d" * 64
@@ -58,6 +60,23 @@ def test_a_decision_becomes_a_row_a_run_and_a_line_of_the_cache(tmp_path: Path) 
     assert run.totals == {"cycles": 9}
     (line,) = read_decisions(tmp_path / "decisions")
     assert (line.program, line.threads, line.mask, line.allowed) == (KEY, 2, "0-3", "0-15")
+
+
+def test_looks_on_record_have_reads_by_node_where_the_topology_is_known(tmp_path: Path) -> None:
+    counts = {"dram_reads_local": 5, "dram_reads_remote": 2}
+    watching = LiveState(workers=Workers(alive=((0, 77),)))
+    for name, topology in (("with", machine(packages=2, cores=2)), ("without", None)):
+        journal = Journal(tmp_path / name, header(), topology)
+        for start in (0, 1):
+            sample = CounterSample(77, start, start + 1, counts, 1, 1)
+            turn = Interval(start, start + 1, (sample,), cpus=(OsIndex(3 - start),))
+            journal.saw(watching, watching, turn, None)
+        journal.end({})
+        with BehaviourDB.open(tmp_path / name) as database:
+            (run,) = database.runs()
+            *_, last = database.looks.of_run(run.id)
+        by_node = {"dram_reads_node_1": 5.0, "dram_reads_node_0": 2.0}
+        assert last.counts[0] == {**counts, **(by_node if topology is not None else {})}
 
 
 def test_who_reads_of_a_phase_reads_what_led_to_it(

@@ -51,11 +51,12 @@ def test_looks_before_and_after_a_move_are_not_put_together() -> None:
 
 def test_counts_that_pages_do_not_show_and_threads_beyond_64_are_not_kept() -> None:
     series = LookSeries()
-    everyone = {number: {"instructions": 1.0, "cycles": 2.0} for number in range(100)}
+    kept_counts = {"instructions": 1.0, "dram_reads_node_3": 3.0}
+    everyone = {number: {**kept_counts, "cycles": 2.0} for number in range(100)}
     series.add(TimelineStep(0, 1, everyone), "")
     (kept,) = series.looks()
     assert list(kept.counts) == list(range(MOST_THREADS))
-    assert kept.counts[0] == {"instructions": 1.0}
+    assert kept.counts[0] == kept_counts
 
 
 def test_a_count_that_was_not_measured_in_part_of_a_look_is_not_known() -> None:

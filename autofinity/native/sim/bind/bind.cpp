@@ -11,6 +11,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -296,10 +297,25 @@ void bind_sim(nb::module_& module) {
             [](const Simulation& self) {
                 const auto totals = self.totals();
                 std::vector<std::uint64_t> flat;
-                for (const Counts& n : totals) flat.insert(flat.end(), n.begin(), n.end());
+                for (const Counts& n : totals)
+                    flat.insert(flat.end(), n.begin(), n.begin() + n_counters);
                 return array_of<std::uint64_t, 2>(std::move(flat), {totals.size(), n_counters});
             },
             "Counts since the region began: uint64 [streams, events].")
+        .def(
+            "reads_by_node",
+            [](const Simulation& self) {
+                const auto totals = self.totals();
+                const std::size_t nodes =
+                    std::min<std::size_t>(self.machine().topology.nodes(), counted_homes);
+                std::vector<std::uint64_t> flat;
+                for (const Counts& n : totals)
+                    flat.insert(flat.end(), n.begin() + n_counters,
+                                n.begin() + static_cast<std::ptrdiff_t>(n_counters + nodes));
+                return array_of<std::uint64_t, 2>(std::move(flat), {totals.size(), nodes});
+            },
+            "Lines read from the memory of each node since the region began: uint64 [streams, "
+            "nodes], of the first 32 nodes.")
         .def(
             "samples",
             [](const Simulation& self) {
@@ -308,7 +324,7 @@ void bind_sim(nb::module_& module) {
                 std::vector<double> progress;
                 for (const Sample& sample : samples) {
                     for (const Counts& n : sample.counts)
-                        flat.insert(flat.end(), n.begin(), n.end());
+                        flat.insert(flat.end(), n.begin(), n.begin() + n_counters);
                     times.push_back(to_ns(self.machine(), sample.start));
                     times.push_back(to_ns(self.machine(), sample.end));
                     progress.push_back(sample.progress);

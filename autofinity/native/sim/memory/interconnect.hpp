@@ -59,6 +59,7 @@ class Interconnect {
         const std::uint32_t away =
             machine_.node_distance[to_node * machine_.topology.nodes() + home];
         ++n[home == to_node ? dram_reads_local : dram_reads_remote];
+        if (home < counted_homes) ++reads_from(n, home);
         Ticks wait = controllers_[home].take(now, machine_.memory_service[home]);
         n[memory_queue_clocks] += clocks(wait);
         wait += cross(home, to_node, now + wait, n);

@@ -91,7 +91,7 @@ void Accounting::begin_region(Stream& s, Ticks at) {
 Counts Accounting::since_region_began(const Stream& s, Ticks at) const {
     Counts n = counts_at(s, at);
     const Counts& before = s.account.baseline;
-    for (std::size_t i = 0; i < n_counters; ++i) n[i] = n[i] > before[i] ? n[i] - before[i] : 0;
+    for (std::size_t i = 0; i < n.size(); ++i) n[i] = n[i] > before[i] ? n[i] - before[i] : 0;
     return n;
 }
 
@@ -101,9 +101,9 @@ Counts Accounting::take_sample(Stream& s, Ticks at) {
     s.account.last_instructions = now[instructions];
     Counts since;
     // A burst that was split after it had been counted can subtract a few accesses.
-    for (std::size_t i = 0; i < n_counters; ++i)
+    for (std::size_t i = 0; i < now.size(); ++i)
         since[i] = now[i] > sampled[i] ? now[i] - sampled[i] : 0;
-    for (std::size_t i = 0; i < n_counters; ++i) sampled[i] += since[i];
+    for (std::size_t i = 0; i < now.size(); ++i) sampled[i] += since[i];
     return since;
 }
 

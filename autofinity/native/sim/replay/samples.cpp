@@ -43,7 +43,7 @@ void Samples::take_last(Ticks at) {
     for (std::size_t stream = 0; stream < board_.streams.size(); ++stream) {
         const Counts since = accounting_.take_sample(board_.streams[stream], at);
         Counts& counts = samples_.back().counts[stream];
-        for (std::size_t i = 0; i < n_counters; ++i) counts[i] += since[i];
+        for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += since[i];
     }
 }
 

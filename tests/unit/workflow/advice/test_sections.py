@@ -127,6 +127,9 @@ def test_more_threads_than_room_are_left_alone() -> None:
     assert chosen_of(one) is None
     found = placement(one, None)
     assert found.evidence[0] == "nothing was decided: there are too few CPUs for 99 threads"
+    cpus = len(one.available)
+    assert found.advice.startswith(f"none for 99 threads on {cpus} CPUs: run at most {cpus} ")
+    assert placement(replace(one, threads=2, undecided="why"), None).advice.startswith("leave the")
 
 
 def test_what_one_thread_initialised_for_several_nodes_is_to_be_interleaved() -> None:

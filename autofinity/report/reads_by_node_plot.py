@@ -1,0 +1,233 @@
+"""Memory that each thread reads over time, by the node of the memory.
+
+Up to 12 threads have a panel each, with a bar for each look, stacked by node. More threads are rows
+of maps: a panel for each node.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autofinity.model.cpu_lists import format_cpu_list
+from autofinity.model.facts import LINE_BYTES
+from autofinity.model.reads_by_node import NODE_NOT_KNOWN, is_by_node, node_number
+from autofinity.model.timeline import TimelineStep
+from autofinity.model.topology import OsIndex
+from autofinity.report.look_times import LookTimes
+from autofinity.report.page import Plot
+from autofinity.report.plot_layout import GREY, axis, layout
+from autofinity.report.thread_colours import colours
+
+READS_BY_NODE = "Bytes read from memory, by node"
+"""Title of the plot."""
+BY_NODE = "time-reads-by-node"
+"""Name of the plot."""
+_MOST_PANELS = 12
+_ACROSS = 3
+_PANEL_PX = 150
+_ROW_PX = 14
+_TOP_PX, _BOTTOM_PX = 96, 44
+_UNIT = "GB a second"
+
+
+def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int]) -> Plot | None:
+    """The plot of these threads; None where no reads by node are known."""
+    known = sorted(
+        {
+            name
+            for step in timeline
+            for thread in threads
+            for name, count in step.counts.get(thread, {}).items()
+            if is_by_node(name) and not math.isnan(count)
+        },
+        key=_order,
+    )
+    if not known:
+        return None
+    read = [name for name in known if _is_read(timeline, threads, name)] or known
+    by_thread = len(threads) <= _MOST_PANELS
+    titles = [f"thread {thread}" for thread in threads] if by_thread else list(map(_label, read))
+    across = min(_ACROSS, len(titles)) if by_thread else 1
+    down = math.ceil(len(titles) / across)
+    panel_px = _PANEL_PX if by_thread else 50 + _ROW_PX * len(threads)
+    height_px = _TOP_PX + _BOTTOM_PX + down * panel_px
+    times = LookTimes(timeline)
+    figure = {
+        "data": (_bars if by_thread else _maps)(timeline, threads, read),
+        "layout": layout(
+            height_px,
+            title={
+                "text": f"{READS_BY_NODE}, {_UNIT}",
+                "x": 0,
+                "xanchor": "left",
+                "font": {"size": 13.5},
+            },
+            margin={"l": 60, "r": 24, "t": _TOP_PX, "b": _BOTTOM_PX},
+            grid={
+                "rows": down,
+                "columns": across,
+                "pattern": "independent",
+                "xgap": 0.12,
+                "ygap": min(0.9, 60 / panel_px),
+            },
+            barmode="stack",
+            showlegend=by_thread,
+            legend={
+                "orientation": "h",
+                "x": 0,
+                "y": 1 + 20 / (down * panel_px),
+                "yanchor": "bottom",
+            },
+            annotations=[_title(at, text) for at, text in enumerate(titles)],
+            shapes=[_moved(at, panel) for at in times.moves() for panel in range(len(titles))],
+            coloraxis={
+                "cmin": 0,
+                "colorscale": "Viridis",
+                "colorbar": {"title": {"text": _UNIT, "side": "right"}, "thickness": 12},
+            },
+            **_axes(titles, times, by_thread=by_thread),
+        ),
+    }
+    caption = _caption(known, read, by_thread=by_thread)
+    if times.moves():
+        caption += " Threads were placed otherwise from each dotted line on."
+    return Plot(BY_NODE, figure, caption, height_px)
+
+
+def _order(name: str) -> tuple[bool, int]:
+    number = node_number(name)
+    return number is None, number or 0
+
+
+def _label(name: str) -> str:
+    return "node not known" if name == NODE_NOT_KNOWN else f"node {node_number(name)}"
+
+
+def _is_read(timeline: Sequence[TimelineStep], threads: Sequence[int], name: str) -> bool:
+    return any(
+        step.counts.get(thread, {}).get(name, 0.0) > 0 for step in timeline for thread in threads
+    )
+
+
+def _caption(known: Sequence[str], read: Sequence[str], *, by_thread: bool) -> str:
+    what = (
+        "A panel is a thread, a bar is a look, and a colour is the node whose memory was read."
+        if by_thread
+        else "A panel is the node whose memory was read, and a row is a thread."
+    )
+    lines = [what]
+    unread = [
+        OsIndex(number)
+        for name in known
+        if name not in read and (number := node_number(name)) is not None
+    ]
+    if unread:
+        nodes = "node" if len(unread) == 1 else "nodes"
+        lines.append(f"Nothing was read from {nodes} {format_cpu_list(unread)}.")
+    if NODE_NOT_KNOWN in read:
+        lines.append(
+            "Node not known: reads from other nodes than the thread's own, where the machine has "
+            "more than two, and all reads in looks in which a thread changed its node or began; "
+            "counters do not separate these."
+        )
+    return " ".join(lines)
+
+
+def _rates(timeline: Sequence[TimelineStep], thread: int, name: str) -> list[float]:
+    return [1e-9 * LINE_BYTES * step.rate(thread, name) for step in timeline]
+
+
+def _bars(
+    timeline: Sequence[TimelineStep], threads: Sequence[int], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    times = LookTimes(timeline)
+    numbers = [number for name in names if (number := node_number(name)) is not None]
+    colour = dict(zip(numbers, colours(len(numbers)), strict=True))
+    return [
+        {
+            "type": "bar",
+            "name": _label(name),
+            "legendgroup": name,
+            "showlegend": panel == 0,
+            "x": times.middles(),
+            "y": _rates(timeline, thread, name),
+            "width": times.lengths(),
+            "marker": {"color": GREY if number is None else colour[number], "line": {"width": 0}},
+            "hovertemplate": f"%{{y:.4g}} {_UNIT}<extra>thread {thread}, {_label(name)}</extra>",
+            **_on(panel),
+        }
+        for panel, thread in enumerate(threads)
+        for name in names
+        for number in (node_number(name),)
+    ]
+
+
+def _maps(
+    timeline: Sequence[TimelineStep], threads: Sequence[int], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "heatmap",
+            "x": LookTimes(timeline).middles(),
+            "y": [str(thread) for thread in threads],
+            "z": [_rates(timeline, thread, name) for thread in threads],
+            "coloraxis": "coloraxis",
+            "hovertemplate": f"thread %{{y}}, {_label(name)}: %{{z:.4g}} {_UNIT}<extra></extra>",
+            **_on(panel),
+        }
+        for panel, name in enumerate(names)
+    ]
+
+
+def _axes(titles: Sequence[str], times: LookTimes, *, by_thread: bool) -> dict[str, Any]:
+    """Axes of the panels: one scale of time, and of rates, so that panels compare."""
+    found: dict[str, Any] = {}
+    for panel in range(len(titles)):
+        last = panel == len(titles) - 1
+        same_time = {"matches": "x"} if panel else {}
+        same_rate = {"matches": "y"} if panel else {}
+        found[f"xaxis{_suffix(panel)}"] = axis(times.axis_title if last else "", **same_time)
+        found[f"yaxis{_suffix(panel)}"] = (
+            axis(rangemode="tozero", **same_rate)
+            if by_thread
+            else axis(type="category", autorange="reversed")
+        )
+    return found
+
+
+def _on(panel: int) -> dict[str, str]:
+    return {"xaxis": f"x{_suffix(panel)}", "yaxis": f"y{_suffix(panel)}"}
+
+
+def _suffix(panel: int) -> str:
+    return str(panel + 1) if panel else ""
+
+
+def _title(panel: int, text: str) -> dict[str, Any]:
+    return {
+        "text": text,
+        "xref": f"x{_suffix(panel)} domain",
+        "yref": f"y{_suffix(panel)} domain",
+        "x": 0,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 12},
+    }
+
+
+def _moved(at: float, panel: int) -> dict[str, Any]:
+    """A dotted line where threads are placed otherwise."""
+    return {
+        "type": "line",
+        "xref": f"x{_suffix(panel)}",
+        "yref": f"y{_suffix(panel)} domain",
+        "x0": at,
+        "x1": at,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": GREY, "width": 1.5, "dash": "dot"},
+    }

@@ -1,0 +1,65 @@
+"""Bytes that threads read, by node, as a plot: its data, before any browser sees them."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from autofinity.model.reads_by_node import NODE_NOT_KNOWN
+from autofinity.model.timeline import TimelineStep
+from autofinity.report.page import Plot
+from autofinity.report.reads_by_node_plot import reads_by_node_plot
+
+S = 10**9
+
+
+def look(number: int, threads: int, place: str = "", **lines: float) -> TimelineStep:
+    counts = dict.fromkeys(range(threads), lines)
+    return TimelineStep(number * S, (number + 1) * S, counts, place=place)
+
+
+def plotted(looks: list[TimelineStep], threads: int) -> Plot:
+    plot = reads_by_node_plot(looks, range(threads))
+    assert plot is not None
+    go.Figure(plot.figure)
+    return plot
+
+
+def test_each_thread_has_a_panel_with_a_bar_a_look_stacked_by_node() -> None:
+    looks = [
+        look(0, 2, dram_reads_node_0=1e9 / 64, dram_reads_node_10=0.0),
+        look(1, 2, "{2}", dram_reads_node_0=0.0, dram_reads_node_10=2e9 / 64),
+    ]
+    plot = plotted(looks, 2)
+    traces = plot.figure["data"]
+    assert [(each["name"], each["xaxis"]) for each in traces] == [
+        *(("node 0", "x"), ("node 10", "x"), ("node 0", "x2"), ("node 10", "x2"))
+    ]
+    assert [each["y"] for each in traces[:2]] == [[1.0, 0.0], [0.0, 2.0]]  # GB a second
+    assert [each["showlegend"] for each in traces] == [True, True, False, False]
+    assert traces[0]["marker"] == traces[2]["marker"] != traces[1]["marker"]
+    lines = plot.figure["layout"]["shapes"]
+    assert [(line["x0"], line["xref"]) for line in lines] == [(1.0, "x"), (1.0, "x2")]
+    assert "from each dotted line on" in plot.caption
+    assert "dotted" not in plotted(looks[:1], 2).caption
+
+
+def test_many_threads_are_rows_of_a_map_for_each_node() -> None:
+    plot = plotted([look(0, 40, dram_reads_node_0=1.0, dram_reads_node_1=2.0)], 40)
+    traces = plot.figure["data"]
+    assert [(each["type"], len(each["z"])) for each in traces] == [("heatmap", 40)] * 2
+    titles = [each["text"] for each in plot.figure["layout"]["annotations"]]
+    assert titles == ["node 0", "node 1"]
+
+
+def test_the_caption_says_which_reads_have_no_node() -> None:
+    known = {"dram_reads_node_0": 1.0, "dram_reads_node_1": 0.0, "dram_reads_node_2": 0.0}
+    plot = plotted([look(0, 1, **known, **{NODE_NOT_KNOWN: 3.0})], 1)
+    assert [each["name"] for each in plot.figure["data"]] == ["node 0", "node not known"]
+    assert "Nothing was read from nodes 1-2." in plot.caption
+    assert "Node not known: reads from other nodes than the thread's own" in plot.caption
+    assert "not known" not in plotted([look(0, 1, **known)], 1).caption
+
+
+def test_without_reads_by_node_there_is_no_plot() -> None:
+    assert reads_by_node_plot([look(0, 1, dram_reads_remote=1.0)], (0,)) is None
+    assert reads_by_node_plot([look(0, 1, dram_reads_node_0=float("nan"))], (0,)) is None
