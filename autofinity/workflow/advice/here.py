@@ -35,7 +35,7 @@ from autofinity.workflow.advice.look import look_at
 from autofinity.workflow.advice.open_answer import open_answer
 from autofinity.workflow.advice.seen import Seen
 
-_OF_MEMORY = ("llc_misses", "dram_reads_remote")
+_OF_MEMORY = ("llc_misses", "dram_reads_local", "dram_reads_remote")
 """Counted too, on several nodes and where this CPU has events for it."""
 
 

@@ -107,6 +107,7 @@ def test_events_of_single_sources_add_up_to_one_of_all() -> None:
         "llc_requests",
         "llc_misses",
         OTHER_LLC,
+        "dram_reads_local",
         "dram_reads_remote",
     }
     pairs = told(ZEN_4, fills + "remote_cache", fills + "dram_io_all")
