@@ -36,7 +36,7 @@ OWN = {"?? app", "?? spinner"}
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """What is committed, and a program of the reader."""
+    """A clone of all that is committed, and a program of the reader."""
     if not (ROOT / ".git").exists():
         pytest.skip("no git repository to clone")
     folder = tmp_path / "autofinity"
@@ -99,7 +99,7 @@ def test_every_command_within_a_sentence_of_readme_is_run_or_has_a_reason() -> N
 
 
 def holds_setup(printed: str) -> None:
-    """What README says of the set-up: a Python is found, `.venv` made, autofinity installed."""
+    """The set-up is as README says: a Python is found, `.venv` made, autofinity installed."""
     assert re.search(r"^setup: Python 3\.\d+\.\d+ at /", printed, re.MULTILINE)
     assert re.search(r"^setup: done in \d+ s; the command is \.venv/bin/autofinity", printed, re.M)
 
