@@ -15,7 +15,7 @@ $(VENV)/.ready-dev: $(SOURCES) scripts/setup
 	@scripts/setup $(VENV) dev
 
 $(VENV)/.ready-docs: $(VENV)/.ready
-	@$(PY) -m pip install --disable-pip-version-check -q 'sphinx>=8' 'myst-parser>=4' 'furo>=2024.8' 'sphinx-click>=6' 'matplotlib>=3.8' && touch $@
+	@$(PY) -m pip install --disable-pip-version-check -q 'sphinx>=8' 'myst-parser>=4' 'furo>=2024.8' 'sphinx-click>=6' && touch $@
 
 # Packages that `--on` needs; autofinity itself is there, so no other is fetched.
 $(VENV)/.ready-cluster: $(VENV)/.ready
@@ -82,7 +82,7 @@ bench: $(VENV)/.ready-dev ## All benchmarks beside their peers (QUICK=1: minutes
 docs: $(VENV)/.ready-docs ## The documents and all commands as a site and a manual page, in build/docs
 	@scripts/docs $(VENV)
 
-test-docs: $(VENV)/.ready-dev docs ## Tests of the site: tutorial and how-to as printed, links, every page in a browser (minutes)
+test-docs: $(VENV)/.ready-dev docs ## Tests of the site: README and tutorial from a fresh clone, how-to, links, every page in a browser (minutes)
 	@AUTOFINITY_SITE=1 scripts/test $(VENV) tests/site
 
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)

@@ -15,11 +15,7 @@ def choice_here(wish: str | None) -> Choice | None:
     """The policy that a run on this machine asks; None: there is none. Raises `PolicyError`, before
     any program starts, for one that cannot be read, too.
     """
-    from autofinity.runtime.policies import chosen_policy, read_policy
-
-    choice = chosen_policy(wish)
-    if choice is not None:
-        read_policy(choice.path)
+    choice, _ = _read_here(wish)
     return choice
 
 
@@ -41,9 +37,13 @@ def asked_on(machine: str, wish: str | None) -> tuple[RulePolicy | None, str]:
 
 def asked_here(wish: str | None) -> tuple[RulePolicy | None, str]:
     """The policy of `choice_here`, with its file, and who chose it."""
+    choice, policy = _read_here(wish)
+    return policy, "" if choice is None else f"{choice.path}, {choice.origin}"
+
+
+def _read_here(wish: str | None) -> tuple[Choice | None, RulePolicy | None]:
+    """Both None: there is no policy here. Raises `PolicyError`."""
     from autofinity.runtime.policies import chosen_policy, read_policy
 
     choice = chosen_policy(wish)
-    if choice is None:
-        return None, ""
-    return read_policy(choice.path)[0], f"{choice.path}, {choice.origin}"
+    return (None, None) if choice is None else (choice, read_policy(choice.path)[0])

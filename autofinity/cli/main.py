@@ -13,19 +13,20 @@ from autofinity.cli.interruption import Interruption
 from autofinity.cli.removed import refusal
 from autofinity.cli.renamed import in_present_words
 
-# Command → one line of help, by what one wants to do. Each lives in the module of its name, as
-# `command`.
+_STEPS = "The steps of train, one by one"
+# Command → one line of help, by what one wants to do, of 60 letters at most: a line of `--help` in
+# 80 columns. Each lives in the module of its name, as `command`.
 SECTIONS: dict[str, dict[str, str]] = {
     "Place programs on this machine": {
         "run": "Run a program under the policy.",
         "attach": "Watch and place a running program.",
         "restore": "Restore the CPU masks that threads had before binding.",
-        "top": "Show live runs: threads, CPUs, nodes, memory, decision; refreshed each second.",
+        "top": "Show live runs, refreshed each second.",
         "status": "List running programs, known programs and the latest runs.",
-        "explain": "Explain a decision by its rule and margins, for a sample or a run.",
-        "advise": "Recommend placement, memory policy and thread count; bind nothing.",
-        "detect": "Show which threads of a program share data, and which use its pages.",
-        "doctor": "Report what this machine can measure and bind, and how to enable more.",
+        "explain": "Explain the decision for a run or a sample: rule, margins.",
+        "advise": "Recommend placement, memory policy, threads; bind nothing.",
+        "detect": "Show which threads share data, and which use which pages.",
+        "doctor": "Report what this machine can measure, and what it lacks.",
     },
     "Learn and judge policies": {
         "train": "Learn a policy for a machine from a suite of programs.",
@@ -33,7 +34,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "show": "Print a policy in readable form.",
         "export": "Write a policy as a C header or in other tools' formats.",
         "rebuild": "Retrain the user's policy from recorded runs.",
-        "push": "Send finished runs that wait on this host to the site's database.",
+        "push": "Send recorded runs of this host to the site's database.",
         "site": "Show or make a site's database of runs.",
     },
     "Machines, hints and mappings": {
@@ -45,14 +46,14 @@ SECTIONS: dict[str, dict[str, str]] = {
         "record-machine": "Measure this machine and write its machine file.",
     },
     "Study on simulated machines": {
-        "compare": "Run published mechanisms side by side on one simulated machine.",
-        "figure": "Draw a figure of the papers from our data, beside their numbers.",
+        "compare": "Run published mechanisms side by side on one machine.",
+        "figure": "Draw a figure of the papers from our data.",
         "simulate": "Replay traces on a simulated machine in one affinity.",
-        "coverage": "List the behaviours of programs, and programs that add none.",
+        "coverage": "List behaviours of programs, and programs that add none.",
     },
-    "The steps of train, one by one": {
-        "capture": "Run a suite's programs, or a binary, under capture and keep the traces.",
-        "profile": "Measure programs under affinities and baselines, and keep observations.",
+    _STEPS: {
+        "capture": "Record the memory accesses of programs as traces.",
+        "profile": "Measure programs in many affinities; keep observations.",
         "counters": "Choose the most informative counters.",
         "bins": "Cut counters into bins.",
         "table": "Build the action table.",
@@ -98,7 +99,10 @@ class _Lazy(click.Group):
             raise ReaderGoneError from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table above, without importing any command; with `--help-all`, the options, too."""
+        """The table above, without importing any command; with `--help-all`, the options, too.
+
+        The steps of train are one line of names, so that all fits on a screen.
+        """
         if ctx.meta.get(_ALL):
             from autofinity.cli.help_of_all import write_commands
 
@@ -107,7 +111,11 @@ class _Lazy(click.Group):
         width = max(map(len, COMMANDS))
         for title, commands in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
+                if title == _STEPS:
+                    formatter.write_text(", ".join(commands))
+                else:
+                    rows = [(name.ljust(width), line) for name, line in commands.items()]
+                    formatter.write_dl(rows)
 
 
 def _show_all(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
@@ -132,7 +140,7 @@ def _show_all(ctx: click.Context, option: click.Parameter, wanted: bool) -> None
     help="Show every command with its options, by subject.",
 )
 def cli() -> None:
-    """Learn where a program's threads should sit on a NUMA machine, and put them there."""
+    """Learn where threads should sit on a NUMA machine, and put them there."""
 
 
 def main() -> None:

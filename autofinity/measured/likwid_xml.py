@@ -100,15 +100,8 @@ class _Groups:
 
     def take(self, tag: _Tag) -> None:
         """Raises `MeasuredError` for a row without its end, or with a cell that is no number."""
-        if self._row is not None and tag.text is None and tag.name != f"/{self._kind}":
-            raise MeasuredError(
-                f"line {tag.line}: got <{tag.name}>, expected likwid-perfctr's </{self._kind}>"
-            )
-        if self._row is not None and tag.text is not None:
-            self._row.setdefault(tag.name, tag)
-        elif self._row is not None:
-            self._keep(self._row)
-            self._row = None
+        if self._row is not None:
+            self._take_in_row(tag, self._row)
         elif tag.name in _ROWS and tag.text is None:
             self._kind, self._row = tag.name, {}
         elif tag.name in _TABLES:
@@ -118,6 +111,17 @@ class _Groups:
             self._group = found[1]
         elif tag.name == "name" and tag.text and not self.told:
             self.told = (f"measured on {tag.text}",)
+
+    def _take_in_row(self, tag: _Tag, row: dict[str, _Tag]) -> None:
+        if tag.text is not None:
+            row.setdefault(tag.name, tag)
+        elif tag.name == f"/{self._kind}":
+            self._keep(row)
+            self._row = None
+        else:
+            raise MeasuredError(
+                f"line {tag.line}: got <{tag.name}>, expected likwid-perfctr's </{self._kind}>"
+            )
 
     def _keep(self, row: dict[str, _Tag]) -> None:
         name, register = (row[key].text or "" if key in row else "" for key in ("name", "counter"))

@@ -36,6 +36,11 @@ from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord, RunChanges
 
+_MOST_NOTES = 200
+_LONGEST_NOTE = 1200
+"""In characters. All notes together stay below the longest value of the database, 1 MiB."""
+_LEFT_OUT = "notes are left out here: there were too many"
+
 
 class Journal:
     """Observer of the loop that keeps the behaviour database."""
@@ -97,9 +102,13 @@ class Journal:
         self._rows.flush()
 
     def note(self, line: str) -> None:
-        """Keep one line about this run."""
+        """Keep one line about this run; where there are too many, the first and the last lines."""
+        line = line[:_LONGEST_NOTE]
         if line not in self._notes:
             self._notes.append(line)
+            if len(self._notes) > _MOST_NOTES:
+                middle = _MOST_NOTES // 2
+                self._notes[middle : middle + 2] = [_LEFT_OUT]
             text = "\n".join(self._notes)
             self._rows.write(lambda database: self._update(database, notes=text))
 

@@ -9,6 +9,7 @@ UNDECIDED = "nothing was decided: "
 """Beginning of the note that gives the reason."""
 LEFT = "left as it is: "
 """Beginning of the note on threads for which no placement was found."""
+_REMEDY = "a larger input keeps threads at work for longer"
 _YET = {
     "": "its monitor is starting",
     "watching": "it is watched until its threads compute and stay the same",
@@ -30,15 +31,15 @@ def why_undecided(state: LiveState, promised: int, length: str = "") -> str:
         return why.removeprefix(UNDECIDED)
     watched = f"in the {length or f'{state.waited_ns / 1e9:.1f} s'} that it was watched"
     if state.phase in ("settling", "sampling"):
-        return f"it ended before its sample was complete, {watched}; a larger input lasts longer"
+        return f"it ended before its sample was complete, {watched}; {_REMEDY}"
     if state.most_computing < 2:
         return f"fewer than two of its threads computed at once {watched}"
     if state.most_computing < promised:
         return (
             f"{promised} threads were promised, and at most {state.most_computing} computed at "
-            f"once {watched}"
+            f"once {watched}; {_REMEDY}"
         )
-    return f"its threads never stayed the same for long enough to be sampled {watched}"
+    return f"its threads never stayed the same for long enough to be sampled {watched}; {_REMEDY}"
 
 
 def reason_on_record(run: RunRecord, *, alive: bool) -> str:

@@ -8,6 +8,7 @@ from autofinity.capture.binary import BinaryRequest, capture_binary
 from autofinity.capture.sampling import Choice
 from autofinity.capture.suite_capture import CaptureReport, capture_suite
 from autofinity.capture.synchronisation import warning
+from autofinity.foreign_text import one_line
 from autofinity.free_memory import free_bytes
 from autofinity.model.errors import SimulationError
 from autofinity.ports import RunRequest
@@ -16,15 +17,19 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.sim.replay_cost import EVENT_BYTES, ReplayCost, replay_cost, require_room
 from autofinity.trace.manifest import Suite
 from autofinity.trace.meta import TraceMeta
+from autofinity.workflow.meanwhile import told_meanwhile
 from autofinity.workflow.wanted import Wanted
+
+_SLOW = "QEMU records each access to memory, which takes many times as long as the program alone"
 
 
 def capture_program(request: BinaryRequest, reporter: Reporter = SILENT) -> TraceMeta:
-    """Run `capture_binary`, whose errors it raises; notices say that the order of some calls is not
-    in the trace, and that the program failed.
+    """Run `capture_binary`, whose errors it raises; notices say that the program runs long,
+    that the order of some calls is not in the trace, and that the program failed.
     """
-    done = capture_binary(request)
-    program = request.argv[0]
+    program = request.argv[0] if request.argv else ""
+    with told_meanwhile(one_line(program), lambda: _SLOW, reporter):
+        done = capture_binary(request)
     if done.lost_order:
         reporter.notice(warning(program, done.lost_order))
     if done.exit_code != 0:

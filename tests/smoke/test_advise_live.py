@@ -22,6 +22,7 @@ from autofinity.linux.numa_hinting import SYSCTL
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import UsageError
 from autofinity.runtime.policies import Choice
+from autofinity.workflow import meanwhile
 from autofinity.workflow.advice import here, launched
 from autofinity.workflow.advice.here import seen_here
 from autofinity.workflow.advice.seen import Seen
@@ -96,13 +97,13 @@ def test_a_program_that_runs_long_is_told_of_meanwhile(
             super().notice(message)
             fifo.write_bytes(b"")
 
-    monkeypatch.setattr(launched, "_FIRST_S", 0.2)
+    monkeypatch.setattr(meanwhile, "FIRST_S", 0.2)
     told = Ending()
     done = launched.seen_launched(("cat", str(fifo)), None, reporter=told)
     assert done.exit_code == 0
     (notice,) = told.notices
     assert re.fullmatch(r"cat has run for \d+ s; it is being watched", notice)
-    monkeypatch.setattr(launched, "_FIRST_S", 3600)
+    monkeypatch.setattr(meanwhile, "FIRST_S", 3600)
     launched.seen_launched(("true",), None, reporter=told)
     assert len(told.notices) == 1
 

@@ -31,7 +31,7 @@ def test_every_command_runs_as_printed(tmp_path: Path) -> None:
     ran = 0
     for session in sessions(README):
         for line in MAKE.findall(session.commands):
-            print(f"not run here (tests/unit/test_documents.py knows the target): {line}", end="")
+            print(f"not run here (tests/site/test_first_hour.py runs it): {line}", end="")
         commands = MAKE.sub("", session.commands)
         run(Session(session.line, commands, session.output, None), tmp_path, env)
         ran += commands.count("\n")

@@ -54,20 +54,20 @@ def environment(folder: Path) -> dict[str, str]:
 
     The environment `.venv` that documents speak of is a link to the tested one.
     """
+    (folder / ".venv").symlink_to(sys.prefix)
+    return new_user(folder) | {"PATH": f"{sys.prefix}/bin:{os.environ.get('PATH', os.defpath)}"}
+
+
+def new_user(folder: Path) -> dict[str, str]:
+    """Environment of a user who has set nothing, with a home in `folder`."""
     home = folder / "home"
     home.mkdir(exist_ok=True)
-    (folder / ".venv").symlink_to(sys.prefix)
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("AUTOFINITY_", "OMP_", "XDG_"))
     }
-    return {
-        **kept,
-        "HOME": str(home),
-        "PATH": f"{sys.prefix}/bin:{os.environ.get('PATH', os.defpath)}",
-        "COLUMNS": "80",
-    }
+    return {**kept, "HOME": str(home), "COLUMNS": "80"}
 
 
 def run(session: Session, folder: Path, env: dict[str, str], timeout_s: float = 1200) -> str:

@@ -71,6 +71,7 @@ def curve_here(
     chosen = checked_counts(counts, topology) if counts else usual_counts(topology)
     launcher, (counters, why_not) = find_launcher(), _counters()
     points: list[Point] = []
+    others: list[str] = []
     failed: CountedRun | None = None
     with (
         reporter.progress("curve", len(chosen) * repeats) as done,
@@ -85,11 +86,17 @@ def curve_here(
                     failed = run[0]
                     break
                 runs.append(run)
-                done.step(f"{count} threads")
+                done.step(f"threads: {count}")
             if failed is not None:
                 break
             points.append(_point(count, runs))
+            others += _other_count(count, [record for _, record in runs])
     notes: tuple[str, ...] = (why_not,) if why_not else ()
+    if others:
+        notes += (
+            f"other numbers of threads computed than asked for: {', '.join(others)}; the number "
+            f"reaches the program as {PLACEHOLDER} in its words and as OMP_NUM_THREADS",
+        )
     undecided = [str(point.threads) for point in points if not point.hint]
     if undecided:
         notes += (f"threads were left where the system put them: at {', '.join(undecided)}",)
@@ -131,6 +138,12 @@ def _on_record(database: Path) -> RunRecord | None:
                 return runs[0]
         time.sleep(_LOOK_S)
     return None
+
+
+def _other_count(count: int, records: Sequence[RunRecord | None]) -> list[str]:
+    """Numbers of threads that computed in place of `count`, where the monitor saw any."""
+    seen = {record.threads for record in records if record is not None and record.threads}
+    return [f"{number} at {count}" for number in sorted(seen - {count})]
 
 
 def _point(count: int, runs: Sequence[tuple[CountedRun, RunRecord | None]]) -> Point:

@@ -77,7 +77,7 @@ def curve_of_program(
             trace = Path(ready.request.program)
             crew = placed_crew(spec, trace)
             points.append(_Replayed(spec, trace, crew, crew.room).point(count, policy))
-            done.step(f"{count} threads")
+            done.step(f"threads: {count}")
     name = f"{program.name} {wanted.sizes[0]}"
     return Curve(name, spec.name, "threads", tuple(points), _notes(policy), _REPEATED)
 
@@ -118,7 +118,7 @@ def curve_of_trace(
         for count in taken:
             replayed = whole if count == most else _Replayed(spec, trace, crew, count)
             points.append(replayed.point(told, policy, hint))
-            done.step(f"{count} CPUs")
+            done.step(f"CPUs: {count}")
         siblings = () if counts else siblings_of(topology, most, hint)
         if siblings:
             result = _run(spec, trace, crew, siblings)

@@ -173,8 +173,7 @@ def _thread_counts(fell: Sequence[Fell]) -> list[int]:
 def _counts_line(fell: Sequence[Fell], threads: int) -> str:
     """Thread counts of the cases, and whether they say anything of `threads`."""
     counts = _thread_counts(fell)
-    listed = ", ".join(map(str, counts[:-1])) + " and " * (len(counts) > 1) + str(counts[-1])
-    said = f"with {listed} threads"
+    said = f"with {', '.join(map(str, counts))} threads"
     return said if threads <= counts[-1] else f"{said}; none has as many as {threads}"
 
 

@@ -6,9 +6,7 @@ import os
 import signal
 import sys
 import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +16,11 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.runtime.policies import Choice
 from autofinity.workflow.advice.here import seen_here
 from autofinity.workflow.advice.seen import Seen
+from autofinity.workflow.meanwhile import told_meanwhile
 
 _OURS = (signal.SIGPIPE, signal.SIGXFSZ)
 """Python ignores them, and what is ignored stays so over exec."""
 
-_FIRST_S, _AGAIN_S = 10.0, 60.0
 _ENDED = "the program ended before anything was seen of it"
 
 
@@ -73,7 +71,12 @@ def _watched_to_its_end(
     pid: int, name: str, choice: Choice | None, threads: int, reporter: Reporter
 ) -> Launched:
     seen, trouble = None, ""
-    with _told_meanwhile(name, reporter) as watched:
+    watched = threading.Event()
+
+    def what() -> str:
+        return "the advice follows when it ends" if watched.is_set() else "it is being watched"
+
+    with told_meanwhile(name, what, reporter):
         try:
             seen = seen_here(pid, choice, threads)
         except AutofinityError as error:
@@ -83,32 +86,6 @@ def _watched_to_its_end(
             _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     return Launched(code if code >= 0 else 128 - code, seen, trouble)
-
-
-@contextmanager
-def _told_meanwhile(name: str, reporter: Reporter) -> Iterator[threading.Event]:
-    """Give a notice after `_FIRST_S`, and every `_AGAIN_S`, for the time of the block; the event
-    says that the program has been watched. A bar would be in the way of what the program prints.
-    """
-    watched, ended = threading.Event(), threading.Event()
-    begin_s = time.monotonic()
-
-    def tell() -> None:
-        # A signal that this thread got would not end the wait of the main one, which forwards it.
-        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        wait_s = _FIRST_S
-        while not ended.wait(wait_s):
-            wait_s = _AGAIN_S
-            what = "the advice follows when it ends" if watched.is_set() else "it is being watched"
-            reporter.notice(f"{name} has run for {time.monotonic() - begin_s:.0f} s; {what}")
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield watched
-    finally:
-        ended.set()
-        teller.join()
 
 
 def _has_ended(pid: int) -> bool:

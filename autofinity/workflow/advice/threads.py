@@ -29,6 +29,8 @@ def thread_count(seen: Seen) -> Section:
         return Section(question, advice, (counts,), facts | {"enough_threads": cpus})
     fewer = f"fewer than {seen.threads} threads" if seen.threads > 2 else "one thread"
     again = f"not measured: time it with {fewer}, too"
+    if seen.given is None:
+        again += f", by --curve {seen.threads // 2},{seen.threads}"
     if seen.threads < 2:
         again = "not measured: fewer than two threads computed at once"
     misses = _reads_per_s(seen)

@@ -167,15 +167,16 @@ def test_rows_that_follow_an_answer_without_a_sample_of_these_threads_are_writte
 
 def test_a_row_that_the_database_never_takes_does_not_keep_the_later_ones(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "db", header())
-    journal.note("x" * (2 << 20))  # longer than a value may be
     settling, placed = decided()
+    too_long = "x" * (2 << 20)  # longer than a value may be
+    placed = replace(placed, sample=Behaviour({too_long: 1.5}))
     journal.saw(settling, placed, TURN, Outcome(2, 0, ()))
     journal.end({"cycles": 9})
     with BehaviourDB.open(tmp_path / "db") as database:
         (run,) = database.runs()
     assert (run.bound, run.phase, run.totals) == (2, "ended", {"cycles": 9})
     (line,) = (tmp_path / "monitor.log").read_text().splitlines()
-    assert "2 rows lost: the behaviour database" in line and "refuses a row: " in line
+    assert "1 rows lost: the behaviour database" in line and "refuses a row: " in line
 
 
 def test_without_the_row_of_its_run_a_journal_keeps_nothing_and_says_why(tmp_path: Path) -> None:
@@ -185,6 +186,19 @@ def test_without_the_row_of_its_run_a_journal_keeps_nothing_and_says_why(tmp_pat
     with BehaviourDB.open(tmp_path / "db") as database:
         assert database.runs() == ()
     assert "refuses a row: " in (tmp_path / "monitor.log").read_text()
+
+
+def test_any_number_of_long_notes_is_kept_in_part_the_first_and_the_last(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "db", header())
+    for number in range(500):
+        journal.note(f"note {number} " + "↯" * 3000)
+    journal.end({"cycles": 9})
+    with BehaviourDB.open(tmp_path / "db") as database:
+        (run,) = database.runs()
+    kept = run.notes.splitlines()
+    assert kept[0].startswith("note 0 ↯") and kept[-1].startswith("note 499 ↯")
+    assert len(kept) == 200 and kept[100] == "notes are left out here: there were too many"
+    assert run.phase == "ended" and not (tmp_path / "monitor.log").exists()
 
 
 def test_rows_wait_for_a_lock_and_are_written_in_order(tmp_path: Path) -> None:

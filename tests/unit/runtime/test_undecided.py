@@ -33,9 +33,12 @@ def test_the_monitor_says_what_was_missing(state: Any, promised: int, said: str)
     assert why_undecided(LiveState(waited_ns=WATCHED_NS, **state), promised).startswith(said)
 
 
-def test_a_program_that_ended_too_early_is_to_have_a_larger_input() -> None:
-    said = why_undecided(LiveState(phase="sampling", waited_ns=WATCHED_NS), 4)
-    assert said.endswith("in the 3.0 s that it was watched; a larger input lasts longer")
+@pytest.mark.parametrize(
+    "state", [{"phase": "sampling"}, {"most_computing": 3}, {"most_computing": 4}], ids=str
+)
+def test_a_program_that_is_too_short_is_to_have_a_larger_input(state: Any) -> None:
+    said = why_undecided(LiveState(waited_ns=WATCHED_NS, **state), 4)
+    assert said.endswith("that it was watched; a larger input keeps threads at work for longer")
 
 
 def test_what_was_decided_has_no_reason() -> None:

@@ -150,8 +150,14 @@ def test_threads_of_a_sampled_trace_cannot_share_cpus(
         curve_of_trace(SPEC, trace, None, (2,), threads=8)
 
 
-def faked(monkeypatch: pytest.MonkeyPatch, ends: Mapping[int, Sequence[tuple[int, float]]]) -> list:  # type: ignore[type-arg]
-    """Runs that end with these exit codes after such times, by thread count; what was run."""
+def faked(  # type: ignore[no-untyped-def]
+    monkeypatch: pytest.MonkeyPatch,
+    ends: Mapping[int, Sequence[tuple[int, float]]],
+    computing: int | None = None,
+):
+    """Runs that end with these exit codes after such times, by thread count; what was run.
+    Threads that compute in each: `computing`, or as many as asked for.
+    """
     left = {count: list(each) for count, each in ends.items()}
     started = []
 
@@ -167,7 +173,7 @@ def faked(monkeypatch: pytest.MonkeyPatch, ends: Mapping[int, Sequence[tuple[int
         with BehaviourDB.open(Path(argv[argv.index("--db") + 1])) as database:
             run = database.begin_run("app", "/app", 1, "software events")
             hint, bound = (PACKED, count) if count > 1 else (None, 0)
-            database.update_run(run, hint=hint, bound=bound, ended=True)
+            database.update_run(run, hint=hint, bound=bound, threads=computing or count, ended=True)
         started.append((list(argv[argv.index("-t") :]), to_stderr))
         return CountedRun(code, elapsed_s, {"llc_misses": count * 10_000_000})
 
@@ -191,6 +197,19 @@ def test_a_program_is_run_under_run_once_a_count_and_told_it(
     assert (four.time_s, four.hint) == (1.0, str(PACKED))
     assert four.read_gbs == pytest.approx(4 * 10_000_000 * 64 / 1e9)
     assert any(note.endswith("left where the system put them: at 1") for note in found.curve.notes)
+
+
+def test_a_program_that_keeps_its_own_number_of_threads_is_told_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faked(monkeypatch, {1: [(0, 1.0)], 2: [(0, 1.1)], 4: [(0, 1.0)]}, computing=2)
+    curve = here.curve_here(["app", "2"], (1, 2, 4)).curve
+    assert curve is not None
+    (note,) = (note for note in curve.notes if "other numbers" in note)
+    assert "than asked for: 2 at 1, 2 at 4; the number reaches the program as {threads}" in note
+    faked(monkeypatch, {1: [(0, 1.0)], 4: [(0, 1.0)]})
+    curve = here.curve_here(["app", "{threads}"], (1, 4)).curve
+    assert curve is not None and not any("other numbers" in note for note in curve.notes)
 
 
 def test_repeated_runs_are_told_by_their_median_and_scatter(

@@ -331,9 +331,9 @@ def test_threads_that_find_no_cpu_are_too_many() -> None:
 
 def test_threads_are_more_than_pay_where_memory_has_no_more_to_give() -> None:
     unknown = thread_count(seen())
-    assert unknown.advice == "not measured: time it with fewer than 4 threads, too"
+    assert unknown.advice == "not measured: time it with fewer than 4 threads, too, by --curve 2,4"
     two = thread_count(seen(threads=2))
-    assert two.advice == "not measured: time it with one thread, too"
+    assert two.advice == "not measured: time it with one thread, too, by --curve 1,2"
     reads = sampled(PACKED, dram_reads_local=20e6, dram_reads_remote=30e6)
     assert "doctor --measure" in thread_count(seen(**reads)).evidence[1]
     # Four threads at 50 M lines of 64 bytes a second: 12.8 GB/s.
