@@ -1,11 +1,12 @@
 """The value of one policy for any machine, and of each of its parts: docs/any-machine.md.
 
     python scripts/studies/any_machine.py [--into FILE] [--observations DIR] [--kernels DIR]
-                                            [--solvers DIR] [--unseen DIR]
+                                            [--solvers DIR] [--unseen DIR] [--cores DIR]
+                                            [--only NAME]
 
-Three tables of `autofinity evaluate --machine any` (without the program, the machine, both). Two of
-what no policy is learned from: machines (data/unseen), and the public kernels (kernels/) and the
-solvers (solvers/). One of the loss without real sizes, without facts of the machine, and without
+Three tables of `autofinity evaluate --machine any` (without the program, the machine, both). Three
+of what no policy is learned from: machines (data/unseen), a thread on every core (data/cores), and
+the public kernels (kernels/) and the solvers (solvers/). One of the loss without real sizes, without facts of the machine, and without
 events of other cores' caches.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,24 +49,36 @@ def main() -> None:
     words.add_argument("--kernels", type=Path, default=HERE / "data" / "kernels")
     words.add_argument("--solvers", type=Path, default=HERE / "data" / "solvers")
     words.add_argument("--unseen", type=Path, default=HERE / "data" / "unseen")
+    words.add_argument("--cores", type=Path, default=HERE / "data" / "cores")
+    words.add_argument("--only", metavar="NAME", help="make this table only")
     wanted = words.parse_args()
     known = machines_in(wanted.observations)
     held_out = {"kernels": machines_in(wanted.kernels), "solvers": machines_in(wanted.solvers)}
-    unseen = machines_in(wanted.unseen)
-    for name, table in tables(known, unseen, held_out):
+    unseen, cores = machines_in(wanted.unseen), machines_in(wanted.cores)
+    for name, made in tables(known, unseen, cores, held_out).items():
+        if wanted.only not in (None, name):
+            continue
+        table = made()
         print(f"\n{name}\n\n{table}", flush=True)
         if wanted.into:
             put_between_marks(wanted.into, MARK + name, table.rstrip("\n"))
 
 
 def tables(
-    known: Machines, unseen: Machines, held_out: Mapping[str, Machines]
-) -> Iterator[tuple[str, str]]:
-    for left_out in LEFT_OUT:
-        yield left_out, across_markdown(judged(left_out, known, known))
-    yield "unseen", across_markdown(judged("program", known, unseen))
-    yield "kernels", across_markdown(by_suite(known, held_out))
-    yield "parts", parts(known, unseen)
+    known: Machines, unseen: Machines, cores: Machines, held_out: Mapping[str, Machines]
+) -> dict[str, Callable[[], str]]:
+    """Makers of the tables, by name."""
+
+    def across(left_out: LeftOut, on: Machines) -> Callable[[], str]:
+        return lambda: across_markdown(judged(left_out, known, on))
+
+    return {
+        **{left_out: across(left_out, known) for left_out in LEFT_OUT},
+        "unseen": across("program", unseen),
+        "cores": across("both", cores),
+        "kernels": lambda: across_markdown(by_suite(known, held_out)),
+        "parts": lambda: parts(known, unseen),
+    }
 
 
 def judged(
