@@ -86,8 +86,9 @@ def command(
     A hint has three letters: S, spread over sockets; L, spread over last-level caches; P, sockets
     have priority. A capital means yes.
 
-    CPUs are listed in thread order. An affinity such as {4,2}{1} has a pair of braces for each used
-    socket, and in it the number of threads in each used LLC.
+    CPUs are sorted in the table, and in thread order with --json and --as. An affinity such as
+    {4,2}{1} has a pair of braces for each used socket, and in it the number of threads in each used
+    LLC.
 
     With --as, the CPUs are printed for programs that another launcher starts:
 

@@ -98,6 +98,17 @@ def test_every_command_within_a_sentence_of_readme_is_run_or_has_a_reason() -> N
     assert commands == {*AFTER_DEMO, *ELSEWHERE, *NOT_HERE}
 
 
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_commands_with_words_within_a_sentence_of_a_lesson_are_run_too(lesson: str) -> None:
+    text = (ROOT / f"docs/tutorial/{lesson}.md").read_text(encoding="utf-8")
+    fence = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+    blocks = "\n".join(fence.findall(text))
+    for span in re.findall(r"`([^`]+)`", fence.sub("", text)):
+        command = " ".join(span.split())
+        if re.match(r"autofinity \S+ .", command):
+            assert command in blocks
+
+
 def holds_setup(printed: str) -> None:
     """The set-up is as README says: a Python is found, `.venv` made, autofinity installed."""
     assert re.search(r"^setup: Python 3\.\d+\.\d+ at /", printed, re.MULTILINE)

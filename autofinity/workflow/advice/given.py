@@ -15,8 +15,9 @@ from autofinity.measured.counts import Count, Measured
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.evidence import asked_by
 
-_OF_MEMORY = ("llc_misses", "dram_reads_remote")
-"""Counted too, by a command that we name: what the other questions ask."""
+OF_MEMORY = ("llc_misses", "dram_reads_local", "dram_reads_remote")
+"""Counters of the questions about memory: measured on several nodes, and by a command that is
+named, where this CPU has events for them."""
 _MOST_NAMED = 12
 """Events that are named where many are not used."""
 
@@ -161,6 +162,6 @@ def _command(names: EventNames, asked: Collection[str], lacking: Collection[str]
     if not lacking or not any(names.spelling(counter) for counter in lacking):
         return ""
     events = dict.fromkeys(
-        event for counter in (*asked, *_OF_MEMORY) for event in names.spelling(counter)
+        event for counter in (*asked, *OF_MEMORY) for event in names.spelling(counter)
     )
     return f"perf stat -j -o FILE -e {','.join(events)} -- PROGRAM"

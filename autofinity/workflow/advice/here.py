@@ -31,12 +31,10 @@ from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sensors import address_sensor, counters_of
 from autofinity.runtime.surroundings import Surroundings
 from autofinity.runtime.undecided import why_undecided
+from autofinity.workflow.advice.given import OF_MEMORY
 from autofinity.workflow.advice.look import look_at
 from autofinity.workflow.advice.open_answer import open_answer
 from autofinity.workflow.advice.seen import Seen
-
-_OF_MEMORY = ("llc_misses", "dram_reads_local", "dram_reads_remote")
-"""Counted too, on several nodes and where this CPU has events for it."""
 
 
 def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
@@ -105,7 +103,7 @@ def _process(
     with sampled touches of pages. Raises `CapabilityError`.
     """
     topology = around.topology
-    asked = dict.fromkeys((*counters, *(_OF_MEMORY if topology.n_nodes > 1 else ())))
+    asked = dict.fromkeys((*counters, *(OF_MEMORY if topology.n_nodes > 1 else ())))
     detectors = [FaultSampling(table="none")] if touches else []
     return LinuxProcess(
         request.pid,

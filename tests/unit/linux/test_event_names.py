@@ -54,6 +54,14 @@ def told(cpu: Cpu, *events: str) -> set[str]:
         (ZEN_4, "r1444:u", OTHER_LLC),
         (ZEN_4, "cpu/event=0x44,umask=0x5e/", "llc_requests"),
         (ZEN_4, "ls_any_fills_from_sys.mem_io_remote", "dram_reads_remote"),
+        (ZEN_4, "L1_DC_REFILLS_EXT_CACHE", OTHER_LLC),
+        (ZEN_4, "ANY_DATA_CACHE_FILLS_LOCAL_DRAM", "dram_reads_local"),
+        (ZEN_4, "ANY_DATA_CACHE_FILLS_DRAM_IO_FAR", "dram_reads_remote"),
+        (ZEN_2, "DATA_CACHE_REFILLS_LOCAL_DRAM", "dram_reads_local"),
+        (ZEN_2, "DATA_CACHE_REFILLS_REMOTE_DRAM", "dram_reads_remote"),
+        (ZEN_2, "RETIRED_UOPS", "retired_uops"),
+        (ZEN_1, "LS_DISPATCH_LOADS", "data_cache_loads"),
+        (ZEN_4, "LS_DISPATCH_STORES", "data_cache_stores"),
         (ZEN_4, "ex_ret_instr", "instructions"),
         (ZEN_4, "RETIRED_INSTRUCTIONS", "instructions"),
         (MAGNY_COURS, "r40000f1e0", "exclusive_read_requests_to_llc_any_core"),
@@ -110,6 +118,9 @@ def test_events_of_single_sources_add_up_to_one_of_all() -> None:
         "dram_reads_local",
         "dram_reads_remote",
     }
+    likwid = "DATA_CACHE_REFILLS_"
+    parts = ("LOCAL_CACHE", "LOCAL_DRAM", "REMOTE_CACHE", "REMOTE_DRAM")
+    assert {"llc_requests", "llc_misses"} < told(ZEN_2, *(likwid + part for part in parts))
     pairs = told(ZEN_4, fills + "remote_cache", fills + "dram_io_all")
     assert "llc_misses" in pairs
     assert "llc_requests" not in pairs

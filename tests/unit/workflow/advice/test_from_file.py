@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from measurement_files import (
     TIMED,
 )
 
+from autofinity.linux.event_names import EventNames
 from autofinity.linux.event_tables import event_table
 from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.cpu import Cpu
@@ -26,6 +28,7 @@ from autofinity.model.ratios import OTHER_LLC, Ratio
 from autofinity.policy.selector import decide
 from autofinity.workflow.advice.advice import advice_on
 from autofinity.workflow.advice.from_file import Place, place_named, seen_in_file
+from autofinity.workflow.advice.given import OF_MEMORY
 from autofinity.workflow.advice.seen import Section, Seen
 
 TWO_NODES = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
@@ -141,6 +144,18 @@ def test_what_rules_ask_for_and_the_file_lacks_is_said_with_the_command_for_it(
     )
     assert found.undecided.endswith(f"measure with `{found.given.measure}`")
     assert found.not_measured[1] == "not used: faults"
+
+
+def test_the_command_counts_what_a_look_at_a_live_program_counts(tmp_path: Path) -> None:
+    epyc = place_named("epyc-9654")
+    path = tmp_path / "stat.csv"
+    path.write_text("9000000000,,ex_ret_instr,8000000000,100.00,,\n")
+    given = seen(path, epyc, POLICY).given
+    assert given is not None
+    names = EventNames(epyc.cpu)
+    for counter in OF_MEMORY:
+        assert counter in event_table(epyc.cpu)
+        assert set(names.spelling(counter)) <= set(re.split("[ ,]", given.measure))
 
 
 def test_what_the_cpu_cannot_count_is_said_to_be_so(tmp_path: Path) -> None:
