@@ -5,6 +5,7 @@ NUMA nodes.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -127,10 +128,17 @@ def cgroup() -> Iterator[Cgroup]:
     (_CGROUPS / "cgroup.subtree_control").write_text("+cpuset")
     folder = _CGROUPS / "restricted"
     yield Cgroup(folder)
-    for pid in (folder / "cgroup.procs").read_text().split():
-        with suppress(ProcessLookupError):
-            (_CGROUPS / "cgroup.procs").write_text(pid)
-    folder.rmdir()
+    end = time.monotonic() + 60
+    while folder.exists():
+        for pid in (folder / "cgroup.procs").read_text().split():
+            with suppress(ProcessLookupError):
+                (_CGROUPS / "cgroup.procs").write_text(pid)
+        try:
+            folder.rmdir()
+        except OSError:  # a process that has ended is in its group until the kernel let it go
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
 
 
 class Online:

@@ -18,6 +18,7 @@ import pytest
 from launcher_tools import mpich, open_mpi, surroundings
 from live_masks import allowed, mask_of_task
 from live_run import preferred
+from processes import below
 
 from autofinity.model.topology import OsIndex
 
@@ -54,7 +55,7 @@ def ranks(
         found: list[int] = []
         try:
             deadline = time.monotonic() + run.patience_s
-            while len(found := _below(launcher.pid, name)) < 2:
+            while len(found := below(launcher.pid, name)) < 2:
                 if launcher.poll() is not None or time.monotonic() > deadline:
                     said = launcher.stderr.read().decode() if launcher.stderr else ""
                     pytest.fail(f"no two ranks appeared: {said}")
@@ -64,30 +65,6 @@ def ranks(
             for pid in found:
                 os.kill(pid, 9)
             launcher.terminate()
-
-
-def _below(parent: int, name: str) -> list[int]:
-    """Descendants of a process that run the program `name`."""
-    parents: dict[int, int] = {}
-    named = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-            if Path(os.fsdecode(words[0])).name == name:
-                named.add(int(entry.name))
-    found = []
-    for pid in sorted(named):
-        at = pid
-        while at in parents and at != parent:
-            at = parents[at]
-        if at == parent:
-            found.append(pid)
-    return found
 
 
 def masks(pids: list[int]) -> list[frozenset[OsIndex]]:
