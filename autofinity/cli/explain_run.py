@@ -203,7 +203,7 @@ def _keep_page(path: Path, found: RunNow, policy: RulePolicy | None, trouble: st
             )
         )
     sections.append(measured_section(run, found.observed))
-    sections.append(over_time_section(found.looks))
+    sections.append(over_time_section(found.looks, alive=found.alive))
     around = tuple(_surroundings(found))
     sections += [Section("Notes", (Sentences(around),))] if around else []
     hint = _shown(run.hint)
