@@ -27,8 +27,8 @@ def intervals(
     """Percentile intervals at `LEVEL` of each figure that `figures` makes of cases.
 
     A sample in which a figure is NaN (no interesting case in it) does not count for that figure; a
-    figure that is NaN in all samples has no interval. No figure of
-    fewer than `FEWEST` programs has an interval.
+    figure that is NaN in all samples has no interval. No figure of fewer than `FEWEST` programs has
+    an interval.
     """
     by_program: dict[str, list[Case]] = {}
     for case in cases:
