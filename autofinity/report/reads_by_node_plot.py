@@ -7,7 +7,7 @@ of maps: a panel for each node.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autofinity.model.cpu_lists import format_cpu_list
@@ -60,8 +60,9 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
     top_px = _TOP_PX + _LEGEND_ROW_PX * _legend_rows(len(read) if by_thread else 0)
     height_px = top_px + _BOTTOM_PX + down * panel_px
     times = LookTimes(timeline)
+    traces = (_bars if by_thread else _maps)(timeline, threads, read)
     figure = {
-        "data": (_bars if by_thread else _maps)(timeline, threads, read),
+        "data": traces,
         "layout": layout(
             height_px,
             title={
@@ -90,7 +91,8 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
             annotations=[_title(at, text) for at, text in enumerate(titles)],
             shapes=[_moved(at, panel) for at in times.moves() for panel in range(len(titles))],
             coloraxis={
-                "cmin": 0,
+                "cmin": 0,  # plotly heeds it beside `cmax` only
+                "cmax": 1 if by_thread else _largest(traces),
                 "colorscale": "Viridis",
                 "colorbar": colour_bar(_UNIT),
             },
@@ -191,6 +193,12 @@ def _maps(
         }
         for panel, name in enumerate(names)
     ]
+
+
+def _largest(maps: Sequence[Mapping[str, Any]]) -> float:
+    """The largest rate on the maps; 1 where all are 0 or none is known."""
+    rates = (rate for each in maps for row in each["z"] for rate in row)
+    return max((rate for rate in rates if rate > 0), default=1.0)
 
 
 def _axes(panels: int, across: int, times: LookTimes, *, by_thread: bool) -> dict[str, Any]:

@@ -79,7 +79,9 @@ def test_columns_of_maps_are_as_long_as_looks_and_each_map_has_a_time_title() ->
     assert [len(each["z"][0]) for each in maps] == [4] * 8
     axes = [value for name, value in plot.figure["layout"].items() if name.startswith("xaxis")]
     assert [each["title"]["text"] for each in axes] == ["time since the first look, s"] * 8
-    scale = plot.figure["layout"]["coloraxis"]["colorbar"]
+    colours = plot.figure["layout"]["coloraxis"]
+    assert (colours["cmin"], colours["cmax"]) == (0, 64e-9)  # one line in a second
+    scale = colours["colorbar"]
     assert scale["lenmode"] == "pixels"
     assert scale["len"] < plot.height_px / 8
 
