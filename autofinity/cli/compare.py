@@ -202,7 +202,7 @@ def _print(
     from autofinity.report.comparison_legend import legend
 
     print_table(comparison_table.table(summary, title))
-    for line in legend():
+    for line in legend(summary):
         say(line)
     if any(sum(of.overhead.values()) for of in summary.values()):
         print_table(comparison_table.overhead_table(summary))

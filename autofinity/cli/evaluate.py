@@ -130,7 +130,6 @@ def command(
 
 
 def _say(done: Evaluated, machine: str, policy: str | None, *, as_json: bool) -> None:
-    from autofinity.policy.readable import hints_key
     from autofinity.report import evaluation_table
     from autofinity.report.evaluation_legend import legend
 
@@ -142,7 +141,6 @@ def _say(done: Evaluated, machine: str, policy: str | None, *, as_json: bool) ->
     if done.cases:
         for line in legend(done.cases, done.affinities, policy):
             say(line)
-        say(hints_key({case.decision.hint for case in done.cases}))
     for sentence in evaluation_table.sentences(done.verdict):
         say(sentence)
     for missed in done.skipped:

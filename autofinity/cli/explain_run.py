@@ -40,7 +40,7 @@ def explain_run(text: str, db: Path, html: Path | None, *, as_json: bool) -> Non
 def _print(found: RunNow, policy: RulePolicy | None, trouble: str) -> None:
     run = found.run
     state = f"running, {run.phase or 'starting'}" if found.alive else "ended"
-    threads = f"{run.threads} threads" if run.threads else "its threads were not counted"
+    threads = f"{run.threads} threads" if run.threads else "threads were not counted"
     say_wrapped(
         f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {state}, {threads}",
         *_policy_lines(found),
@@ -160,7 +160,7 @@ def _surroundings(found: RunNow) -> list[str]:
     if run.cpus and found.alive:
         lines.append(one_line(f"claims CPUs {run.cpus}; began with {run.allowed}"))
     elif run.cpus and run.ended is not None:
-        lines.append(one_line(f"its threads were bound to CPUs {run.cpus}"))
+        lines.append(one_line(f"the program's threads were bound to CPUs {run.cpus}"))
     return lines + [one_line(f"also pinned: {line}") for line in found.others]
 
 
@@ -203,7 +203,7 @@ def _keep_page(path: Path, found: RunNow, policy: RulePolicy | None, trouble: st
             )
         )
     sections.append(measured_section(run, found.observed))
-    sections.append(over_time_section(found.looks))
+    sections.append(over_time_section(found.looks, alive=found.alive))
     around = tuple(_surroundings(found))
     sections += [Section("Notes", (Sentences(around),))] if around else []
     hint = _shown(run.hint)

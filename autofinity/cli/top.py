@@ -32,6 +32,9 @@ from autofinity.store.behaviour_file import default_path
 from autofinity.workflow.decision_line import decision_line
 from autofinity.workflow.run_records import database_named, run_now
 
+_ONCE_S = 0.5
+"""Time between the two looks of one view. The kernel counts CPU time in steps of 0.01 s."""
+
 
 @click.command(cls=Command)
 @click.argument("run", required=False, metavar="[RUN]")
@@ -46,7 +49,9 @@ from autofinity.workflow.run_records import database_named, run_now
     help="Time between two looks.",
 )
 @click.option(
-    "--once", is_flag=True, help="Print one view and end; without a terminal, this is the default."
+    "--once",
+    is_flag=True,
+    help="Look twice, half a second apart, print one view and end; the default without a terminal.",
 )
 @database_option
 @json_option
@@ -86,12 +91,18 @@ def _print_once(
     watcher: RunsWatcher, topology: Topology, path: Path, number: int | None, *, as_json: bool
 ) -> None:
     runs = watcher.look(number)
-    if as_json:
-        say_json(_document(runs, topology, path), indent=2)
+    if runs:  # CPU time has a rate only between two looks
+        time.sleep(_ONCE_S)
+        runs = watcher.look(number)
+    live = [seen for seen in runs if seen.alive]
+    if number is not None and runs and not live:
+        _print_ended(runs[0], topology, path, as_json=as_json)
+    elif as_json:
+        say_json(_document(live, topology, path), indent=2)
     elif number is None:
-        _print(runs_view(runs, topology, str(path)))
+        _print(runs_view(live, topology, str(path)))
     else:
-        for seen in runs:
+        for seen in live:
             _print(threads_view(seen, topology, decision_line(seen.run, path)))
     if watcher.trouble is not None:
         raise watcher.trouble
@@ -148,6 +159,7 @@ def _run_document(seen: RunSeen, topology: Topology, path: Path) -> dict[str, ob
                 "running": each.task.runnable,
                 "helper": each.task.helper,
                 "cpu_s": each.task.cpu_ns / 1e9,
+                "cpu_share": each.share,
             }
             for each in seen.threads
         ],

@@ -14,6 +14,9 @@ from autofinity.evaluation.cases import Case
 
 DRAWS = 1000
 LEVEL = 0.95
+FEWEST = 3
+"""Programs, for an interval: samples of fewer are the same few values again."""
+TOO_FEW = f"no interval: fewer than {FEWEST} programs"
 
 
 def intervals(
@@ -24,15 +27,18 @@ def intervals(
     """Percentile intervals at `LEVEL` of each figure that `figures` makes of cases.
 
     A sample in which a figure is NaN (no interesting case in it) does not count for that figure; a
-    figure that is NaN in all samples has no interval.
+    figure that is NaN in all samples has no interval. No figure of fewer than `FEWEST` programs has
+    an interval.
     """
     by_program: dict[str, list[Case]] = {}
     for case in cases:
         by_program.setdefault(case.workload.program, []).append(case)
+    if len(by_program) < FEWEST:
+        return {}
     groups = list(by_program.values())
     draw = np.random.default_rng(seed)
     drawn: dict[str, list[float]] = {}
-    for chosen in draw.integers(len(groups), size=(DRAWS, len(groups))) if groups else ():
+    for chosen in draw.integers(len(groups), size=(DRAWS, len(groups))):
         for name, value in figures([case for i in chosen for case in groups[i]]).items():
             if not np.isnan(value):
                 drawn.setdefault(name, []).append(value)

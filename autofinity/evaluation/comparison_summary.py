@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autofinity.evaluation.bootstrap import DRAWS, LEVEL
+from autofinity.evaluation.bootstrap import DRAWS, FEWEST, LEVEL
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.mechanisms.registry import BASELINE, ORACLE
 from autofinity.model.mechanism_run import MechanismRun
@@ -44,7 +44,9 @@ FIGURES: Mapping[str, Callable[[MechanismRun], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A geometric mean over programs, and its interval at `bootstrap.LEVEL`."""
+    """A geometric mean over programs, and its interval at `bootstrap.LEVEL`: NaN where there are
+    fewer than `bootstrap.FEWEST` programs.
+    """
 
     value: float
     low: float
@@ -109,8 +111,8 @@ def _of(runs: Sequence[MechanismRun], figure: Callable[[MechanismRun], float]) -
 
 def _ratio(pairs: Sequence[_Pair], seed: int) -> Ratio:
     value = _geometric_mean([_quotient(a.mean(), b.mean()) for a, b in pairs])
-    if math.isnan(value):
-        return Ratio(math.nan, math.nan, math.nan)
+    if math.isnan(value) or len(pairs) < FEWEST:
+        return Ratio(value, low=math.nan, high=math.nan)
     draw = np.random.default_rng(seed)
     with np.errstate(divide="ignore", invalid="ignore"):  # seeds with a count of 0
         logs = np.log([_means(a, draw) / _means(b, draw) for a, b in pairs])

@@ -33,8 +33,9 @@ class ClassRule:
         """Conditions as text: `1.5 < ipc <= 2 and cores = 4`, or `always`."""
         return " and ".join(map(_text, self.conditions)) or "always"
 
-    def __str__(self) -> str:
-        said = f"{self.label} ({self.covered - self.wrong:g} of {self.covered:g})"
+    def text(self, label: str) -> str:
+        """The rule as a line; `label` is its label as people read it."""
+        said = f"{label} ({self.covered - self.wrong:g} of {self.covered:g})"
         return f"if {self.condition} then {said}" if self.conditions else f"otherwise {said}"
 
 

@@ -41,8 +41,8 @@ class RegretClassifier(RuleListClassifier):
     >>> X, y = [[0.1], [0.2], [0.8], [0.9]] * 3, ["SLP", "SLP", "slp", "slp"] * 3
     >>> model = af.RegretClassifier().fit(X, y)
     >>> print(model.describe())
-    if x0 > 0.5 then slp (6 of 6)
-    otherwise SLP (6 of 6)
+    if x0 > 0.5 then packed (slp) (6 of 6)
+    otherwise spread (SLP) (6 of 6)
     >>> model.predict([[0.3], [0.7]]).tolist(), model.score(X, y)
     (['SLP', 'slp'], 1.0)
     >>> model.predict_proba([[0.3]]).tolist(), model.rules_table.shape

@@ -40,8 +40,8 @@ class RipperClassifier(RuleListClassifier):
 
     >>> X, y = [[0.1], [0.2], [0.8], [0.9]] * 3, ["SLP", "SLP", "slp", "slp"] * 3
     >>> print(af.RipperClassifier().fit(X, y).describe())
-    if x0 > 0.5 then slp (6 of 6)
-    otherwise SLP (6 of 6)
+    if x0 > 0.5 then packed (slp) (6 of 6)
+    otherwise spread (SLP) (6 of 6)
     """
 
     def __init__(

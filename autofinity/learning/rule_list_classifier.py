@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from autofinity.learning.class_rules import ClassRule, Cuts, class_rule
 from autofinity.learning.discretise import bin_of, equal_share
 from autofinity.learning.float_input import within_float64
+from autofinity.learning.label_names import shown_labels
 from autofinity.learning.sample_weights import checked_weights
 from autofinity.learning.value_rules import ValueRule, first_to_fire
 from autofinity.model.errors import LearningError
@@ -155,7 +156,8 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def rules_table(self) -> pd.DataFrame:
         """Rules in order, the default last, one row each: `condition` as text, `label`, and the
         training weight where it is the first to fire (`covered`), and where another label was
-        better (`wrong`; with losses, where another one loses less). Raises `NotFittedError`.
+        better (`wrong`; with losses, where another one loses less). `label` is as in `classes_`;
+        `describe` and notebooks show names of hints, too. Raises `NotFittedError`.
         """
         check_is_fitted(self)
         return pd.DataFrame(
@@ -164,16 +166,21 @@ class RuleListClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def describe(self) -> str:
-        """The rules for a person, one on each line. Raises `NotFittedError`."""
+        """The rules for a person, one on each line; hints have name and letters. Raises
+        `NotFittedError`.
+        """
         check_is_fitted(self)
-        return "\n".join(map(str, self.rules_))
+        shown = shown_labels(self.classes_.tolist())
+        return "\n".join(rule.text(shown[rule.label]) for rule in self.rules_)
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: the parameters, and the rules once there are any."""
         said = f"<pre>{html.escape(repr(self))}</pre>"
         if not hasattr(self, "rules_"):
             return said
-        table: str = self.rules_table.to_html(float_format="{:.4g}".format)
+        rules = self.rules_table
+        rules["label"] = rules["label"].map(shown_labels(self.classes_.tolist()))
+        table: str = rules.to_html(float_format="{:.4g}".format)
         return said + table
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:

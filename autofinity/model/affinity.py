@@ -72,11 +72,13 @@ UNPLACED = Affinity(())
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Three booleans (figure 4) that GETAFFINITY is asked for.
+    """Two wishes about the placement of threads, and their order; GETAFFINITY turns a hint and a
+    number of threads into cores (figure 4).
 
-    * `spread_sockets` (S): whether threads are spread over sockets, or use few of them.
-    * `spread_llcs` (L): whether threads are spread over last-level caches, or share them.
-    * `socket_first` (P): whether the wish about sockets has priority over that about caches.
+    * `spread_sockets` (S): the threads use as many sockets as possible; False: as few as possible.
+    * `spread_llcs` (L): the threads use as many last-level caches as possible; False: as few.
+    * `socket_first` (P): the wish about sockets counts where both cannot be met; False: the wish
+      about caches.
 
     >>> hint = af.Hint.parse("packed")
     >>> str(hint), hint.name, hint.spread_sockets

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
+from autofinity.evaluation.bootstrap import TOO_FEW
+from autofinity.evaluation.comparison_summary import MechanismSummary
 from autofinity.report.legend import listed
 
 MEANINGS: Mapping[str, str] = {
@@ -25,10 +28,16 @@ HEADINGS: Mapping[str, str] = {
 """Figure → heading of its column, in order; the time has columns of its own."""
 
 
-def legend() -> list[str]:
-    """A line for each column."""
+def without_interval(summary: Mapping[str, MechanismSummary]) -> bool:
+    """Whether the time of some mechanism has no interval."""
+    return any(math.isnan(of.vs_os["time"].low) for of in summary.values())
+
+
+def legend(summary: Mapping[str, MechanismSummary]) -> list[str]:
+    """A line for each column; where an interval is missing, with the reason."""
     times = {
-        "time, 95 %": "time of the region of interest, with the interval of the mean",
+        "time": "time of the region of interest",
+        "95 %": "interval of its mean" + f"; {TOO_FEW}" * without_interval(summary),
         "of oracle": "time of oracle, the best placement known, over this time",
     }
     ratios = {heading: MEANINGS[figure] for figure, heading in HEADINGS.items()}

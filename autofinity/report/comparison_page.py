@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autofinity.evaluation.bootstrap import TOO_FEW
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.evaluation.comparison_summary import FIGURES, MechanismSummary
 from autofinity.mechanisms.registry import BASELINE
 from autofinity.model.topology import OsIndex, Topology
-from autofinity.report.comparison_legend import MEANINGS
+from autofinity.report.comparison_legend import MEANINGS, without_interval
 from autofinity.report.intervals_plot import Interval, intervals_plot
 from autofinity.report.machine_drawing import OnMachine, machine_svg
 from autofinity.report.page import (
@@ -156,8 +157,12 @@ def figure_plot(summary: Mapping[str, MechanismSummary], figure: str) -> Plot | 
         rows,
         f"{MEANINGS[figure]} over that under the operating system",
         f"Geometric means over programs of the ratio of {MEANINGS[figure]} to that under the "
-        "operating system; left of 1 is less. Lines are 95 % intervals by bootstrap over programs "
-        "and seeds.",
+        "operating system; left of 1 is less. "
+        + (
+            f"{TOO_FEW.capitalize()}."
+            if without_interval(summary)
+            else "Lines are 95 % intervals by bootstrap over programs and seeds."
+        ),
     )
 
 
@@ -228,6 +233,8 @@ def _summary_table(summary: Mapping[str, MechanismSummary]) -> Table:
         *("overhead, % of the threads' time", "threads moved", "pages moved"),
     )
     caption = "Ratios to the operating system; overhead and moves are means of a run."
+    if without_interval(summary):
+        caption += f" {TOO_FEW.capitalize()}."
     return Table(headings, tuple(rows), caption)
 
 

@@ -33,7 +33,7 @@ def table(summary: Mapping[str, MechanismSummary], title: str) -> Table:
         made.add_row(
             name,
             _number(time.value),
-            f"{_number(time.low)}-{_number(time.high)}",
+            "" if math.isnan(time.low) else f"{time.low:.3f}-{time.high:.3f}",
             _number(of.of_oracle.value),
             *(_number(of.vs_os[figure].value) for figure in HEADINGS),
             f"{sum(of.overhead.values()):.2%}",

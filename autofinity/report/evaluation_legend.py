@@ -35,7 +35,7 @@ def legend(cases: Sequence[Case], affinities: int, given: str | None = None) -> 
     columns = {heading(name): _COLUMNS[name] for name in known}
     lines += listed(columns, affinities=affinities, learned=learned)
     shown = {mark(case) for case in cases}
-    lines += listed({"hint": "what the policy chose, in letters:"})
+    lines += listed({"hint": "the policy's choice, in letters:"})
     chosen = {case.decision.hint for case in cases}
     lines += [f"    {hint}  {hint.name}" for hint in HINTS if hint in chosen]
     lines += listed({sign: text for sign, text in _MARKS.items() if sign in shown})

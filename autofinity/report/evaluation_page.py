@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.affinity.hints import get_affinity
+from autofinity.evaluation.bootstrap import TOO_FEW
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.judge import Skipped
 from autofinity.evaluation.seed_spread import SeedSpread
@@ -101,8 +102,12 @@ def verdict_plot(verdict: Verdict, name: str) -> Plot:
         rows,
         "times the speed of",
         "Speed with the chosen placement over the speed with each alternative (geometric means of "
-        "time ratios); right of 1 the choice is faster. Lines are 95 % intervals by bootstrap over "
-        "programs.",
+        "time ratios); right of 1 the choice is faster. "
+        + (
+            "Lines are 95 % intervals by bootstrap over programs."
+            if verdict.confidence
+            else f"{TOO_FEW.capitalize()}."
+        ),
     )
 
 

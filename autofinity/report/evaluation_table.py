@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from autofinity.evaluation.bootstrap import DRAWS, LEVEL
+from autofinity.evaluation.bootstrap import DRAWS, LEVEL, TOO_FEW
 from autofinity.evaluation.cases import Case, Summary, inputs_to_name
 from autofinity.evaluation.judge import Skipped
 from autofinity.evaluation.verdict import Verdict, figures
@@ -105,6 +105,8 @@ def sentences(verdict: Verdict) -> list[str]:
             )
             if key in sure
         )
+        if sure
+        else f"  {TOO_FEW}"
     )
     others = (
         ("chosen from one sample period", verdict.one_period),

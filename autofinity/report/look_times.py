@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from autofinity.model.timeline import TimelineStep
+
+MOVES_CAPTION = "Each dotted line is a time at which threads were moved."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,22 @@ class LookTimes:
     def lengths(self) -> list[float]:
         """The length of each look."""
         return [self._scale * (step.end_ns - step.start_ns) for step in self.timeline]
+
+    def edges(self) -> list[float]:
+        """The bounds of the columns of a map: a column for each look, and for each time between two
+        looks in which nobody looked.
+        """
+        found = [self.timeline[0].start_ns]
+        for before, step in pairwise(self.timeline):
+            found += [before.end_ns] * (step.start_ns > before.end_ns) + [step.start_ns]
+        return [self._of(ns) for ns in (*found, self.timeline[-1].end_ns)]
+
+    def by_column(self, values: Sequence[float]) -> list[float]:
+        """Values of the columns of a map, from one value for each look; NaN where nobody looked."""
+        found = [values[0]]
+        for before, step, value in zip(self.timeline, self.timeline[1:], values[1:], strict=False):
+            found += [math.nan] * (step.start_ns > before.end_ns) + [value]
+        return found
 
     def moves(self) -> list[float]:
         """Beginnings of looks in which threads are placed otherwise than in the look before."""

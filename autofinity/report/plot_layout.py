@@ -34,6 +34,18 @@ def axis(title: str = "", **more: Any) -> dict[str, Any]:
     return {"automargin": True, "gridcolor": GRID, "zeroline": False, **named, **more}
 
 
+def colour_bar(unit: str) -> dict[str, Any]:
+    """The scale of colours beside a map, of one length whatever the height of the plot."""
+    return {
+        "title": {"text": unit, "side": "right"},
+        "thickness": 12,
+        "len": 180,
+        "lenmode": "pixels",
+        "y": 1,
+        "yanchor": "top",
+    }
+
+
 def log_axis(low: float, high: float, title: str = "", **more: Any) -> dict[str, Any]:
     """A logarithmic axis from `low` to `high`, both above 0, with ticks at 1, 2 and 5."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))

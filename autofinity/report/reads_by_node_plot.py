@@ -7,7 +7,7 @@ of maps: a panel for each node.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autofinity.model.cpu_lists import format_cpu_list
@@ -15,9 +15,9 @@ from autofinity.model.facts import LINE_BYTES
 from autofinity.model.reads_by_node import NODE_NOT_KNOWN, is_by_node, node_number
 from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import OsIndex
-from autofinity.report.look_times import LookTimes
+from autofinity.report.look_times import MOVES_CAPTION, LookTimes
 from autofinity.report.page import Plot
-from autofinity.report.plot_layout import GREY, axis, layout
+from autofinity.report.plot_layout import GREY, axis, colour_bar, layout
 from autofinity.report.thread_colours import colours
 
 READS_BY_NODE = "Bytes read from memory, by node"
@@ -28,7 +28,11 @@ _MOST_PANELS = 12
 _ACROSS = 3
 _PANEL_PX = 150
 _ROW_PX = 14
-_TOP_PX, _BOTTOM_PX = 96, 44
+_BARS_GAP_PX, _MAPS_GAP_PX = 60, 76
+"""Between two panels, one below the other: all maps have a title of their time axis."""
+_TOP_PX, _LEGEND_ROW_PX, _BOTTOM_PX = 76, 20, 44
+_ONE_ROW, _IN_A_ROW = 8, 6
+"""Entries of the legend that one row takes, and each row where there are several."""
 _UNIT = "GB a second"
 
 
@@ -51,11 +55,14 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
     titles = [f"thread {thread}" for thread in threads] if by_thread else list(map(_label, read))
     across = min(_ACROSS, len(titles)) if by_thread else 1
     down = math.ceil(len(titles) / across)
-    panel_px = _PANEL_PX if by_thread else 50 + _ROW_PX * len(threads)
-    height_px = _TOP_PX + _BOTTOM_PX + down * panel_px
+    gap_px = _BARS_GAP_PX if by_thread else _MAPS_GAP_PX
+    panel_px = _PANEL_PX if by_thread else gap_px + _ROW_PX * len(threads)
+    top_px = _TOP_PX + _LEGEND_ROW_PX * _legend_rows(len(read) if by_thread else 0)
+    height_px = top_px + _BOTTOM_PX + down * panel_px
     times = LookTimes(timeline)
+    traces = (_bars if by_thread else _maps)(timeline, threads, read)
     figure = {
-        "data": (_bars if by_thread else _maps)(timeline, threads, read),
+        "data": traces,
         "layout": layout(
             height_px,
             title={
@@ -64,13 +71,13 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
                 "xanchor": "left",
                 "font": {"size": 13.5},
             },
-            margin={"l": 60, "r": 24, "t": _TOP_PX, "b": _BOTTOM_PX},
+            margin={"l": 60, "r": 24, "t": top_px, "b": _BOTTOM_PX},
             grid={
                 "rows": down,
                 "columns": across,
                 "pattern": "independent",
                 "xgap": 0.12,
-                "ygap": min(0.9, 60 / panel_px),
+                "ygap": gap_px / panel_px,
             },
             barmode="stack",
             showlegend=by_thread,
@@ -79,21 +86,27 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
                 "x": 0,
                 "y": 1 + 20 / (down * panel_px),
                 "yanchor": "bottom",
+                "tracegroupgap": 0,
             },
             annotations=[_title(at, text) for at, text in enumerate(titles)],
             shapes=[_moved(at, panel) for at in times.moves() for panel in range(len(titles))],
             coloraxis={
-                "cmin": 0,
+                "cmin": 0,  # plotly heeds it beside `cmax` only
+                "cmax": 1 if by_thread else _largest(traces),
                 "colorscale": "Viridis",
-                "colorbar": {"title": {"text": _UNIT, "side": "right"}, "thickness": 12},
+                "colorbar": colour_bar(_UNIT),
             },
-            **_axes(titles, times, by_thread=by_thread),
+            **_axes(len(titles), across, times, by_thread=by_thread),
         ),
     }
     caption = _caption(known, read, by_thread=by_thread)
     if times.moves():
-        caption += " Threads were placed otherwise from each dotted line on."
+        caption += f" {MOVES_CAPTION}"
     return Plot(BY_NODE, figure, caption, height_px)
+
+
+def _legend_rows(entries: int) -> int:
+    return 1 if entries <= _ONE_ROW else math.ceil(entries / _IN_A_ROW)
 
 
 def _order(name: str) -> tuple[bool, int]:
@@ -167,12 +180,13 @@ def _bars(
 def _maps(
     timeline: Sequence[TimelineStep], threads: Sequence[int], names: Sequence[str]
 ) -> list[dict[str, Any]]:
+    times = LookTimes(timeline)
     return [
         {
             "type": "heatmap",
-            "x": LookTimes(timeline).middles(),
+            "x": times.edges(),
             "y": [str(thread) for thread in threads],
-            "z": [_rates(timeline, thread, name) for thread in threads],
+            "z": [times.by_column(_rates(timeline, thread, name)) for thread in threads],
             "coloraxis": "coloraxis",
             "hovertemplate": f"thread %{{y}}, {_label(name)}: %{{z:.4g}} {_UNIT}<extra></extra>",
             **_on(panel),
@@ -181,14 +195,22 @@ def _maps(
     ]
 
 
-def _axes(titles: Sequence[str], times: LookTimes, *, by_thread: bool) -> dict[str, Any]:
-    """Axes of the panels: one scale of time, and of rates, so that panels compare."""
+def _largest(maps: Sequence[Mapping[str, Any]]) -> float:
+    """The largest rate on the maps; 1 where all are 0 or none is known."""
+    rates = (rate for each in maps for row in each["z"] for rate in row)
+    return max((rate for rate in rates if rate > 0), default=1.0)
+
+
+def _axes(panels: int, across: int, times: LookTimes, *, by_thread: bool) -> dict[str, Any]:
+    """Axes of the panels: one scale of time, and of rates, so that panels compare. The time has a
+    title below each column of bars, and below each map.
+    """
     found: dict[str, Any] = {}
-    for panel in range(len(titles)):
-        last = panel == len(titles) - 1
+    for panel in range(panels):
+        titled = not by_thread or panel + across >= panels
         same_time = {"matches": "x"} if panel else {}
         same_rate = {"matches": "y"} if panel else {}
-        found[f"xaxis{_suffix(panel)}"] = axis(times.axis_title if last else "", **same_time)
+        found[f"xaxis{_suffix(panel)}"] = axis(times.axis_title if titled else "", **same_time)
         found[f"yaxis{_suffix(panel)}"] = (
             axis(rangemode="tozero", **same_rate)
             if by_thread

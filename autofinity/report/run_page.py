@@ -116,14 +116,22 @@ def measured_section(run: RunRecord, observed: Sequence[LiveObservation]) -> Sec
     return Section("Measured before and after", tuple(blocks))
 
 
-def over_time_section(looks: Sequence[TimelineStep]) -> Section:
-    """Each thread that computes over time, before and after it was placed."""
+def over_time_section(looks: Sequence[TimelineStep], *, alive: bool) -> Section:
+    """Each thread that computes over time, before and after it was placed. `alive`: the run goes
+    on.
+    """
     threads = _that_compute(looks)
     if not threads:
         return Section("Threads over time", (Sentences(NO_LOOKS),))
     lines = [f"Looks on record: {len(looks)}. Threads are numbered in the order of creation."]
     places = [f"{place or 'where the system put them'}" for place in _places(looks)]
     lines.append(f"Threads were placed, one after the other: {', then '.join(places)}.")
+    if alive:
+        recorded_s = (looks[-1].end_ns - looks[0].start_ns) / 1e9
+        lines.append(
+            f"The program still runs; its looks are on record up to {recorded_s:.3g} s after the "
+            "first look began. The record is written at every 64th look at the latest."
+        )
     if missing := missing_quantities(looks, threads):
         lines.append(f"Not measured: {'; '.join(missing)}.")
     said = Sentences((*lines, *NOT_RECORDED))

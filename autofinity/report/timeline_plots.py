@@ -9,9 +9,9 @@ from typing import Any
 
 from autofinity.model.facts import LINE_BYTES
 from autofinity.model.timeline import TimelineStep
-from autofinity.report.look_times import LookTimes
+from autofinity.report.look_times import MOVES_CAPTION, LookTimes
 from autofinity.report.page import Plot
-from autofinity.report.plot_layout import GREY, axis, layout
+from autofinity.report.plot_layout import GREY, axis, colour_bar, layout
 from autofinity.report.reads_by_node_plot import BY_NODE, READS_BY_NODE, reads_by_node_plot
 from autofinity.report.thread_colours import colours
 
@@ -99,13 +99,13 @@ def _plot(
     rows: list[list[float]],
 ) -> Plot:
     times = LookTimes(timeline)
-    at, moves = times.middles(), times.moves()
+    moves = times.moves()
     few = len(threads) <= _MOST_LINES
     height = _HEIGHT_PX if few else max(_HEIGHT_PX, 90 + _ROW_PX * len(threads))
     traces = (
-        _lines(at, threads, rows, quantity.unit)
+        _lines(times.middles(), threads, rows, quantity.unit)
         if few
-        else [_map(at, threads, rows, quantity.unit)]
+        else [_map(times, threads, rows, quantity.unit)]
     )
     figure = {
         "data": traces,
@@ -127,8 +127,8 @@ def _plot(
             else axis("thread", type="category", autorange="reversed"),
         ),
     }
-    placed = " Threads were placed otherwise from each dotted line on." if moves else ""
-    caption = f"Mean over each look, of each thread that computes.{placed}{quantity.note}"
+    moved = f" {MOVES_CAPTION}" if moves else ""
+    caption = f"Mean over each look, of each thread that computes.{moved}{quantity.note}"
     return Plot(f"time-{quantity.name}", figure, caption, height)
 
 
@@ -156,14 +156,14 @@ def _lines(
 
 
 def _map(
-    at: list[float], threads: Sequence[int], rows: list[list[float]], unit: str
+    times: LookTimes, threads: Sequence[int], rows: list[list[float]], unit: str
 ) -> dict[str, Any]:
     return {
         "type": "heatmap",
-        "x": at,
+        "x": times.edges(),
         "y": [str(thread) for thread in threads],
-        "z": rows,
+        "z": [times.by_column(row) for row in rows],
         "colorscale": "Viridis",
-        "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 12},
+        "colorbar": colour_bar(unit),
         "hovertemplate": f"thread %{{y}}: %{{z:.4g}} {unit}<extra></extra>",
     }

@@ -30,7 +30,7 @@ from autofinity.runtime.claims import (
 from autofinity.runtime.decisions import CachedDecision, write_decision
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.look_nodes import LookNodes
-from autofinity.runtime.look_series import MOST_LOOKS, LookSeries, look_of
+from autofinity.runtime.look_series import LookSeries, look_of
 from autofinity.runtime.row_queue import RowQueue
 from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
@@ -258,7 +258,7 @@ class Journal:
         if self._nodes is not None:
             look = self._nodes.added(look, interval)
         self._series.add(look, place)
-        if after.phase != before.phase or self._series.added % MOST_LOOKS == 0:
+        if after.phase != before.phase or self._series.is_due:
             self._keep_looks()
 
     def _keep_looks(self) -> None:

@@ -44,8 +44,8 @@ class LookSeries:
 
     def __init__(self) -> None:
         self._looks: list[TimelineStep] = []
-        self.added = 0
-        """Number of looks so far."""
+        self._place = ""
+        self._in_place = 0
 
     def add(self, look: TimelineStep, place: str) -> None:
         """Add the next look, in which the threads were at `place`."""
@@ -56,9 +56,21 @@ class LookSeries:
             for number, counts in sorted(look.counts.items())[:MOST_THREADS]
         }
         self._looks.append(replace(look, counts=counts, cpus={}, place=place))
-        self.added += 1
+        self._in_place = self._in_place + 1 if place == self._place else 1
+        self._place = place
         if len(self._looks) > MOST_LOOKS:
             self._merge()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the record is to be written: at the 1st, 2nd, 4th, 8th … 64th look in a place,
+        then at every 64th.
+
+        So readers see each change of place at once, and at any time at least half of the looks in
+        the present place, or all but the latest 63.
+        """
+        looks = self._in_place
+        return looks > 0 and (looks & (looks - 1) == 0 or looks % MOST_LOOKS == 0)
 
     def looks(self) -> tuple[TimelineStep, ...]:
         """All looks on record, in order of time."""

@@ -12,9 +12,9 @@ LEFT = "left as it is: "
 _REMEDY = "a larger input keeps threads at work for longer"
 _YET = {
     "": "its monitor is starting",
-    "watching": "it is watched until its threads compute and stay the same",
-    "settling": "its threads are about to be sampled",
-    "sampling": "its threads are being sampled",
+    "watching": "the program is watched until its threads compute and stay the same",
+    "settling": "threads are about to be sampled",
+    "sampling": "threads are being sampled",
 }
 
 
@@ -29,17 +29,21 @@ def why_undecided(state: LiveState, promised: int, length: str = "") -> str:
     if state.phase == "left alone":
         why = state.notes[-1] if state.notes else "its threads were left alone"
         return why.removeprefix(UNDECIDED)
-    watched = f"in the {length or f'{state.waited_ns / 1e9:.1f} s'} that it was watched"
+    length = length or f"{state.waited_ns / 1e9:.1f} s"
+    watched = f"in the {length} that the program was watched"
     if state.phase in ("settling", "sampling"):
-        return f"it ended before its sample was complete, {watched}; {_REMEDY}"
+        return (
+            f"the program was watched for {length}, and ended before its sample was complete; "
+            f"{_REMEDY}"
+        )
     if state.most_computing < 2:
-        return f"fewer than two of its threads computed at once {watched}"
+        return f"fewer than two threads computed at once {watched}"
     if state.most_computing < promised:
         return (
             f"{promised} threads were promised, and at most {state.most_computing} computed at "
             f"once {watched}; {_REMEDY}"
         )
-    return f"its threads never stayed the same for long enough to be sampled {watched}; {_REMEDY}"
+    return f"threads never stayed the same for long enough to be sampled {watched}; {_REMEDY}"
 
 
 def reason_on_record(run: RunRecord, *, alive: bool) -> str:

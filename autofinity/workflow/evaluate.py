@@ -171,7 +171,7 @@ def _given(name: str | Path) -> Learn:
 
 
 def _leaving_out(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -> Learn:
-    """Policies that have not seen a program, each learned unless the work folder has it."""
+    """Policies learned without the program that they judge; the work folder keeps them."""
     without = leaving_out(table, lambda others: learn(others, wanted, settings).policy)
     facts_of = facts_on(wanted.machine)
     facts = [dict(facts_of(threads)) for threads in thread_counts_of(table)]

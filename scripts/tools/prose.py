@@ -94,10 +94,7 @@ class Finding:
 def findings(block: Block) -> Iterator[Finding]:
     """Each banned word and each banned beginning of a block, in the order of the rules."""
     for found in _BEGIN.finditer(block.text):
-        begin = found.start(1)
-        word, sentence = found[1], _sentence(block.text, begin)
-        if word == "Of" or not sentence.endswith("?"):
-            yield _finding(block, begin, word, BEGINNINGS[word])
+        yield _finding(block, found.start(1), found[1], BEGINNINGS[found[1]])
     for pattern, word in _WORDS:
         for found in pattern.finditer(block.text):
             sentence = _sentence(block.text, found.start())

@@ -191,6 +191,6 @@ def test_a_run_that_has_ended_shows_which_cpus_its_threads_had(
     cpus = f"{first}-{second}" if second == first + 1 else f"{first},{second}"
     asked = [run.launcher, "explain", "last", "--html", page]
     said = subprocess.run(asked, env=run.env, capture_output=True, text=True).stdout
-    assert f"its threads were bound to CPUs {cpus}" in said
+    assert f"the program's threads were bound to CPUs {cpus}" in said
     assert "claims" not in said
     assert "Where the threads were" in page.read_text()

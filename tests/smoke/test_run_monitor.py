@@ -219,7 +219,7 @@ def test_status_and_doctor_speak_json(run: Runner, launcher: Path, policy: Path)
         process.wait(timeout=300)
     assert run.eventually(lambda: _noted(run.db, ended=True))
     (note,) = ask("status")["runs"][0]["notes"].splitlines()
-    assert note.startswith("nothing was decided: fewer than two of its threads computed at once")
+    assert note.startswith("nothing was decided: fewer than two threads computed at once")
     doctor = ask("doctor")
     assert doctor["tier"] in doctor["tiers"]
     assert all(set(c) == {"name", "available", "detail", "remedy"} for c in doctor["capabilities"])

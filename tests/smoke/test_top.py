@@ -66,10 +66,14 @@ def test_a_live_run_is_shown_with_its_threads_cpus_memory_and_decision(
         assert on <= os.sched_getaffinity(0)
         assert set(seen["cpus"]) <= on
         assert seen["resident_bytes"] > 0
+        shares = sorted(each["cpu_share"] for each in seen["threads"])
+        assert shares[0] <= 0.1, "the first thread waits"
+        assert 0 < shares[1] <= shares[2] < 2
         plain = top(run, "--once").stdout.splitlines()
         assert plain[0].startswith("1 run (")
         assert plain[1].startswith("run pid")
         assert plain[2].split()[:3] == [str(seen["run"]), str(process.pid), spinner.name]
+        assert re.search(r" \d+/3 +\d+ ", plain[2]), "the share of CPU time is known"
         one = top(run, "last").stdout.splitlines()  # no terminal: as with --once
         assert one[0] == f"run {seen['run']}: {spinner}, pid {process.pid}, placed"
         assert one[1].endswith("was set by --hint: no policy decided")

@@ -32,6 +32,8 @@ def words(text: str) -> list[str]:
         "| name | What a run shows |\n|---|---|\n| a | b |",
         "| name | meaning |\n|---|---|\n| a | Of the page colours |",
         "Of what is a machine made?",
+        "What is a hint?",
+        "## What is a hint?\n\nA wish for cores.",
     ],
 )
 def test_a_sentence_that_begins_with_what_or_of_is_found(text: str) -> None:
@@ -41,8 +43,7 @@ def test_a_sentence_that_begins_with_what_or_of_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "What is a hint?",
-        "## What is a hint?\n\nA wish for cores.",
+        "Which cores are near? A hint says what is wanted.",
         "One of the cores, and what a run shows.",
         "Whatever a run shows is kept. Often this is little.",
         "Lines of 64 bytes, e.g. of a cache.",
@@ -51,7 +52,7 @@ def test_a_sentence_that_begins_with_what_or_of_is_found(text: str) -> None:
         "<!-- What a run shows. -->",
     ],
 )
-def test_questions_code_and_the_middle_of_a_sentence_are_left_alone(text: str) -> None:
+def test_other_questions_code_and_the_middle_of_a_sentence_are_left_alone(text: str) -> None:
     assert words(text) == []
 
 

@@ -54,9 +54,16 @@ class LettersOf(click.Choice):  # type: ignore[type-arg]  # as above
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The word, or the letters. Raises `UsageError`."""
-        if value not in self.choices:
-            value = str(hint_of(value))
-        return str(super().convert(value, param, ctx))
+        if value in self.choices:
+            return value
+        hint = hint_of(value)
+        if str(hint) not in self.choices:
+            self.fail(f"{hint.shown} is not allowed here; expected {self._expected()}", param, ctx)
+        return str(hint)
+
+    def _expected(self) -> str:
+        words = [word for word in self.choices if word not in map(str, HINTS)]
+        return ", ".join([*words, *(hint.shown for hint in HINTS if str(hint) in self.choices)])
 
 
 HINT = HintType()

@@ -26,6 +26,7 @@ from autofinity.learning.settings import (
     SELECTIONS,
     LearningSettings,
 )
+from autofinity.model.affinity import Hint
 
 type Command = Callable[..., None]
 type Values = tuple[str, ...] | click.IntRange | LettersOf | type[int] | None
@@ -132,6 +133,12 @@ def _option(field: str) -> Callable[[Command], Command]:
     if values is None:
         return click.option(
             option, field, is_flag=True, default=default, show_default="/" in option, help=help_text
+        )
+    if isinstance(values, LettersOf):
+        shown = Hint.from_letters(default).shown
+        said = f"{help_text}  [default: {shown}]"
+        return click.option(
+            option, field, type=values, metavar="HINT|none", default=default, help=said
         )
     kind = click.Choice(values) if isinstance(values, tuple) else values
     return click.option(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from autofinity.evaluation.bootstrap import TOO_FEW
 from autofinity.evaluation.times import geometric_mean
 from autofinity.evaluation.under_rule import Fell
 from autofinity.model.affinity import Hint
@@ -24,7 +25,6 @@ from autofinity.workflow.advice.learned_from import learned_from
 from autofinity.workflow.advice.placement import Chosen
 from autofinity.workflow.advice.seen import Section, Seen
 from autofinity.workflow.advice.worth import (
-    FEWEST,
     OS,
     SPREAD,
     Worth,
@@ -98,11 +98,7 @@ def _advice(over_os: Worth | None, over_spread: Worth | None) -> str:
     if over_os is None:
         also = f"over spread (SLP) {_times(over_spread)}"
         return f"not known over the operating system; {also}"
-    said = (
-        f"{_interval(over_os)}, 95 % by bootstrap over programs"
-        if over_os.interval
-        else f"no interval: fewer than {FEWEST} programs"
-    )
+    said = f"{_interval(over_os)}, 95 % by bootstrap over programs" if over_os.interval else TOO_FEW
     return f"{over_os.value:.2f} times the speed under the operating system ({said})"
 
 

@@ -50,10 +50,12 @@ class Use:
             )
         if self.how == ALIKE:
             return (
-                f"{self.remote:.0%} of its reads would be of another node's memory if every thread "
-                "used all pages alike"
+                f"{self.remote:.0%} of the program's reads would be from another node's memory if "
+                "every thread used all pages alike"
             )
-        return f"{self.remote:.0%} of its reads of memory are of another node's ({self.how})"
+        return (
+            f"{self.remote:.0%} of the program's reads of memory are from another node ({self.how})"
+        )
 
 
 def use_of(seen: Seen) -> Use:
@@ -161,17 +163,21 @@ def _cache_bytes(topology: Topology) -> int:
     return max((cache.size_bytes for cache in topology.caches), default=0)
 
 
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' * (count != 1)}"
+
+
 def _evidence(seen: Seen, use: Use) -> tuple[str, ...]:
     lines = []
     if seen.memory is not None:
         on = "; ".join(
-            f"node {number} {size / _MIB:.1f} MiB, threads: {seen.nodes.count(node)}"
+            f"node {number}: {size / _MIB:.1f} MiB of pages, {_threads(seen.nodes.count(node))}"
             for node, (number, size) in enumerate(
                 zip(seen.topology.node_os_indices, seen.memory.bytes_on, strict=True)
             )
             if size or seen.nodes.count(node)
         )
-        lines.append(f"pages and threads are on {on or 'nothing yet'}")
+        lines.append(on or "no node has pages or threads yet")
     if use.remote is not None:
         lines.append(use.share)
     if use.shared is not None:

@@ -33,12 +33,17 @@ def smt(seen: Seen, chosen: Chosen | None) -> Section:
         now = "whether threads shared a core, the file does not say"
     if seen.placed <= cores:
         if chosen is not None and (note := on_siblings(seen, chosen)):
-            advice = f"not measured: time it with a core for each of {seen.placed} threads, too"
+            advice = (
+                f"not measured: time the program with a core for each of {seen.placed} threads, too"
+            )
             return Section("SMT", advice, (counts, now, note), facts)
         facts["wanted"] = False
         return Section("SMT", "no: there is a core for each thread", (counts, now), facts)
     if slowdown is None:
-        advice = f"not measured: time it with {cores} threads, a core each, beside {seen.threads}"
+        advice = (
+            f"not measured: time the program with {cores} threads, a core each, beside "
+            f"{seen.threads}"
+        )
         return Section("SMT", advice, (counts, now), facts)
     facts["wanted"] = slowdown < 2
     told = f"a thread beside another on its core takes {slowdown:.2f} times as long to compute"

@@ -28,7 +28,7 @@ def thread_count(seen: Seen) -> Section:
         counts = f"{running} threads compute, {cpus} CPUs may be used"
         return Section(question, advice, (counts,), facts | {"enough_threads": cpus})
     fewer = f"fewer than {seen.threads} threads" if seen.threads > 2 else "one thread"
-    again = f"not measured: time it with {fewer}, too"
+    again = f"not measured: time the program with {fewer}, too"
     if seen.given is None:
         again += f", by --curve {seen.threads // 2},{seen.threads}"
     if seen.threads < 2:

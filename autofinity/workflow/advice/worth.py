@@ -10,8 +10,6 @@ from autofinity.evaluation.cases import Case
 from autofinity.evaluation.times import geometric_mean
 from autofinity.evaluation.under_rule import Fell
 
-FEWEST = 3
-"""Programs, for an interval."""
 OS = "os"
 SPREAD = "spread"
 
@@ -39,8 +37,7 @@ def worth_of(fell: Sequence[Fell], elsewhere: str) -> Worth | None:
         return {elsewhere: geometric_mean(case.against(elsewhere) for case in drawn)}
 
     programs = {case.workload.program for case in cases}
-    enough = len(programs) >= FEWEST
-    interval = intervals(cases, figures).get(elsewhere) if enough else None
+    interval = intervals(cases, figures).get(elsewhere)
     return Worth(figures(cases)[elsewhere], interval, len(cases), len(programs))
 
 

@@ -36,7 +36,7 @@ typedef struct tally {
     struct tally* next;
     uint64_t inside, outside, fetched, last_line;
     uint64_t* leaf[LEAVES];
-    uint64_t cached[SETS][WAYS];  // lines, the one used last first; 0 is none's
+    uint64_t cached[SETS][WAYS];  // numbers of lines, the latest first; 0: an empty way
 } tally;
 
 extern HIDDEN tally* tallies;

@@ -180,8 +180,11 @@ def test_a_fitted_estimator_is_read_and_becomes_a_policy(
     assert shown.covered.sum() == pytest.approx(data.sample_weight.sum())
     assert shown.condition.iloc[-1] == "always" and (shown.wrong <= shown.covered).all()
     assert model.describe().count("\n") == len(shown) - 1
+    default = af.Hint.parse(shown.label.iloc[-1]).shown
+    assert f"otherwise {default} (" in model.describe()
     bundle = model._repr_mimebundle_()
     assert bundle["text/html"].count("<tr") == len(shown) + 1
+    assert f"<td>{default}</td>" in bundle["text/html"]
     policy = af.policy_of(model)
     policy.save(tmp_path / "own.json")
     assert len(af.load_policy(tmp_path / "own.json").rules) == len(shown) - 1
@@ -204,7 +207,8 @@ def test_rules_give_the_predictions_that_the_estimator_makes(data: af.TrainingDa
 def test_one_hint_for_everything_is_the_cheapest_or_the_given_one(data: af.TrainingData) -> None:
     cheapest = af.BaselineClassifier().fit(data.X, data.y, **data.fit_params)
     means = np.average(data.losses, axis=0, weights=data.sample_weight)
-    assert cheapest.describe().startswith(f"otherwise {data.losses.columns[means.argmin()]} (")
+    best = af.Hint.parse(data.losses.columns[means.argmin()])
+    assert cheapest.describe().startswith(f"otherwise {best.shown} (")
     packed = af.BaselineClassifier(label="slp").fit(data.X, data.y, **data.fit_params)
     assert set(packed.predict(data.X)) == {"slp"}
     with pytest.raises(ValueError, match="label 'packed', expected one of"):

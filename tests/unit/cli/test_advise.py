@@ -123,7 +123,7 @@ def test_a_program_that_ends_before_it_was_sampled_is_told_so(tmp_path: Path, po
     # The decider's looks take tenths of a second; the program ran for less than a millisecond.
     assert 0 < found["watched_s"] < 1e-3
     watched = f"{found['watched_s'] * 1e3:.3g} ms of simulated time"
-    assert f"in the {watched} that it was watched" in found["placement"]["undecided"]
+    assert f"in the {watched} that the program was watched" in found["placement"]["undecided"]
     assert any(watched in line and "1 s of a run" in line for line in _evidence(found))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 from click.shell_completion import ShellComplete
+from click.testing import CliRunner
 
 from autofinity.cli.main import cli
 from autofinity.model.affinity import HINTS
@@ -67,8 +68,15 @@ def test_a_second_look_is_asked_for_by_name_or_letters(given: str, letters: str)
     assert probe.type.convert(given, probe, None) == letters
     with pytest.raises(UsageError, match="own-caches-many-sockets"):
         probe.type.convert("sideways", probe, None)
-    with pytest.raises(click.BadParameter):  # a run starts there: no second look
+    refused = r"spread \(SLP\) is not allowed here; expected none, .*packed \(slp\)"
+    with pytest.raises(click.BadParameter, match=refused):  # a run starts there: no second look
         probe.type.convert("spread", probe, None)
+
+
+def test_help_names_the_hint_of_the_second_look() -> None:
+    said = " ".join(CliRunner().invoke(cli, ["rules", "--help-all"]).stdout.split())
+    assert "--probe HINT|none" in said
+    assert "[default: few-sockets-shared-caches (slP)]" in said
 
 
 def test_every_option_that_is_a_hint_reads_names() -> None:

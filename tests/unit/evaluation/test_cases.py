@@ -112,10 +112,10 @@ def test_energy_is_judged_by_the_same_choice_and_its_own_best() -> None:
 
 
 def test_intervals_draw_whole_programs() -> None:
-    """Two programs, one won at all its thread counts, one lost: samples win all, half or none."""
+    """Three programs, two won at all thread counts, one lost: samples win by whole thirds."""
     cases = [
         replace(case(1.0, 2.0, hint), workload=Workload(program, "small", threads))
-        for program, hint in (("won", PACKED), ("lost", SPREAD))
+        for program, hint in (("won", PACKED), ("also won", PACKED), ("lost", SPREAD))
         for threads in (4, 8, 16)
     ]
     seen: set[float] = set()
@@ -125,7 +125,8 @@ def test_intervals_draw_whole_programs() -> None:
         return {"share": sum(each.win for each in some) / len(some), "never": math.nan}
 
     assert intervals(cases, share) == {"share": (0.0, 1.0)}
-    assert seen == {0.0, 0.5, 1.0}
+    assert seen == {0.0, 3 / 9, 6 / 9, 1.0}
+    assert intervals(cases[3:], share) == {}  # two programs: no interval
 
 
 def test_the_verdict_says_of_switched_runs_only_when_all_are_known() -> None:
@@ -140,6 +141,7 @@ def test_the_verdict_says_of_switched_runs_only_when_all_are_known() -> None:
     assert partly.in_run is not None
     assert (partly.in_run.cases, partly.in_run_missing) == (1, (unknown,))
     said = sentences(partly)
+    assert "  no interval: fewer than 3 programs" in said
     assert any(line.startswith("switched while it ran, all charged") for line in said)
     assert any(
         f"is on record in 1 of 2 cases: {unknown.workload.program} with" in line for line in said

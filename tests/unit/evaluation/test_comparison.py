@@ -21,6 +21,8 @@ from autofinity.model.mechanism_run import Ran, fastest
 from autofinity.pool.local import LocalPool
 from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
+from autofinity.report.comparison_legend import legend
+from autofinity.report.comparison_page import figure_plot
 from autofinity.report.comparison_table import as_json, chart, overhead_table, table
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
 
@@ -119,15 +121,39 @@ def test_ratios_are_geometric_means_over_programs_of_means_over_seeds() -> None:
         *(case("a", "packed", time, seed) for seed, time in enumerate((1.0, 1.0))),
         *(case("b", "os", 4.0, seed) for seed in (0, 1)),
         *(case("b", "packed", 8.0, seed) for seed in (0, 1)),
+        *(case("c", name, 1.0) for name in ("os", "packed")),
         *(case(p, "oracle", 1.0) for p in "ab"),
     ]
     found = summarise(cases)
     time = found["packed"].vs_os["time"]
-    assert time.value == pytest.approx(math.sqrt(0.5 * 2.0))
+    assert time.value == pytest.approx((0.5 * 2.0 * 1.0) ** (1 / 3))
     assert time.low < time.value < time.high
     assert found["packed"].of_oracle.value == pytest.approx(math.sqrt(1.0 * 1 / 8))
     assert found["os"].vs_os["mpki"].value == 1
-    assert found["packed"].programs == 2
+    assert found["packed"].programs == 3
+
+
+@pytest.mark.parametrize(("programs", "known"), [("a", False), ("ab", False), ("abc", True)])
+def test_fewer_than_three_programs_have_no_interval_and_the_reason_is_given(
+    programs: str, known: bool
+) -> None:
+    cases = [
+        case(program, name, time, seed)
+        for program in programs
+        for name, time in (("os", 2.0), ("packed", 1.0))
+        for seed in (0, 1)
+    ]
+    summary = summarise(cases)
+    packed = summary["packed"].vs_os["time"]
+    assert packed.value == pytest.approx(0.5)
+    assert math.isnan(packed.low) != known
+    interval = list(table(summary, "").columns[2].cells)[1]
+    assert interval == ("0.500-0.500" if known else "")
+    reason = "no interval: fewer than 3 programs"
+    plot = figure_plot(summary, "time")
+    assert plot is not None
+    for said in (" ".join(legend(summary)), plot.caption.lower()):
+        assert (reason in said) != known
 
 
 def test_runs_that_are_stood_for_are_summed_up_beside_those_that_were_simulated() -> None:

@@ -8,7 +8,7 @@ from autofinity.report.comparison_table import table
 
 def test_every_column_of_the_table_has_a_line_that_fits_a_terminal() -> None:
     columns = [str(column.header) for column in table({}, "").columns]
-    lines = legend()
+    lines = legend({})
     explained = [
         word.strip() for line in lines if line.startswith("  ") for word in line[:17].split(",")
     ]

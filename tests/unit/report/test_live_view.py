@@ -105,7 +105,7 @@ def test_cpus_are_those_of_running_threads_and_of_all_where_none_runs() -> None:
         (
             {},
             {"phase": "sampling", "hint": None, "sample": {}},
-            "nothing yet: its threads are being sampled",
+            "nothing yet: threads are being sampled",
         ),
         (
             {},

@@ -39,7 +39,7 @@ def test_each_thread_has_a_panel_with_a_bar_a_look_stacked_by_node() -> None:
     assert traces[0]["marker"] == traces[2]["marker"] != traces[1]["marker"]
     lines = plot.figure["layout"]["shapes"]
     assert [(line["x0"], line["xref"]) for line in lines] == [(1.0, "x"), (1.0, "x2")]
-    assert "from each dotted line on" in plot.caption
+    assert "Each dotted line is a time at which threads were moved." in plot.caption
     assert "dotted" not in plotted(looks[:1], 2).caption
 
 
@@ -63,3 +63,39 @@ def test_the_caption_says_which_reads_have_no_node() -> None:
 def test_without_reads_by_node_there_is_no_plot() -> None:
     assert reads_by_node_plot([look(0, 1, dram_reads_remote=1.0)], (0,)) is None
     assert reads_by_node_plot([look(0, 1, dram_reads_node_0=float("nan"))], (0,)) is None
+
+
+def test_columns_of_maps_are_as_long_as_looks_and_each_map_has_a_time_title() -> None:
+    nodes = {f"dram_reads_node_{node}": 1.0 for node in range(8)}
+    counts = dict.fromkeys(range(24), nodes)
+    looks = [
+        TimelineStep(0, S, counts),
+        TimelineStep(S, 6 * S, counts, place="{2}"),
+        TimelineStep(8 * S, 9 * S, counts, place="{2}"),
+    ]
+    plot = plotted(looks, 24)
+    maps = plot.figure["data"]
+    assert [each["x"] for each in maps] == [[0.0, 1.0, 6.0, 8.0, 9.0]] * 8
+    assert [len(each["z"][0]) for each in maps] == [4] * 8
+    axes = [value for name, value in plot.figure["layout"].items() if name.startswith("xaxis")]
+    assert [each["title"]["text"] for each in axes] == ["time since the first look, s"] * 8
+    colours = plot.figure["layout"]["coloraxis"]
+    assert (colours["cmin"], colours["cmax"]) == (0, 64e-9)  # one line in a second
+    scale = colours["colorbar"]
+    assert scale["lenmode"] == "pixels"
+    assert scale["len"] < plot.height_px / 8
+
+
+def test_the_lowest_panel_of_each_column_of_bars_has_a_time_title() -> None:
+    plot = plotted([look(0, 5, dram_reads_node_0=1.0)], 5)
+    axes = [value for name, value in plot.figure["layout"].items() if name.startswith("xaxis")]
+    assert ["title" in each for each in axes] == [False, False, True, True, True]
+
+
+def test_the_legend_of_many_nodes_has_room_below_the_title() -> None:
+    def top_px(nodes: int) -> int:
+        lines = {f"dram_reads_node_{node}": 1.0 for node in range(nodes)}
+        margin = plotted([look(0, 2, **lines)], 2).figure["layout"]["margin"]
+        return int(margin["t"])
+
+    assert top_px(16) - top_px(8) == 2 * 20

@@ -145,7 +145,7 @@ def test_threads_that_compute_are_plotted_over_time_with_a_line_where_they_were_
         )
 
     looks = [look(0, ""), look(10**9, ""), look(2 * 10**9, "{2}")]
-    section = over_time_section(looks)
+    section = over_time_section(looks, alive=False)
     plot = only(Plot, section)
     assert [trace["name"] for trace in plot.figure["data"]] == ["thread 1", "thread 2"]
     assert plot.figure["data"][0]["y"] == [50.0, 50.0, 50.0]
@@ -155,7 +155,10 @@ def test_threads_that_compute_are_plotted_over_time_with_a_line_where_they_were_
     said = " ".join(only(Sentences, section).lines)
     assert "one after the other: where the system put them, then {2}." in said
     assert "Not measured: Instructions" in said
+    assert "still runs" not in said
+    running = " ".join(only(Sentences, over_time_section(looks, alive=True)).lines)
+    assert "on record up to 3 s after the first look began" in running
 
 
 def test_a_run_without_looks_on_record_says_which_runs_have_them() -> None:
-    assert "of the latest 100 runs" in only(Sentences, over_time_section(())).lines[0]
+    assert "of the latest 100 runs" in only(Sentences, over_time_section((), alive=False)).lines[0]

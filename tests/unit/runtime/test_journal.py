@@ -79,6 +79,21 @@ def test_looks_on_record_have_reads_by_node_where_the_topology_is_known(tmp_path
         assert last.counts[0] == {**counts, **(by_node if topology is not None else {})}
 
 
+def test_the_first_look_after_a_move_is_on_record_while_the_program_runs(tmp_path: Path) -> None:
+    before, after = decided()
+    after = replace(after, affinity=Affinity.parse("{2}"))
+    journal = Journal(tmp_path / "db", header())
+    places = []
+    for at, states in enumerate(((before, after), (after, after), (after, after), (after, after))):
+        journal.saw(*states, Interval(at, at + 1, ()), None)
+        with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
+            (run,) = database.runs()
+            places.append([look.place for look in database.looks.of_run(run.id)])
+    assert run.phase == "placed"
+    assert places == [[""], ["", "{2}"], ["", "{2}", "{2}"], ["", "{2}", "{2}"]]
+    journal.end({})
+
+
 def test_who_reads_of_a_phase_reads_what_led_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,17 @@ def test_looks_before_and_after_a_move_are_not_put_together() -> None:
     assert min(each.start_ns for each in kept if each.place == "{2}") == 7
 
 
+def test_the_record_is_due_soon_after_a_change_of_place_then_ever_more_rarely() -> None:
+    series, due = LookSeries(), []
+    assert not series.is_due
+    for at in range(300):
+        series.add(look(at, at + 1), "" if at < 100 else "{2}")
+        if series.is_due:
+            due.append(at + 1)
+    powers = [2**power for power in range(7)]
+    assert due == [*powers, *(100 + each for each in powers), 100 + 128, 100 + 192]
+
+
 def test_counts_that_pages_do_not_show_and_threads_beyond_64_are_not_kept() -> None:
     series = LookSeries()
     kept_counts = {"instructions": 1.0, "dram_reads_node_3": 3.0}

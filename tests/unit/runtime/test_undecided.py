@@ -18,12 +18,12 @@ WATCHED_NS = 3_000_000_000
 @pytest.mark.parametrize(
     ("state", "promised", "said"),
     [
-        ({}, 0, "fewer than two of its threads computed at once in the 3.0 s"),
-        ({"most_computing": 1}, 4, "fewer than two of its threads"),
+        ({}, 0, "fewer than two threads computed at once in the 3.0 s"),
+        ({"most_computing": 1}, 4, "fewer than two threads computed at once"),
         ({"most_computing": 2}, 4, "4 threads were promised, and at most 2 computed at once"),
-        ({"most_computing": 4}, 4, "its threads never stayed the same for long enough"),
-        ({"phase": "settling"}, 0, "it ended before its sample was complete"),
-        ({"phase": "sampling"}, 0, "it ended before its sample was complete"),
+        ({"most_computing": 4}, 4, "threads never stayed the same for long enough"),
+        ({"phase": "settling"}, 0, "the program was watched for 3.0 s, and ended before"),
+        ({"phase": "sampling"}, 0, "the program was watched for 3.0 s, and ended before"),
         ({"phase": "left alone", "notes": ("a", "left as it is: b")}, 0, "left as it is: b"),
         ({"phase": "left alone", "notes": (UNDECIDED + "c",)}, 0, "c"),
         ({"phase": "left alone"}, 0, "its threads were left alone"),
@@ -38,7 +38,8 @@ def test_the_monitor_says_what_was_missing(state: Any, promised: int, said: str)
 )
 def test_a_program_that_is_too_short_is_to_have_a_larger_input(state: Any) -> None:
     said = why_undecided(LiveState(waited_ns=WATCHED_NS, **state), 4)
-    assert said.endswith("that it was watched; a larger input keeps threads at work for longer")
+    assert "the program was watched" in said
+    assert said.endswith("; a larger input keeps threads at work for longer")
 
 
 def test_what_was_decided_has_no_reason() -> None:
@@ -64,8 +65,12 @@ def record(**changes: Any) -> RunRecord:
         ({"notes": "first\nlast"}, False, "last"),
         ({}, False, "no reason was recorded"),
         ({"ended": None}, True, "its monitor is starting"),
-        ({"ended": None, "phase": "watching"}, True, "it is watched until its threads compute"),
-        ({"ended": None, "phase": "sampling", "hint": "SLP"}, True, "its threads are being"),
+        (
+            {"ended": None, "phase": "watching"},
+            True,
+            "the program is watched until its threads compute",
+        ),
+        ({"ended": None, "phase": "sampling", "hint": "SLP"}, True, "threads are being"),
         ({"ended": None, "phase": "placed", "hint": "SLP"}, True, ""),
     ],
 )

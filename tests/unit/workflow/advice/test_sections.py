@@ -180,9 +180,9 @@ def test_a_share_of_remote_reads_says_which_reads_it_is_of() -> None:
     assert memory(touches).evidence[0].startswith("30% of sampled touches are of pages of another")
     assert numa_balancing(touches, use_of(touches), None).evidence[1] == memory(touches).evidence[0]
     alike = seen(memory=ONE_NODES_PAGES)
-    assert "would be of another node's memory if every thread" in memory(alike).evidence[1]
+    assert "would be from another node's memory if every thread" in memory(alike).evidence[1]
     reads = seen(**sampled(PACKED, dram_reads_local=3e6, dram_reads_remote=1e6))
-    assert "25% of its reads of memory are of another node's (counted reads)" in (
+    assert "25% of the program's reads of memory are from another node (counted reads)" in (
         memory(reads).evidence
     )
 
@@ -304,7 +304,7 @@ def test_a_placement_on_siblings_is_not_said_to_have_a_core_for_each_thread() ->
     chosen = chosen_of(packed)
     note = "packed (slp) puts 4 threads on 2 cores, several to a core, and leaves 2 cores idle"
     found = smt(packed, chosen)
-    assert found.advice == "not measured: time it with a core for each of 4 threads, too"
+    assert found.advice == "not measured: time the program with a core for each of 4 threads, too"
     assert found.facts["wanted"] is None
     for section in (found, placement(packed, chosen)):
         assert any(line.startswith(note) for line in section.evidence)
@@ -331,9 +331,12 @@ def test_threads_that_find_no_cpu_are_too_many() -> None:
 
 def test_threads_are_more_than_pay_where_memory_has_no_more_to_give() -> None:
     unknown = thread_count(seen())
-    assert unknown.advice == "not measured: time it with fewer than 4 threads, too, by --curve 2,4"
+    assert (
+        unknown.advice
+        == "not measured: time the program with fewer than 4 threads, too, by --curve 2,4"
+    )
     two = thread_count(seen(threads=2))
-    assert two.advice == "not measured: time it with one thread, too, by --curve 1,2"
+    assert two.advice == "not measured: time the program with one thread, too, by --curve 1,2"
     reads = sampled(PACKED, dram_reads_local=20e6, dram_reads_remote=30e6)
     assert "doctor --measure" in thread_count(seen(**reads)).evidence[1]
     # Four threads at 50 M lines of 64 bytes a second: 12.8 GB/s.
