@@ -36,4 +36,6 @@ def test_tests_become_one_range_of_each_feature(
     rule = ValueRule(tuple(Condition(1, how, at) for how, at in tests), (1.0, 3.0), 1)  # type: ignore[arg-type]
     read = class_rule(rule, ["b", "a"], [None, cuts], ["no", "yes"], 0.5)
     assert (read.condition, read.label, read.covered, read.wrong) == (says, "yes", 4.0, 0.5)
-    assert str(read) == (f"if {says} then yes (3.5 of 4)" if tests else "otherwise yes (3.5 of 4)")
+    assert read.text("yes") == (
+        f"if {says} then yes (3.5 of 4)" if tests else "otherwise yes (3.5 of 4)"
+    )

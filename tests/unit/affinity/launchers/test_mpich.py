@@ -28,12 +28,19 @@ def test_hydra_binds_each_rank_to_its_cpus(shape: str, tmp_path: Path) -> None:
     for ranks, threads, hint in ((2, 4, PACKED), (4, 2, SPREAD), (3, 1, PACKED)):
         places = place_ranks(topology, ranks, threads, hint)
         (line,) = rank_texts("mpich", places, topology)
-        done = run([mpiexec, *line.split()[1:], "true"], env)
-        shown = dict(re.findall(r"process (\d+) binding: ([01]+)", done.stdout))
-        bound = [
-            {at for at, bit in enumerate(shown[str(rank)]) if bit == "1"} for rank in range(ranks)
-        ]
+        shown = _shown([mpiexec, *line.split()[1:], "true"], env, ranks)
+        bound = [{at for at, bit in enumerate(shown[rank]) if bit == "1"} for rank in range(ranks)]
         assert bound == [set(rank.cores.cpus) for rank in places]
+
+
+def _shown(words: list[str], env: dict[str, str], ranks: int) -> dict[int, str]:
+    """CPUs of each rank, as bits. All ranks write into one pipe, and rarely a line is not whole."""
+    for _ in range(5):
+        done = run(words, env)
+        found = re.findall(r"process (\d+) binding: ([01]+)", done.stdout)
+        if len(found) == ranks:
+            return {int(rank): bits for rank, bits in found}
+    pytest.fail(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
 
 
 @pytest.mark.parametrize("within", ["nothing", "a cpuset"])
