@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from autofinity.model.affinity import Hint
 
@@ -20,6 +21,14 @@ def code_of(label: object, classes: Sequence[object]) -> int | None:
     if hint is None:
         return None
     return next((code for code, known in enumerate(classes) if _hint(known) == hint), None)
+
+
+def shown_labels(classes: Sequence[Any]) -> dict[Any, str]:
+    """Each label as people read it: hints with name and letters, where all labels are hints."""
+    hints = {each: _hint(each) for each in classes}
+    if all(hints.values()):
+        return {each: hint.shown for each, hint in hints.items() if hint is not None}
+    return {each: str(each) for each in classes}
 
 
 def _hint(label: object) -> Hint | None:

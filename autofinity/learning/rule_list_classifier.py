@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from autofinity.learning.class_rules import ClassRule, Cuts, class_rule
 from autofinity.learning.discretise import bin_of, equal_share
 from autofinity.learning.float_input import within_float64
-from autofinity.learning.label_names import shown_labels
+from autofinity.learning.hint_labels import shown_labels
 from autofinity.learning.sample_weights import checked_weights
 from autofinity.learning.value_rules import ValueRule, first_to_fire
 from autofinity.model.errors import LearningError

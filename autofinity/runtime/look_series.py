@@ -44,7 +44,6 @@ class LookSeries:
 
     def __init__(self) -> None:
         self._looks: list[TimelineStep] = []
-        self._place = ""
         self._in_place = 0
 
     def add(self, look: TimelineStep, place: str) -> None:
@@ -55,9 +54,9 @@ class LookSeries:
             }
             for number, counts in sorted(look.counts.items())[:MOST_THREADS]
         }
+        moved = bool(self._looks) and self._looks[-1].place != place
+        self._in_place = 1 if moved else self._in_place + 1
         self._looks.append(replace(look, counts=counts, cpus={}, place=place))
-        self._in_place = self._in_place + 1 if place == self._place else 1
-        self._place = place
         if len(self._looks) > MOST_LOOKS:
             self._merge()
 
