@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 
 from autofinity.cli.printer import complain, page, say
 from autofinity.foreign_text import one_line
+from autofinity.recurring import recurring
 from autofinity.reporter import SILENT, Progress
 
 STILL_S = 60.0
@@ -50,27 +50,9 @@ def progress(
         yield from _bar(title, total, clock_s)
     else:
         lines = _Lines(title, total, clock_s)
-        with _said_again(lines, still_s):
+        with recurring(lambda: lines.still(still_s), still_s, still_s):
             yield lines
         lines.close()
-
-
-@contextmanager
-def _said_again(lines: _Lines, still_s: float) -> Iterator[None]:
-    """Say that work goes on while nothing finishes."""
-    ended = threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(still_s):
-            lines.still(still_s)
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watcher.join()
 
 
 class _Lines:

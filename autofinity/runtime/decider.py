@@ -152,7 +152,8 @@ class LivePolicy:
             divided = self._settings.divided
             return self._placer.let_all_go(state.noting(ONE_OF_A_RANK)) if divided else (state, ())
         if promised and count != promised:
-            state = state.noting(f"{promised} threads were promised and {count} compute")
+            threads = "1 thread was" if promised == 1 else f"{promised} threads were"
+            state = state.noting(f"{threads} promised and {count} compute")
         known = self._known(promised or count)
         asked_for = known is not None and self._policy is None
         if not asked_for and self._nothing_to_choose():

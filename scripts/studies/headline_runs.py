@@ -12,7 +12,7 @@ import numpy as np
 from headline_figures import ALTIX, E5, OPTERON, X7550
 from minute_mechanisms import Filled, Ground, Minutes
 
-from autofinity.evaluation.bootstrap import DRAWS, LEVEL
+from autofinity.evaluation.bootstrap import DRAWS, FEWEST, LEVEL
 from autofinity.evaluation.comparison_summary import FIGURES
 from autofinity.evaluation.times import geometric_mean
 from autofinity.mechanisms.registry import BASELINE
@@ -73,11 +73,11 @@ def quantity_of(runs: Minutes, name: str, mechanism: str, quantity: str) -> floa
     return figure(run) / figure(runs.run(name, BASELINE))
 
 
-def met(ours: float, best: float, paper: float) -> str:
-    """`best` is the better end of our interval; smaller is better."""
+def met(ours: float, span: tuple[float, float] | None, paper: float) -> str:
+    """Whether a quantity that is better if smaller is as in the paper; `span` is its interval."""
     if ours <= paper:
         return "yes"
-    return "within the interval" if best <= paper else "no"
+    return "within the interval" if span is not None and span[0] <= paper else "no"
 
 
 def mean(found: Sequence[float], ratio: bool) -> float:
@@ -85,8 +85,14 @@ def mean(found: Sequence[float], ratio: bool) -> float:
     return geometric_mean(list(found)) if ratio else fmean(found)
 
 
-def interval(found: Sequence[float], ratio: bool, seed: int = 1) -> tuple[float, float]:
-    """Percentiles of the mean over random samples of the programs, with replacement."""
+def interval(
+    found: Sequence[float], ratio: bool, seed: int = 1
+) -> tuple[float, float] | None:
+    """Percentiles of the mean over random samples of the programs, with replacement; None for fewer
+    than `FEWEST` programs.
+    """
+    if len(found) < FEWEST:
+        return None
     values = np.log(found) if ratio else np.array(found)
     draw = np.random.default_rng(seed)
     drawn = values[draw.integers(len(values), size=(DRAWS, len(values)))].mean(axis=1)

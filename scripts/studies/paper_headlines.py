@@ -122,7 +122,7 @@ def compared(study: Study) -> Iterator[str]:
             continue
         found = [quantity_of(runs, name, headline.mechanism, headline.quantity) for name in names]
         ratio = headline.quantity in FIGURES
-        ours, (low, high) = mean(found, ratio), interval(found, ratio)
+        ours, span = mean(found, ratio), interval(found, ratio)
         yield row(
             headline.where,
             headline.what,
@@ -130,8 +130,8 @@ def compared(study: Study) -> Iterator[str]:
             f"`{headline.machine}`, {runs.ground.count}",
             f"{headline.paper:.3f}",
             f"{ours:.3f}",
-            f"{low:.3f}-{high:.3f}" if len(names) > 1 else "–",
-            met(ours, low, headline.paper),
+            "–" if span is None else f"{span[0]:.3f}-{span[1]:.3f}",
+            met(ours, span, headline.paper),
         )
 
 
@@ -156,7 +156,7 @@ def _of_autofinity() -> Iterator[str]:
         yield row(
             *(where, "share of the oracle", of, f"`{CC13}`, 8", "0.960", share),
             f"{low:.3f}-{high:.3f}",
-            met(-float(share), -high, -0.96),
+            met(-float(share), (-high, -low), -0.96),
         )
 
 
