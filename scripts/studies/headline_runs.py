@@ -85,9 +85,7 @@ def mean(found: Sequence[float], ratio: bool) -> float:
     return geometric_mean(list(found)) if ratio else fmean(found)
 
 
-def interval(
-    found: Sequence[float], ratio: bool, seed: int = 1
-) -> tuple[float, float] | None:
+def interval(found: Sequence[float], ratio: bool, seed: int = 1) -> tuple[float, float] | None:
     """Percentiles of the mean over random samples of the programs, with replacement; None for fewer
     than `FEWEST` programs.
     """
