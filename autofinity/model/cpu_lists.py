@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
@@ -19,7 +20,7 @@ def parse_cpu_list(text: str) -> frozenset[OsIndex]:
         high = int(last) if last.isascii() and last.isdigit() else (-1 if dash else low)
         if not 0 <= low <= high < _LARGEST:
             raise UsageError(f"not a list of CPUs: {text!r}; expected for example 0-5,12")
-        found.update(OsIndex(cpu) for cpu in range(low, high + 1))
+        found.update(cast("Iterable[OsIndex]", range(low, high + 1)))
     return frozenset(found)
 
 

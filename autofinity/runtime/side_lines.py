@@ -22,9 +22,11 @@ def beginning(head: str, lines: Iterable[str]) -> str:
 
 
 def entries(path: Path, head: str) -> list[str]:
-    """The lines after the head; empty for a file that is missing, foreign or of another format."""
+    """The lines after the head, without empty lines; none of a file that is missing, foreign or of
+    another format.
+    """
     try:
         first, *lines = read_private(path).decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError):
         return []
-    return lines if first == head else []
+    return [line for line in lines if line] if first == head else []

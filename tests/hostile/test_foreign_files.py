@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import tomllib
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from autofinity._core import sim as core
 from autofinity.model.affinity import HINTS, Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import AutofinityError
+from autofinity.model.topology import Topology
 from autofinity.resources import shipped
 
 type Read = Callable[[Path], object]
@@ -126,12 +128,16 @@ def use_machine(path: Path) -> None:
 
 
 def use_latencies(path: Path) -> None:
-    from autofinity.linux.topology import Topology
     from autofinity.sim.machine_on import machine_on
+
+    replay(machine_on(topology_of_two_sockets(), path))
+
+
+@functools.cache
+def topology_of_two_sockets() -> Topology:
     from autofinity.sim.preset import load_preset
 
-    topology: Topology = load_preset("xeon-e5-2650").topology
-    replay(machine_on(topology, path))
+    return load_preset("xeon-e5-2650").topology
 
 
 def replay(spec: Any) -> None:

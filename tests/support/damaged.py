@@ -90,6 +90,8 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, str):
+        if value.isprintable() and not set(value) & set('\\"'):
+            return f'"{value}"'
         plain = (c if c.isprintable() and c not in '\\"' else _escaped(c) for c in value)
         return '"' + "".join(plain) + '"'
     if isinstance(value, bool):
