@@ -28,7 +28,7 @@ from autofinity.model.ratios import OTHER_LLC, Ratio
 from autofinity.policy.selector import decide
 from autofinity.workflow.advice.advice import advice_on
 from autofinity.workflow.advice.from_file import Place, place_named, seen_in_file
-from autofinity.workflow.advice.given import OF_MEMORY
+from autofinity.workflow.advice.memory_reads import OF_MEMORY
 from autofinity.workflow.advice.seen import Section, Seen
 
 TWO_NODES = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
