@@ -112,7 +112,8 @@ def event_spellings(cpu: Cpu) -> Mapping[str, int | str]:
             continue
         for encoding in _encodings(path, table).values():
             for event in encoding.events:
-                found[event.libpfm.rpartition("::")[2]] = event.config
+                if event.libpfm:
+                    found[event.libpfm.rpartition("::")[2]] = event.config
         names = table.get("names", {})
         assert isinstance(names, dict)
         found.update(names)

@@ -28,11 +28,9 @@ from autofinity.runtime.launcher import find_launcher
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 from autofinity.workflow.advice.curve import Curve, Point, checked_counts, usual_counts
+from autofinity.workflow.advice.memory_reads import fewest_counters, lines_from_memory
 
 PLACEHOLDER = "{threads}"
-_READS = (("dram_reads_local", "dram_reads_remote"), ("llc_misses",))
-"""Counters of lines from memory; the first set of which this CPU has all events. Prefetched lines
-are not among misses."""
 _FIRST_WORD_S, _LAST_WORD_S, _LOOK_S = 1.0, 10.0, 0.02
 """For how long a monitor may take, after the program's end, to begin and to end its record. That of
 a program of less than some tenths of a second may never begin."""
@@ -151,7 +149,7 @@ def _point(count: int, runs: Sequence[tuple[CountedRun, RunRecord | None]]) -> P
     middle = statistics.median(times)
     # Reads and record of the run that is nearest to the median time, which is reported.
     done, record = min(runs, key=lambda run: abs(run[0].elapsed_s - middle))
-    reads = sum(done.counts.values()) if done.counts else None
+    reads = lines_from_memory(done.counts.get)
     placed = record is not None and record.bound > 0 and record.hint
     return Point(
         threads=count,
@@ -170,7 +168,7 @@ def _counters() -> tuple[Mapping[str, Encoding], str]:
     if not capability.available:
         return {}, f"reads of memory were not counted: {capability.detail}; {capability.remedy}"
     table = event_table(this_cpu())
-    for names in _READS:
-        if set(names) <= set(table):
-            return {name: table[name] for name in names}, ""
-    return {}, "reads of memory were not counted: this CPU has no event for them"
+    names = fewest_counters(table)
+    if not names:
+        return {}, "reads of memory were not counted: this CPU has no event for them"
+    return {name: table[name] for name in names}, ""

@@ -14,10 +14,8 @@ from autofinity.linux.event_names import Code, Event, EventNames
 from autofinity.measured.counts import Count, Measured
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.evidence import asked_by
+from autofinity.workflow.advice.memory_reads import OF_MEMORY
 
-OF_MEMORY = ("llc_misses", "dram_reads_local", "dram_reads_remote")
-"""Counters of the questions about memory: measured on several nodes, and by a command that is
-named, where this CPU has events for them."""
 _MOST_NAMED = 12
 """Events that are named where many are not used."""
 

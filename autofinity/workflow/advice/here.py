@@ -31,8 +31,8 @@ from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sensors import address_sensor, counters_of
 from autofinity.runtime.surroundings import Surroundings
 from autofinity.runtime.undecided import why_undecided
-from autofinity.workflow.advice.given import OF_MEMORY
 from autofinity.workflow.advice.look import look_at
+from autofinity.workflow.advice.memory_reads import OF_MEMORY
 from autofinity.workflow.advice.open_answer import open_answer
 from autofinity.workflow.advice.seen import Seen
 

@@ -60,6 +60,8 @@ class Seen:
     """kernel.numa_balancing, empty where the kernel has none; None on a simulated machine."""
     node_gbs: float = math.nan
     """Bandwidth of a node's memory, as the machine file says or was measured; NaN: not known."""
+    exact_reads: bool = False
+    """Counts of local and remote reads have every line from memory: on a simulated machine."""
     smt_slowdown: float | None = None
     """Slowdown of a thread while a sibling issues, too; None where no machine file says."""
     given: Given | None = None

@@ -85,5 +85,6 @@ def seen_simulated(
         timeline=looked.timeline,
         second_s=_SECOND_S,
         node_gbs=speeds_of(machine.spec).node_gbs,
+        exact_reads=True,
         smt_slowdown=machine.spec.core.smt_slowdown,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from autofinity.model.facts import LINE_BYTES
+from autofinity.workflow.advice.memory_reads import lines_from_memory
 from autofinity.workflow.advice.seen import Section, Seen
 
 SATURATED = 0.8
@@ -33,12 +34,12 @@ def thread_count(seen: Seen) -> Section:
         again += f", by --curve {seen.threads // 2},{seen.threads}"
     if seen.threads < 2:
         again = "not measured: fewer than two threads computed at once"
-    misses = _reads_per_s(seen)
-    if misses is None:
+    # Rates are per thread, of as many as run at a time.
+    reads = lines_from_memory(seen.rate, exact=seen.exact_reads)
+    if reads is None:
         why = _not_counted(seen)
         return Section(question, again, (why,), facts | {"why_not": why})
-    # Rates are per thread, of as many as run at a time.
-    read_gbs = misses * running * LINE_BYTES / 1e9
+    read_gbs = reads * running * LINE_BYTES / 1e9
     facts["read_gbs"] = read_gbs
     told = f"{seen.threads} threads read {_gbs_text(read_gbs)} from memory"
     if math.isnan(seen.node_gbs):
@@ -79,11 +80,3 @@ def _not_counted(seen: Seen) -> str:
     if seen.given is not None and not seen.given.timed:
         return "reads of memory have no rate: the file does not say in what time it counted"
     return "reads of memory were not counted"
-
-
-def _reads_per_s(seen: Seen) -> float | None:
-    """Lines from memory, per thread and second; those that were prefetched are not in misses."""
-    local, remote = seen.rate("dram_reads_local"), seen.rate("dram_reads_remote")
-    if local is not None and remote is not None:
-        return local + remote
-    return seen.rate("llc_misses")

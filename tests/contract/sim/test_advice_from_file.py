@@ -11,11 +11,13 @@ from memory_programs import initialised_by_one
 from sim_programs import kept, ping_pong
 
 from autofinity.linux.event_names import EventNames
+from autofinity.model.facts import LINE_BYTES
 from autofinity.policy.explain import explanation_data
 from autofinity.workflow.advice.from_file import place_named, seen_in_file
 from autofinity.workflow.advice.placement import chosen_of
 from autofinity.workflow.advice.seen import Seen
 from autofinity.workflow.advice.simulated import seen_simulated
+from autofinity.workflow.advice.threads import thread_count
 from autofinity.workflow.backends import simulated
 from autofinity.workflow.policies import policy_for
 
@@ -43,6 +45,14 @@ def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return seen_simulated(
         simulated(machine), Path(trace), policy_for(machine), "of this test", threads
     )
+
+
+def test_reads_of_a_simulated_program_are_its_local_and_remote_reads(live: Seen) -> None:
+    assert live.state.sample is not None
+    sample = live.state.sample.values
+    lines = sample["dram_reads_local"] + sample["dram_reads_remote"]
+    read_gbs = thread_count(live).facts["read_gbs"]
+    assert read_gbs == lines * live.placed * LINE_BYTES / 1e9
 
 
 def from_file(live: Seen, path: Path) -> Seen:

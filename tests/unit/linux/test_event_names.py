@@ -17,9 +17,14 @@ ZEN_4 = Cpu("AuthenticAMD", 25, 17)
 MAGNY_COURS = Cpu("AuthenticAMD", 16, 9)
 NEOVERSE = Cpu("0x41", 8, 0xD0C)
 RAPTOR_LAKE = Cpu("GenuineIntel", 6, 183)
+IVY_BRIDGE_EP, HASWELL_EP = Cpu("GenuineIntel", 6, 62), Cpu("GenuineIntel", 6, 63)
+GRANITE_RAPIDS = Cpu("GenuineIntel", 6, 173)
 NOBODYS = Cpu("", 0, 0)
 OF_ALL_VENDORS = tuple(map(EventNames, (SAPPHIRE_RAPIDS, ZEN_4, NEOVERSE)))
-CPUS = (SAPPHIRE_RAPIDS, ZEN_1, ZEN_2, ZEN_4, MAGNY_COURS, NEOVERSE, RAPTOR_LAKE, NOBODYS)
+CPUS = (
+    *(SAPPHIRE_RAPIDS, ZEN_1, ZEN_2, ZEN_4, MAGNY_COURS, NEOVERSE, RAPTOR_LAKE, NOBODYS),
+    *(IVY_BRIDGE_EP, HASWELL_EP, GRANITE_RAPIDS),
+)
 
 
 def told(cpu: Cpu, *events: str) -> set[str]:
@@ -39,6 +44,10 @@ def told(cpu: Cpu, *events: str) -> set[str]:
         (NOBODYS, "LLC-loads", "llc_read_requests"),
         (NOBODYS, "node-load-misses", "dram_reads_remote"),
         (NOBODYS, "dTLB-load-misses", "dtlb_misses"),
+        (HASWELL_EP, "node-loads", "dram_reads_local"),
+        (SAPPHIRE_RAPIDS, "cpu/node-loads/u", "dram_reads_local"),
+        (GRANITE_RAPIDS, "node-loads:u", "dram_reads_local"),
+        (IVY_BRIDGE_EP, "node-load-misses", "dram_reads_remote"),
         (RAPTOR_LAKE, "cpu_core/instructions/", "instructions"),
         (RAPTOR_LAKE, "instructions [cpu_core]", "instructions"),
         (SAPPHIRE_RAPIDS, "inst_retired.any", "instructions"),
@@ -83,6 +92,9 @@ def test_an_event_has_its_neutral_name_whoever_spells_it(
     [
         (ZEN_4, "cache-misses"),  # the L2's there
         (ZEN_1, "cache-references"),
+        (ZEN_4, "node-load-misses"),
+        (IVY_BRIDGE_EP, "node-loads"),  # of all nodes there
+        (MAGNY_COURS, "node-loads"),
         (NEOVERSE, "cache-misses"),  # the L1's
         (SAPPHIRE_RAPIDS, "LLC-load-misses"),
         (SAPPHIRE_RAPIDS, "ls_any_fills_from_sys.remote_cache"),

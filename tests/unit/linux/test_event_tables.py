@@ -67,6 +67,7 @@ CROSS_CORE: dict[str, tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...]]] 
     "icx": ((106, 108), _CLEAN_OR_CHANGED, _BEYOND),
     "spr": ((143, 207, 173, 174), _NOT_OR_FORWARDED, _BEYOND),  # later ones by the kernel's tables
 }
+SEVERAL_PACKAGES = (63, 79, 85, 106, 108, 143, 173, 174, 207)
 INTEL = [
     (pmu, Cpu("GenuineIntel", 6, model)) for pmu, row in CROSS_CORE.items() for model in row[0]
 ]
@@ -130,6 +131,28 @@ def test_zen_1_which_cannot_tell_what_the_llc_missed_has_no_name_for_it() -> Non
     assert zen_1["llc_requests"].config == 0x0864
     assert {"llc_misses", "dram_reads_remote"}.isdisjoint(zen_1)
     assert {"llc_misses", "dram_reads_remote"} <= set(zen_2)
+
+
+@pytest.mark.parametrize("model", SEVERAL_PACKAGES)
+def test_reads_of_the_own_node_are_the_kernels_node_loads_on_intels_servers_since_haswell(
+    model: int,
+) -> None:
+    table = event_table(Cpu("GenuineIntel", 6, model))
+    local, remote = table["dram_reads_local"], table["dram_reads_remote"]
+    assert (local.type, local.config) == (remote.type, remote.config & 0xFFFF) == (3, 0x6)
+    assert OTHER_LLC in table, "remote reads have lines of other caches in them"
+
+
+@pytest.mark.parametrize(
+    "cpu",
+    [
+        *(Cpu("GenuineIntel", 6, model) for model in (26, 30, 37, 44, 46, 47, 42, 45, 58, 62)),
+        *(Cpu("AuthenticAMD", family, 1) for family in (16, 21, 23)),
+        Cpu("", 0, 0),
+    ],
+)
+def test_node_loads_that_are_of_all_nodes_are_no_reads_of_the_own_node(cpu: Cpu) -> None:
+    assert "dram_reads_local" not in event_table(cpu)
 
 
 @pytest.mark.parametrize(("pmu", "cpu"), INTEL)

@@ -18,6 +18,7 @@ from autofinity.linux.event_tables import Encoding
 from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.errors import CapabilityError, UsageError
 from autofinity.model.policy import RulePolicy
+from autofinity.model.ratios import OTHER_LLC
 from autofinity.sim.preset import load_preset
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.workflow.advice import curve_here as here
@@ -175,7 +176,8 @@ def faked(  # type: ignore[no-untyped-def]
             hint, bound = (PACKED, count) if count > 1 else (None, 0)
             database.update_run(run, hint=hint, bound=bound, threads=computing or count, ended=True)
         started.append((list(argv[argv.index("-t") :]), to_stderr))
-        return CountedRun(code, elapsed_s, {"llc_misses": count * 10_000_000})
+        counts = {"llc_misses": count * 12_000_000, OTHER_LLC: count * 2_000_000}
+        return CountedRun(code, elapsed_s, counts)
 
     monkeypatch.setattr(here, "run_counted", run_counted)
     monkeypatch.setattr(here, "read_sysfs", lambda root: SIBLINGS)

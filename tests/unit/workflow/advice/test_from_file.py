@@ -28,7 +28,7 @@ from autofinity.model.ratios import OTHER_LLC, Ratio
 from autofinity.policy.selector import decide
 from autofinity.workflow.advice.advice import advice_on
 from autofinity.workflow.advice.from_file import Place, place_named, seen_in_file
-from autofinity.workflow.advice.given import OF_MEMORY
+from autofinity.workflow.advice.memory_reads import OF_MEMORY
 from autofinity.workflow.advice.seen import Section, Seen
 
 TWO_NODES = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
@@ -140,7 +140,7 @@ def test_what_rules_ask_for_and_the_file_lacks_is_said_with_the_command_for_it(
     assert found.given.lacking == (OTHER_LLC,)
     assert found.given.measure == (
         "perf stat -j -o FILE -e r4d3:u,r8d3:u,cache-references:u,cache-misses:u,"
-        "node-load-misses:u -- PROGRAM"
+        "node-loads:u,node-load-misses:u -- PROGRAM"
     )
     assert found.undecided.endswith(f"measure with `{found.given.measure}`")
     assert found.not_measured[1] == "not used: faults"

@@ -369,6 +369,15 @@ def test_a_number_of_enough_threads_that_is_not_known_has_a_reason() -> None:
     assert (full["enough_threads"], full["why_not"]) == (3, None)
 
 
+def test_bandwidth_on_a_cpu_is_of_misses_that_no_cache_answered() -> None:
+    counts = {"llc_misses": 60e6, "dram_reads_local": 20e6, "dram_reads_remote": 20e6}
+    reads = sampled(PACKED, **counts, cache_to_cache_transfers_other_llc=10e6)
+    # Four threads at 60 − 10 M lines of 64 bytes a second.
+    assert thread_count(seen(**reads)).facts["read_gbs"] == pytest.approx(12.8)
+    simulated = thread_count(seen(**reads, exact_reads=True))
+    assert simulated.facts["read_gbs"] == pytest.approx(10.24)
+
+
 def test_every_question_is_answered_whatever_was_seen() -> None:
     questions = [section.question for section in advice_on(seen())]
     assert questions == [
