@@ -192,13 +192,16 @@ def _counts_to_learn_from(
 
 
 def _not_run(judged: ObservationTable, wanted: Wanted) -> list[Skipped]:
-    """Programs of the suite without runs at a thread count, with the reason."""
-    seen = set(
-        zip(judged.program.text(), judged.input.text(), judged.threads.tolist(), strict=True)
-    )
+    """Programs of the suite without runs at a thread count, with the reason; for the wanted sizes,
+    or those that were profiled where none of the wanted ones was.
+    """
+    inputs = judged.input.text()
+    seen = set(zip(judged.program.text(), inputs, judged.threads.tolist(), strict=True))
+    profiled = set(inputs)
+    sizes = [size for size in wanted.sizes if size in profiled] or sorted(profiled)
     missing = []
     for spec in wanted.suite.pick(wanted.programs):
-        for size, threads in product(wanted.sizes, wanted.threads):
+        for size, threads in product(sizes, wanted.threads):
             if (spec.name, size, threads) in seen:
                 continue
             reason = f"was not profiled with {threads} threads"

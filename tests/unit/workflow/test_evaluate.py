@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
 from autofinity.resources import shipped
-from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observation_table import Coded, ObservationTable
 from autofinity.store.observations import write_one
 from autofinity.workflow.evaluate import evaluate
 from autofinity.workflow.kept_policies import FOLDER
@@ -85,6 +86,19 @@ def test_programs_without_runs_are_named_and_nothing_but_such_is_an_error(
     }
     with pytest.raises(LearningError, match="runs with 8 threads; --observations none"):
         evaluate(wanted(tmp_path, (5,)), SETTINGS, observations=observations)
+
+
+def test_no_program_is_missing_at_a_size_that_nothing_was_profiled_with(
+    observations: Path, tmp_path: Path
+) -> None:
+    table = observations_of(FEW_ON, given=observations)
+    of_size, policy = tmp_path / "llc.parquet", tmp_path / "packed.json"
+    sizes = Coded(np.zeros(len(table), np.int32), ("llc",))
+    write_one(replace(table, input=sizes), of_size, packed=False)
+    save(RulePolicy((), {}, (), PACKED), policy)
+    done = evaluate(wanted(tmp_path), SETTINGS, policy=policy, observations=of_size)
+    assert {case.workload.input for case in done.cases} == {"llc"}
+    assert done.skipped == []
 
 
 def test_a_policy_is_learned_from_all_observed_thread_counts_and_by_the_paper_from_eight(
