@@ -1,13 +1,13 @@
 """The value of one policy for any machine, and of each of its parts: docs/any-machine.md.
 
     python scripts/studies/any_machine.py [--into FILE] [--observations DIR] [--kernels DIR]
-                                            [--solvers DIR] [--unseen DIR] [--cores DIR]
+                                            [--solvers DIR] [--unseen DIR] [--cores DIR] [--llc DIR]
                                             [--only NAME]
 
-Three tables of `autofinity evaluate --machine any` (without the program, the machine, both). Three
-of what no policy is learned from: machines (data/unseen), a thread on every core (data/cores), and
-the public kernels (kernels/) and the solvers (solvers/). One of the loss without real sizes,
-without facts of the machine, and without events of other cores' caches.
+Three tables of `autofinity evaluate --machine any` (without the program, the machine, both). Four
+of what no policy is learned from: machines (data/unseen), a thread on every core (data/cores),
+inputs of size llc (data/llc), and the public kernels (kernels/) and the solvers (solvers/). One of
+the loss without real sizes, without facts of the machine, and without events of other cores' caches.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ HERE = Path(__file__).resolve().parents[2]
 OURS = for_any_machine()
 MARK = "scripts/studies/any_machine.py, "
 REAL = "memory"
+SUITES = ("kernels", "solvers")
+JUDGED_ONLY: Mapping[str, LeftOut] = {"unseen": "program", "cores": "both", "llc": "both"}
+"""Folders of data/ with runs of the training programs that nothing is learned from → the part of
+the others that is left out, too."""
 
 type Machines = Mapping[str, MachineRuns]
 
@@ -46,16 +50,14 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--into", type=Path)
     words.add_argument("--observations", type=Path, default=HERE / "data" / "observations")
-    words.add_argument("--kernels", type=Path, default=HERE / "data" / "kernels")
-    words.add_argument("--solvers", type=Path, default=HERE / "data" / "solvers")
-    words.add_argument("--unseen", type=Path, default=HERE / "data" / "unseen")
-    words.add_argument("--cores", type=Path, default=HERE / "data" / "cores")
+    for name in (*SUITES, *JUDGED_ONLY):
+        words.add_argument(f"--{name}", type=Path, default=HERE / "data" / name)
     words.add_argument("--only", metavar="NAME", help="make this table only")
     wanted = words.parse_args()
     known = machines_in(wanted.observations)
-    held_out = {"kernels": machines_in(wanted.kernels), "solvers": machines_in(wanted.solvers)}
-    unseen, cores = machines_in(wanted.unseen), machines_in(wanted.cores)
-    for name, made in tables(known, unseen, cores, held_out).items():
+    held_out = {name: machines_in(getattr(wanted, name)) for name in SUITES}
+    judged_only = {name: machines_in(getattr(wanted, name)) for name in JUDGED_ONLY}
+    for name, made in tables(known, judged_only, held_out).items():
         if wanted.only not in (None, name):
             continue
         table = made()
@@ -65,7 +67,7 @@ def main() -> None:
 
 
 def tables(
-    known: Machines, unseen: Machines, cores: Machines, held_out: Mapping[str, Machines]
+    known: Machines, judged_only: Mapping[str, Machines], held_out: Mapping[str, Machines]
 ) -> dict[str, Callable[[], str]]:
     """Makers of the tables, by name."""
 
@@ -74,10 +76,9 @@ def tables(
 
     return {
         **{left_out: across(left_out, known) for left_out in LEFT_OUT},
-        "unseen": across("program", unseen),
-        "cores": across("both", cores),
+        **{name: across(JUDGED_ONLY[name], on) for name, on in judged_only.items()},
         "kernels": lambda: across_markdown(by_suite(known, held_out)),
-        "parts": lambda: parts(known, unseen),
+        "parts": lambda: parts(known, judged_only["unseen"]),
     }
 
 

@@ -23,27 +23,29 @@ def calls(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("machine", "folder", "cores", "beside", "memory"),
+    ("machine", "folder", "cores", "llc", "beside", "memory"),
     [
-        ("epyc-9654", "observations", "192", "24,48,96", "8,48"),
-        ("graviton4", "unseen", "", "48", "8"),
-        ("ryzen-9-7950x", "unseen", "16", "", "8"),
-        ("opteron-6164he", "observations", "", "", "8"),
-        ("i9-13900k", "observations", "", "", ""),
+        ("epyc-9654", "observations", "192", "8", "24,48,96", "8,48"),
+        ("graviton4", "unseen", "", "", "48", "8"),
+        ("ryzen-9-7950x", "unseen", "16", "", "", "8"),
+        ("opteron-6164he", "observations", "", "8", "", "8"),
+        ("i9-13900k", "observations", "", "", "", ""),
     ],
 )
 def test_a_machine_runs_and_is_kept_as_its_row_says(
-    calls: Path, machine: str, folder: str, cores: str, beside: str, memory: str
+    calls: Path, machine: str, folder: str, cores: str, llc: str, beside: str, memory: str
 ) -> None:
     env = {name: value for name, value in os.environ.items() if name != "REAL_ON"}
     done = subprocess.run(
         [SCRIPT, calls, machine], env=env, capture_output=True, text=True, check=True
     )
     *profiles, packed = done.stdout.splitlines()
-    if cores:
-        (profile, kept), profiles = profiles[:2], profiles[2:]
-        assert _value(profile, "--threads") == cores
-        assert f"/cores {machine} data/cores/{machine}.parquet" in kept
+    for name, threads, size in (("cores", cores, "small"), ("llc", llc, "llc")):
+        if threads:
+            (profile, kept), profiles = profiles[:2], profiles[2:]
+            assert _value(profile, "--threads") == threads
+            assert _value(profile, "--size") == size
+            assert f"/{name} {machine} data/{name}/{machine}.parquet" in kept
     assert f" data/{folder}/{machine}.parquet" in packed
     sizes = [(_value(line, "--threads"), _value(line, "--size")) for line in profiles]
     expected = [(beside, "small")] * bool(beside) + [(memory, "memory")] * bool(memory)
