@@ -7,7 +7,7 @@
 Three tables of `autofinity evaluate --machine any` (without the program, the machine, both). Four
 of what no policy is learned from: machines (data/unseen), a thread on every core (data/cores),
 inputs of size llc (data/llc), and the public kernels (kernels/) and the solvers (solvers/). One of
-the loss without real sizes, without facts of the machine, and without events of other cores' caches.
+the loss without real sizes, without facts of the machine, without events of other cores' caches.
 """
 
 from __future__ import annotations
