@@ -17,6 +17,7 @@ from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import OsIndex
 from autofinity.report.look_times import MOVES_CAPTION, LookTimes, short
 from autofinity.report.page import Plot
+from autofinity.report.panels import grid, on_panel, panel_title, suffix
 from autofinity.report.plot_layout import GREY, axis, colour_bar, layout
 from autofinity.report.thread_colours import colours
 
@@ -79,13 +80,7 @@ def reads_by_node_plot(
                 "font": {"size": 13.5},
             },
             margin={"l": 60, "r": 24, "t": top_px, "b": _BOTTOM_PX},
-            grid={
-                "rows": down,
-                "columns": across,
-                "pattern": "independent",
-                "xgap": 0.12,
-                "ygap": gap_px / panel_px,
-            },
+            grid=grid(len(titles), across, gap_px, panel_px),
             barmode="stack",
             showlegend=by_thread,
             legend={
@@ -95,7 +90,7 @@ def reads_by_node_plot(
                 "yanchor": "bottom",
                 "tracegroupgap": 0,
             },
-            annotations=[_title(at, text) for at, text in enumerate(titles)],
+            annotations=[panel_title(at, text) for at, text in enumerate(titles)],
             shapes=[_moved(at, panel) for at in times.moves() for panel in range(len(titles))],
             coloraxis={
                 "cmin": 0,  # plotly heeds it beside `cmax` only
@@ -195,7 +190,7 @@ def _bars(
                     },
                     "hovertemplate": f"%{{y:.4g}} {_UNIT}"
                     f"<extra>thread {thread}, {_label(name)}</extra>",
-                    **_on(panel),
+                    **on_panel(panel),
                 }
             )
             in_legend.add(name)
@@ -214,7 +209,7 @@ def _maps(
             "z": [times.by_column(_rates(timeline, thread, name)) for thread in threads],
             "coloraxis": "coloraxis",
             "hovertemplate": f"thread %{{y}}, {_label(name)}: %{{z:.4g}} {_UNIT}<extra></extra>",
-            **_on(panel),
+            **on_panel(panel),
         }
         for panel, name in enumerate(names)
     ]
@@ -244,43 +239,19 @@ def _axes(
         titled = not by_thread or panel + across >= panels
         same_time = {"matches": "x"} if panel else {}
         same_rate = {"matches": "y"} if panel else {}
-        found[f"xaxis{_suffix(panel)}"] = times.axis(
-            times.axis_title if titled else "", **same_time
-        )
-        found[f"yaxis{_suffix(panel)}"] = (
+        found[f"xaxis{suffix(panel)}"] = times.axis(times.axis_title if titled else "", **same_time)
+        found[f"yaxis{suffix(panel)}"] = (
             axis(**scale, **same_rate) if by_thread else axis(type="category", autorange="reversed")
         )
     return found
-
-
-def _on(panel: int) -> dict[str, str]:
-    return {"xaxis": f"x{_suffix(panel)}", "yaxis": f"y{_suffix(panel)}"}
-
-
-def _suffix(panel: int) -> str:
-    return str(panel + 1) if panel else ""
-
-
-def _title(panel: int, text: str) -> dict[str, Any]:
-    return {
-        "text": text,
-        "xref": f"x{_suffix(panel)} domain",
-        "yref": f"y{_suffix(panel)} domain",
-        "x": 0,
-        "y": 1,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 12},
-    }
 
 
 def _moved(at: float, panel: int) -> dict[str, Any]:
     """A dotted line where threads are placed otherwise."""
     return {
         "type": "line",
-        "xref": f"x{_suffix(panel)}",
-        "yref": f"y{_suffix(panel)} domain",
+        "xref": f"x{suffix(panel)}",
+        "yref": f"y{suffix(panel)} domain",
         "x0": at,
         "x1": at,
         "y0": 0,

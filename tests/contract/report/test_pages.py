@@ -20,7 +20,7 @@ type PageOf = Callable[[str], Path]
 HOSTILE = "<img src=x onerror=alert(1)>"
 SHOWN = HOSTILE.replace("<", "&lt;").replace(">", "&gt;")
 TEXTS = {
-    "evaluate": ("Evaluation on xeon-e5-2650", "Cases by regret", "rerun with the chosen", HOSTILE),
+    "evaluate": ("Evaluation on xeon-e5-2650", "Cases by regret", "Counters over time", HOSTILE),
     "explain-policy": (PACKED.shown, "by rule 2 of 2", "Where", "All rules, in order", HOSTILE),
     "explain-run": ("Run 1:", "Measured before and after", "Not recorded:", "Notes", HOSTILE),
     "advise": ("Advice on", "memory policy", "Where the advice puts threads", "MiB", HOSTILE),
@@ -35,8 +35,8 @@ PLOTS = {
     "explain-run": {"look-1", "look-2", "change", "time-cpu-time", "time-reads-by-node"},
     "advise": {
         *("look-1", "gain", "memory", "pages"),
-        *("time-instructions", "time-reads-local", "time-reads-remote", "time-llc-misses"),
-        "time-reads-by-node",
+        *("time-instructions", "time-halted", "time-reads-local", "time-reads-remote"),
+        *("time-llc-misses", "time-reads-by-node"),
     },
     "advise-curve": {"curve"},
     "detect": {"sharing", "pages"},
