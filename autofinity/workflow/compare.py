@@ -88,7 +88,8 @@ class Asked:
 def compared(
     asked: Asked, entries: Sequence[Entry], reporter: Reporter = SILENT
 ) -> list[MechanismCase]:
-    """All cases, mechanisms in the order of `entries`. Stored runs are not repeated.
+    """All cases, by mechanism in the order of `entries`, then program, then seed. Stored runs are
+    not repeated.
 
     Raises `UsageError` for the present machine and for programs side by side with repeats, and the
     errors of `pool_for` and of capturing.
@@ -147,7 +148,8 @@ def _compared(
     with reporter.progress("compare", steps) as done:
         cases = compare(comparison, programs, entries, runs, pool, done.step)
     rank = {entry.name: number for number, entry in enumerate(entries)}
-    return sorted(cases, key=lambda case: rank[case.mechanism])
+    place = {program.name: number for number, program in enumerate(programs)}
+    return sorted(cases, key=lambda at: (rank[at.mechanism], place[at.program], at.seed))
 
 
 def _mapped_by(entries: Sequence[Entry]) -> Iterator[str]:
