@@ -188,10 +188,12 @@ def _tell(
     if html is not None:
         from autofinity.report.comparison_page import comparison_sections
         from autofinity.workflow.backends import machine_topology
+        from autofinity.workflow.compare_series import series_of
 
         lead = f"{asked.threads} threads, {programs}; seeds: {asked.seeds}, repeats: "
         lead += f"{asked.repeats}. Figures are of {length}."
-        sections = comparison_sections(read, summary, machine_topology(machine))
+        series = series_of(asked, entries, cases, Terminal(quiet=as_json))
+        sections = comparison_sections(read, summary, machine_topology(machine), series)
         keep_page(html, f"Mechanisms on {machine}", lead, sections)
 
 

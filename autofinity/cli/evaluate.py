@@ -168,7 +168,10 @@ def _keep_page(path: Path, machine: str, done: Evaluated, policy: str | None) ->
         f"Evaluation on {machine}",
         f"{len(done.cases)} cases of {programs} programs {judged}; times are of the "
         f"region of interest, the oracle is the best of {done.affinities} affinities.",
-        evaluation_sections(done.cases, spreads, done.verdict, done.skipped, topology),
+        evaluation_sections(
+            *(done.cases, spreads, done.verdict, done.skipped, topology),
+            *(done.judged, done.policies),
+        ),
     )
 
 

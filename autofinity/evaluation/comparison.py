@@ -95,14 +95,21 @@ def compare(
         compared = _ComparedProgram(comparison, program, kept, runs, pool)
         first = list(compared.cases(baseline, None, report))
         cases += first
-        times_s = [case.run.time_s for case in first if case.run is not None]
-        if times_s:
-            paper_second_ns = round(fmean(times_s) * NS_PER_S / comparison.conditions.paper_s)
+        paper_second_ns = second_of(first, comparison.conditions.paper_s)
+        if paper_second_ns is not None:
             cases += compared.cases(others, paper_second_ns, report)
         else:
             for _ in range(len(others) * len(comparison.seeds)):
                 report(f"{program.name} left out")
     return cases
+
+
+def second_of(baseline: Iterable[MechanismCase], paper_s: float) -> int | None:
+    """Nanoseconds of a simulated run that stand for a second of a run of `paper_s`, from the
+    program's runs under the operating system; None where none completed.
+    """
+    times_s = [case.run.time_s for case in baseline if case.run is not None]
+    return round(fmean(times_s) * NS_PER_S / paper_s) if times_s else None
 
 
 class _ComparedProgram:

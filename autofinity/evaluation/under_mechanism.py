@@ -112,6 +112,13 @@ class UnderMechanism:
         """Runs of the fastest of the entry's recipes. Raises the errors of `run_mechanism`, and
         `ClusterError` where another mapper is installed.
         """
+        request, recipes = self.prepared(common, folders)
+        return fastest([self._ran(common.conditions, request, recipe) for recipe in recipes])
+
+    def prepared(
+        self, common: SharedByMechanisms, folders: Mapping[str, str]
+    ) -> tuple[RunRequest, tuple[Recipe[Any], ...]]:
+        """The run to ask for, and the entry's recipes. Raises `ClusterError` as `work`."""
         if self.entry.mapped_by != self.mapped_by:
             raise ClusterError(
                 f"{self.entry.name} is mapped by {self.entry.mapped_by} on a worker, and by "
@@ -131,8 +138,7 @@ class UnderMechanism:
             whole_trace=lambda: common.whole_trace(program),
         )
         request = replace(program.request, threads=program.running, repeats=conditions.repeats)
-        recipes = self.entry.make(setting)
-        return fastest([self._ran(conditions, request, recipe) for recipe in recipes])
+        return request, self.entry.make(setting)
 
     def _ran(self, conditions: Conditions, request: RunRequest, recipe: Recipe[Any]) -> Ran:
         machine = conditions.machine

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autofinity.evaluation.bootstrap import TOO_FEW
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.evaluation.comparison_summary import FIGURES, MechanismSummary
+from autofinity.evaluation.program_ratios import ProgramRatio, most_changed, program_ratios
+from autofinity.evaluation.watched_run import Series
 from autofinity.mechanisms.registry import BASELINE
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.report.before_after_page import before_after_section
 from autofinity.report.comparison_legend import MEANINGS, without_interval
 from autofinity.report.intervals_plot import Interval, intervals_plot
 from autofinity.report.machine_drawing import OnMachine, machine_svg
@@ -28,54 +30,26 @@ from autofinity.report.page import (
     Table,
     plot_text,
 )
-from autofinity.report.plot_layout import axis, layout
+from autofinity.report.plot_layout import axis, colour_bar, layout
 
 _FASTER_SLOWER = [[0.0, "#2166ac"], [0.5, "#e8eaed"], [1.0, "#b2182b"]]
 _HALF_OR_TWICE = 1.0
 """Logarithm to base 2 of the ratio where the colours end."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramRatio:
-    """Time of a program under a mechanism over that under the operating system."""
-
-    value: float
-    low: float
-    high: float
-    """Range over seeds of the mechanism, each against the mean of the operating system."""
-    seeds: int
-
-
-def program_ratios(
-    cases: Sequence[MechanismCase],
-) -> dict[str, dict[str, ProgramRatio]]:
-    """Mechanism → program → ratio, of those that ran under the operating system, too."""
-    times: dict[str, dict[str, list[float]]] = {}
-    for case in cases:
-        if case.run is not None:
-            of = times.setdefault(case.mechanism, {})
-            of.setdefault(case.program, []).append(case.run.time_s)
-    base = {name: sum(some) / len(some) for name, some in times.get(BASELINE, {}).items()}
-    return {
-        mechanism: {
-            program: ProgramRatio(
-                sum(some) / len(some) / base[program],
-                min(some) / base[program],
-                max(some) / base[program],
-                len(some),
-            )
-            for program, some in own.items()
-            if program in base
-        }
-        for mechanism, own in times.items()
-    }
+_LEAST_HEIGHT_PX = 250
+"""Height of the map of ratios that holds the scale of colours."""
 
 
 def comparison_sections(
-    cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary], topology: Topology
+    cases: Sequence[MechanismCase],
+    summary: Mapping[str, MechanismSummary],
+    topology: Topology,
+    series: Series | None = None,
 ) -> tuple[Section, ...]:
-    """All sections; pictures of the machine show where the threads were at the end."""
+    """All sections; pictures of the machine show where the threads were at the end, and plots of
+    `series` what each thread did before and after.
+    """
     ratios = program_ratios(cases)
+    titles = _titles(cases, ratios)
     sections = [
         Section("Mechanisms over all programs", _whole(summary)),
         Section(
@@ -83,8 +57,10 @@ def comparison_sections(
             (ratios_map(ratios), _ratios_table(ratios), Sentences((_RATIO,))),
         ),
     ]
-    if drawings := _drawings(cases, ratios, topology):
+    if drawings := _drawings(cases, topology, titles):
         sections.append(Section("Where the threads were at the end", drawings))
+    if series:
+        sections.append(before_after_section(series, titles))
     failed = [case for case in cases if case.run is None]
     if failed:
         rows = tuple(
@@ -103,31 +79,34 @@ _RATIO = (
 
 
 def _drawings(
-    cases: Sequence[MechanismCase],
-    ratios: Mapping[str, Mapping[str, ProgramRatio]],
-    topology: Topology,
+    cases: Sequence[MechanismCase], topology: Topology, titles: Mapping[str, str]
 ) -> tuple[Block, ...]:
     """A picture of each mechanism, in the program whose time it changes most."""
     blocks: list[Block] = []
-    for mechanism, of in ratios.items():
-        if not of:
+    for mechanism, case in most_changed(cases).items():
+        if case.run is None or not case.run.cpus:
             continue
-        program = max(of, key=lambda name: abs(math.log(of[name].value)))
-        own = (each for each in cases if (each.mechanism, each.program) == (mechanism, program))
-        run = next((each.run for each in own if each.run is not None), None)
-        if run is None or not run.cpus:
-            continue
-        seated = OnMachine.seated([OsIndex(cpu) for cpu in run.cpus])
-        title = f"{mechanism}, {program}"
-        if mechanism != BASELINE:
-            title += f": {of[program].value:.2f} of the operating system's time"
+        seated = OnMachine.seated([OsIndex(cpu) for cpu in case.run.cpus])
         caption = (
             "Threads by their number, on the CPU where each ran last; of several programs, the one "
             "whose time the mechanism changes most, and of several seeds the first."
         )
         drawing = Drawing(machine_svg(topology, seated), caption)
-        blocks.append(Folded(title, (drawing,), opened=not blocks))
+        blocks.append(Folded(titles[mechanism], (drawing,), opened=not blocks))
     return tuple(blocks)
+
+
+def _titles(
+    cases: Sequence[MechanismCase], ratios: Mapping[str, Mapping[str, ProgramRatio]]
+) -> dict[str, str]:
+    """Mechanism → its name and the program that is shown of it, with the ratio of their times."""
+    titles = {}
+    for mechanism, case in most_changed(cases).items():
+        titles[mechanism] = f"{mechanism}, {case.program}"
+        if mechanism != BASELINE:
+            ratio = ratios[mechanism][case.program].value
+            titles[mechanism] += f": {ratio:.2f} of the operating system's time"
+    return titles
 
 
 def _whole(summary: Mapping[str, MechanismSummary]) -> tuple[Block, ...]:
@@ -188,13 +167,12 @@ def ratios_map(ratios: Mapping[str, Mapping[str, ProgramRatio]]) -> Plot:
         "xgap": 2,
         "ygap": 2,
         "colorbar": {
-            "title": {"text": "time over the OS's", "side": "right"},
-            "thickness": 12,
+            **colour_bar("time over the OS's"),
             "tickvals": [-1, -0.415, 0, 0.585, 1],
             "ticktext": ["≤ 0.5", "0.75", "1", "1.5", "≥ 2"],
         },
     }
-    height = 130 + 28 * len(mechanisms)
+    height = max(_LEAST_HEIGHT_PX, 130 + 28 * len(mechanisms))
     figure = {
         "data": [trace],
         "layout": layout(

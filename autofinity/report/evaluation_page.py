@@ -13,6 +13,7 @@ from autofinity.evaluation.judge import Skipped
 from autofinity.evaluation.seed_spread import SeedSpread
 from autofinity.evaluation.verdict import Verdict, verdict_of
 from autofinity.model.affinity import HINTS, Hint
+from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology
 from autofinity.policy.readable import hint_text
 from autofinity.report.evaluation_table import sentences
@@ -28,6 +29,8 @@ from autofinity.report.judged_cases import (
 )
 from autofinity.report.machine_drawing import OnMachine, machine_svg
 from autofinity.report.page import Block, Cell, Drawing, Folded, Plot, Section, Sentences, Table
+from autofinity.report.recorded_section import recorded_section
+from autofinity.store.observation_table import ObservationTable
 
 _AGAINST = (
     ("packed", "packed"),
@@ -47,9 +50,11 @@ def evaluation_sections(
     verdict: Verdict,
     skipped: Sequence[Skipped],
     topology: Topology,
+    table: ObservationTable,
+    policies: Mapping[str, RulePolicy],
 ) -> tuple[Section, ...]:
-    """Sections on one machine. `spreads[i]` belongs to `cases[i]`; hints are shown on
-    `topology`.
+    """Sections on one machine. `spreads[i]` belongs to `cases[i]`; hints are shown on `topology`;
+    `table` has the observations that were judged by, `policies` what chose for each program.
     """
     judged = by_regret(judged_cases(cases, BestMatches(topology), spreads))
     found = [
@@ -58,6 +63,9 @@ def evaluation_sections(
         ),
         _cases_section("Cases by regret", judged, "regrets"),
     ]
+    recorded = recorded_section(judged, table, policies)
+    if recorded is not None:
+        found.append(recorded)
     drawn = _drawings(cases, topology)
     if drawn:
         found.append(Section("Where the chosen hints put threads", drawn))

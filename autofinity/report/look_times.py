@@ -6,10 +6,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from autofinity.model.timeline import TimelineStep
+from autofinity.report.plot_layout import axis
 
 MOVES_CAPTION = "Each dotted line is a time at which threads were moved."
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Another series of looks, whose plots have the same scales: before or after this one."""
+
+    looks: Sequence[TimelineStep]
+    name: str
+    """End of the names of this series' plots."""
+    under: str
+    """Conditions of this series, behind the titles of its plots: `under os`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,17 +30,24 @@ class LookTimes:
     """Times of one or more looks, in seconds or milliseconds."""
 
     timeline: Sequence[TimelineStep]
+    beside: Sequence[TimelineStep] = ()
+    """Looks whose axis has the same unit and length."""
 
     @property
     def unit(self) -> str:
         """The unit that suits the length of all looks."""
-        lasted_ns = self.timeline[-1].end_ns - self.timeline[0].start_ns
-        return "s" if lasted_ns >= 1e9 else "ms"
+        return "s" if self._lasted_ns >= 1e9 else "ms"
 
     @property
     def axis_title(self) -> str:
         """Title of the axis."""
         return f"time since the first look, {self.unit}"
+
+    def axis(self, title: str, **more: Any) -> dict[str, Any]:
+        """The axis: as long as the looks, or as those beside them where these last longer."""
+        if self.beside:
+            more["range"] = [0, self._scale * self._lasted_ns]
+        return axis(title, **more)
 
     def middles(self) -> list[float]:
         """The middle of each look."""
@@ -35,7 +55,7 @@ class LookTimes:
 
     def lengths(self) -> list[float]:
         """The length of each look."""
-        return [self._scale * (step.end_ns - step.start_ns) for step in self.timeline]
+        return [short(self._scale * (step.end_ns - step.start_ns)) for step in self.timeline]
 
     def edges(self) -> list[float]:
         """The bounds of the columns of a map: a column for each look, and for each time between two
@@ -62,8 +82,19 @@ class LookTimes:
         ]
 
     @property
+    def _lasted_ns(self) -> int:
+        return max(
+            looks[-1].end_ns - looks[0].start_ns for looks in (self.timeline, self.beside) if looks
+        )
+
+    @property
     def _scale(self) -> float:
         return 1e-9 if self.unit == "s" else 1e-6
 
     def _of(self, ns: float) -> float:
-        return self._scale * (ns - self.timeline[0].start_ns)
+        return short(self._scale * (ns - self.timeline[0].start_ns))
+
+
+def short(value: float) -> float:
+    """The value in five digits, more than a plot shows: a page has thousands of values."""
+    return float(f"{value:.5g}")

@@ -7,7 +7,7 @@ of maps: a panel for each node.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from autofinity.model.cpu_lists import format_cpu_list
@@ -15,8 +15,9 @@ from autofinity.model.facts import LINE_BYTES
 from autofinity.model.reads_by_node import NODE_NOT_KNOWN, is_by_node, node_number
 from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import OsIndex
-from autofinity.report.look_times import MOVES_CAPTION, LookTimes
+from autofinity.report.look_times import MOVES_CAPTION, LookTimes, short
 from autofinity.report.page import Plot
+from autofinity.report.panels import grid, on_panel, panel_title, suffix
 from autofinity.report.plot_layout import GREY, axis, colour_bar, layout
 from autofinity.report.thread_colours import colours
 
@@ -36,12 +37,19 @@ _ONE_ROW, _IN_A_ROW = 8, 6
 _UNIT = "GB a second"
 
 
-def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int]) -> Plot | None:
-    """The plot of these threads; None where no reads by node are known."""
+def reads_by_node_plot(
+    timeline: Sequence[TimelineStep],
+    threads: Sequence[int],
+    beside: Sequence[TimelineStep] = (),
+) -> Plot | None:
+    """The plot of these threads; None where no reads by node are known. The plot of `beside` has
+    the same scales, nodes and colours.
+    """
+    looks = (*timeline, *beside)
     known = sorted(
         {
             name
-            for step in timeline
+            for step in looks
             for thread in threads
             for name, count in step.counts.get(thread, {}).items()
             if is_by_node(name) and not math.isnan(count)
@@ -50,7 +58,7 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
     )
     if not known:
         return None
-    read = [name for name in known if _is_read(timeline, threads, name)] or known
+    read = [name for name in known if _is_read(looks, threads, name)] or known
     by_thread = len(threads) <= _MOST_PANELS
     titles = [f"thread {thread}" for thread in threads] if by_thread else list(map(_label, read))
     across = min(_ACROSS, len(titles)) if by_thread else 1
@@ -59,7 +67,7 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
     panel_px = _PANEL_PX if by_thread else gap_px + _ROW_PX * len(threads)
     top_px = _TOP_PX + _LEGEND_ROW_PX * _legend_rows(len(read) if by_thread else 0)
     height_px = top_px + _BOTTOM_PX + down * panel_px
-    times = LookTimes(timeline)
+    times = LookTimes(timeline, beside)
     traces = (_bars if by_thread else _maps)(timeline, threads, read)
     figure = {
         "data": traces,
@@ -72,13 +80,7 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
                 "font": {"size": 13.5},
             },
             margin={"l": 60, "r": 24, "t": top_px, "b": _BOTTOM_PX},
-            grid={
-                "rows": down,
-                "columns": across,
-                "pattern": "independent",
-                "xgap": 0.12,
-                "ygap": gap_px / panel_px,
-            },
+            grid=grid(len(titles), across, gap_px, panel_px),
             barmode="stack",
             showlegend=by_thread,
             legend={
@@ -88,15 +90,17 @@ def reads_by_node_plot(timeline: Sequence[TimelineStep], threads: Sequence[int])
                 "yanchor": "bottom",
                 "tracegroupgap": 0,
             },
-            annotations=[_title(at, text) for at, text in enumerate(titles)],
+            annotations=[panel_title(at, text) for at, text in enumerate(titles)],
             shapes=[_moved(at, panel) for at in times.moves() for panel in range(len(titles))],
             coloraxis={
                 "cmin": 0,  # plotly heeds it beside `cmax` only
-                "cmax": 1 if by_thread else _largest(traces),
+                "cmax": 1 if by_thread else _largest(looks, threads, read),
                 "colorscale": "Viridis",
                 "colorbar": colour_bar(_UNIT),
             },
-            **_axes(len(titles), across, times, by_thread=by_thread),
+            **_axes(
+                len(titles), across, times, _highest(looks, threads, read), by_thread=by_thread
+            ),
         ),
     }
     caption = _caption(known, read, by_thread=by_thread)
@@ -149,7 +153,11 @@ def _caption(known: Sequence[str], read: Sequence[str], *, by_thread: bool) -> s
 
 
 def _rates(timeline: Sequence[TimelineStep], thread: int, name: str) -> list[float]:
-    return [1e-9 * LINE_BYTES * step.rate(thread, name) for step in timeline]
+    return [short(_rate(step, thread, name)) for step in timeline]
+
+
+def _rate(step: TimelineStep, thread: int, name: str) -> float:
+    return 1e-9 * LINE_BYTES * step.rate(thread, name)
 
 
 def _bars(
@@ -158,23 +166,35 @@ def _bars(
     times = LookTimes(timeline)
     numbers = [number for name in names if (number := node_number(name)) is not None]
     colour = dict(zip(numbers, colours(len(numbers)), strict=True))
-    return [
-        {
-            "type": "bar",
-            "name": _label(name),
-            "legendgroup": name,
-            "showlegend": panel == 0,
-            "x": times.middles(),
-            "y": _rates(timeline, thread, name),
-            "width": times.lengths(),
-            "marker": {"color": GREY if number is None else colour[number], "line": {"width": 0}},
-            "hovertemplate": f"%{{y:.4g}} {_UNIT}<extra>thread {thread}, {_label(name)}</extra>",
-            **_on(panel),
-        }
-        for panel, thread in enumerate(threads)
-        for name in names
-        for number in (node_number(name),)
-    ]
+    bars: list[dict[str, Any]] = []
+    in_legend: set[str] = set()
+    for panel, thread in enumerate(threads):
+        for name in names:
+            rates, number = _rates(timeline, thread, name), node_number(name)
+            last = panel == len(threads) - 1
+            if not any(rate > 0 for rate in rates) and (name in in_legend or not last):
+                continue  # bars of no height
+            bars.append(
+                {
+                    "type": "bar",
+                    "name": _label(name),
+                    "legendgroup": name,
+                    "legendrank": names.index(name),
+                    "showlegend": name not in in_legend,
+                    "x": times.middles(),
+                    "y": rates,
+                    "width": times.lengths(),
+                    "marker": {
+                        "color": GREY if number is None else colour[number],
+                        "line": {"width": 0},
+                    },
+                    "hovertemplate": f"%{{y:.4g}} {_UNIT}"
+                    f"<extra>thread {thread}, {_label(name)}</extra>",
+                    **on_panel(panel),
+                }
+            )
+            in_legend.add(name)
+    return bars
 
 
 def _maps(
@@ -189,64 +209,49 @@ def _maps(
             "z": [times.by_column(_rates(timeline, thread, name)) for thread in threads],
             "coloraxis": "coloraxis",
             "hovertemplate": f"thread %{{y}}, {_label(name)}: %{{z:.4g}} {_UNIT}<extra></extra>",
-            **_on(panel),
+            **on_panel(panel),
         }
         for panel, name in enumerate(names)
     ]
 
 
-def _largest(maps: Sequence[Mapping[str, Any]]) -> float:
+def _largest(looks: Sequence[TimelineStep], threads: Sequence[int], names: Sequence[str]) -> float:
     """The largest rate on the maps; 1 where all are 0 or none is known."""
-    rates = (rate for each in maps for row in each["z"] for rate in row)
+    rates = (_rate(step, thread, name) for step in looks for thread in threads for name in names)
     return max((rate for rate in rates if rate > 0), default=1.0)
 
 
-def _axes(panels: int, across: int, times: LookTimes, *, by_thread: bool) -> dict[str, Any]:
+def _highest(looks: Sequence[TimelineStep], threads: Sequence[int], names: Sequence[str]) -> float:
+    """The height of the highest bar; 1 where there is none."""
+    each = ([_rate(step, thread, name) for name in names] for step in looks for thread in threads)
+    return max(filter(None, (sum(rate for rate in of if rate > 0) for of in each)), default=1.0)
+
+
+def _axes(
+    panels: int, across: int, times: LookTimes, highest: float, *, by_thread: bool
+) -> dict[str, Any]:
     """Axes of the panels: one scale of time, and of rates, so that panels compare. The time has a
     title below each column of bars, and below each map.
     """
     found: dict[str, Any] = {}
+    scale = {"range": [0, 1.05 * highest]} if times.beside else {"rangemode": "tozero"}
     for panel in range(panels):
         titled = not by_thread or panel + across >= panels
         same_time = {"matches": "x"} if panel else {}
         same_rate = {"matches": "y"} if panel else {}
-        found[f"xaxis{_suffix(panel)}"] = axis(times.axis_title if titled else "", **same_time)
-        found[f"yaxis{_suffix(panel)}"] = (
-            axis(rangemode="tozero", **same_rate)
-            if by_thread
-            else axis(type="category", autorange="reversed")
+        found[f"xaxis{suffix(panel)}"] = times.axis(times.axis_title if titled else "", **same_time)
+        found[f"yaxis{suffix(panel)}"] = (
+            axis(**scale, **same_rate) if by_thread else axis(type="category", autorange="reversed")
         )
     return found
-
-
-def _on(panel: int) -> dict[str, str]:
-    return {"xaxis": f"x{_suffix(panel)}", "yaxis": f"y{_suffix(panel)}"}
-
-
-def _suffix(panel: int) -> str:
-    return str(panel + 1) if panel else ""
-
-
-def _title(panel: int, text: str) -> dict[str, Any]:
-    return {
-        "text": text,
-        "xref": f"x{_suffix(panel)} domain",
-        "yref": f"y{_suffix(panel)} domain",
-        "x": 0,
-        "y": 1,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 12},
-    }
 
 
 def _moved(at: float, panel: int) -> dict[str, Any]:
     """A dotted line where threads are placed otherwise."""
     return {
         "type": "line",
-        "xref": f"x{_suffix(panel)}",
-        "yref": f"y{_suffix(panel)} domain",
+        "xref": f"x{suffix(panel)}",
+        "yref": f"y{suffix(panel)} domain",
         "x0": at,
         "x1": at,
         "y0": 0,

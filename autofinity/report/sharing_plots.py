@@ -8,13 +8,15 @@ from typing import Any
 
 from autofinity.model.sharing import NumaVectors, SharingMatrix, process_and_page
 from autofinity.report.page import Plot
-from autofinity.report.plot_layout import axis, layout
+from autofinity.report.plot_layout import axis, colour_bar, layout
 from autofinity.report.thread_colours import colours
 
 _SCALE = [[0.0, "rgba(120,140,160,0.08)"], [0.02, "#cfe1f2"], [0.5, "#4f93c4"], [1.0, "#0b3d78"]]
 """Nothing is nearly transparent, so that light and dark pages show it as empty."""
 _MOST_COLUMNS = 4000
 _SIDE_PX, _MOST_SIDE_PX = 16, 620
+_LEAST_HEIGHT_PX = 220
+"""Height that holds the scale of colours."""
 
 
 def matrix_plot(matrix: SharingMatrix, name: str, unit: str) -> Plot:
@@ -28,8 +30,8 @@ def matrix_plot(matrix: SharingMatrix, name: str, unit: str) -> Plot:
         "y": numbers,
         "z": [list(row) for row in matrix.cells],
         "colorscale": _SCALE,
-        "zmin": 0,
-        "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 12},
+        **_from_zero(matrix.cells),
+        "colorbar": colour_bar(unit),
         "hovertemplate": f"threads %{{y}} and %{{x}}: %{{z:.4g}} {unit}<extra></extra>",
     }
     figure = {
@@ -67,24 +69,22 @@ def page_map(
     uses = [
         [sum(pages[page][row] for page in group) for group in groups] for row in range(len(rows))
     ]
+    shades = [[math.log10(1 + count) for count in line] for line in uses]
     traces: list[dict[str, Any]] = [
         {
             "type": "heatmap",
             "y": list(rows),
-            "z": [[math.log10(1 + count) for count in line] for line in uses],
+            "z": shades,
             "customdata": uses,
             "text": [[_addresses(group) for group in groups]] * len(rows),
             "colorscale": _SCALE,
-            "zmin": 0,
-            "colorbar": {
-                "title": {"text": "log₁₀ (1 + n)", "side": "right"},
-                "thickness": 12,
-            },
+            **_from_zero(shades),
+            "colorbar": colour_bar("log₁₀ (1 + n)"),
             "hovertemplate": f"%{{text}}<br>%{{y}}: %{{customdata}} {unit}<extra></extra>",
         }
     ]
     traces += _homes(groups, nodes or {})
-    height = 150 + 24 * len(rows) + (30 if nodes else 0)
+    height = max(_LEAST_HEIGHT_PX, 150 + 24 * len(rows) + (30 if nodes else 0))
     figure = {
         "data": traces,
         "layout": layout(
@@ -109,6 +109,11 @@ def touched_map(touched: NumaVectors, name: str) -> Plot:
     return page_map(
         touched.pages, rows, name, "sampled touches", touched.nodes, touched.page_size_bytes
     )
+
+
+def _from_zero(cells: Sequence[Sequence[float]]) -> dict[str, float]:
+    """Ends of the scale of colours; plotly takes both or neither."""
+    return {"zmin": 0, "zmax": max((value for row in cells for value in row), default=0) or 1}
 
 
 def _homes(groups: Sequence[Sequence[int]], nodes: Mapping[int, int]) -> list[dict[str, Any]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autofinity.model.facts import LINE_BYTES
 from autofinity.model.timeline import TimelineStep
-from autofinity.report.look_times import MOVES_CAPTION, LookTimes
+from autofinity.report.look_times import MOVES_CAPTION, Beside, LookTimes, short
 from autofinity.report.page import Plot
 from autofinity.report.plot_layout import GREY, axis, colour_bar, layout
 from autofinity.report.reads_by_node_plot import BY_NODE, READS_BY_NODE, reads_by_node_plot
@@ -38,6 +38,13 @@ def _rate(counter: str, scale: float) -> Value:
     return lambda step, thread: scale * step.rate(thread, counter)
 
 
+def _waited(step: TimelineStep, thread: int) -> float:
+    """Percent of the thread's time in which it waited for others or for a CPU."""
+    counts = step.counts.get(thread, {})
+    waited, ran = (counts.get(name, math.nan) for name in ("cpu_clocks_halted", "cycles"))
+    return 100 * waited / (waited + ran) if waited + ran > 0 else math.nan
+
+
 _QUANTITIES = (
     _Quantity("instructions", "Instructions", "10⁹ a second", _rate("instructions", 1e-9)),
     _Quantity("cpu-time", "CPU time", "% of the time", _rate("task_clock_ns", 1e-7)),
@@ -47,6 +54,13 @@ _QUANTITIES = (
         "% of the time",
         _rate("run_delay_ns", 1e-7),
         " The kernel counts a wait when it ends, so a look may have more than 100 %.",
+    ),
+    _Quantity(
+        "halted",
+        "Waits for other threads or for a CPU",
+        "% of the time",
+        _waited,
+        " Threads wait at locks and barriers, and for their turn on a CPU.",
     ),
     _Quantity(
         "reads-local",
@@ -69,19 +83,35 @@ _QUANTITIES = (
 )
 
 
-def timeline_plots(timeline: Sequence[TimelineStep], threads: Sequence[int]) -> list[Plot]:
+def timeline_plots(
+    timeline: Sequence[TimelineStep], threads: Sequence[int], beside: Beside | None = None
+) -> list[Plot]:
     """A plot for each quantity that was measured of one of the threads, which have these numbers.
 
     Up to 12 threads are lines; more are rows of a map. A dotted line stands where threads were
-    placed otherwise than in the look before.
+    placed otherwise than in the look before. With `beside`, plots of both series have the same
+    scales.
     """
+    others = beside.looks if beside is not None else ()
     plots = []
     for quantity in _QUANTITIES:
-        rows = [[quantity.value(step, thread) for step in timeline] for thread in threads]
-        if any(not math.isnan(value) for row in rows for value in row):
-            plots.append(_plot(quantity, timeline, threads, rows))
-    by_node = reads_by_node_plot(timeline, threads)
-    return plots if by_node is None else [*plots, by_node]
+        rows, more = (
+            [[quantity.value(step, thread) for step in looks] for thread in threads]
+            for looks in (timeline, others)
+        )
+        known = [value for row in (*rows, *more) for value in row if not math.isnan(value)]
+        if known:
+            plots.append(_plot(quantity, LookTimes(timeline, others), threads, rows, max(known)))
+    by_node = reads_by_node_plot(timeline, threads, others)
+    plots += [] if by_node is None else [by_node]
+    return plots if beside is None else [_named(plot, beside) for plot in plots]
+
+
+def _named(plot: Plot, beside: Beside) -> Plot:
+    """The plot with its conditions in its name and its title."""
+    drawn = dict(plot.figure["layout"])
+    drawn["title"] = {**drawn["title"], "text": f"{drawn['title']['text']}, {beside.under}"}
+    return replace(plot, name=f"{plot.name}-{beside.name}", figure={**plot.figure, "layout": drawn})
 
 
 def missing_quantities(timeline: Sequence[TimelineStep], threads: Sequence[int]) -> list[str]:
@@ -94,18 +124,20 @@ def missing_quantities(timeline: Sequence[TimelineStep], threads: Sequence[int])
 
 def _plot(
     quantity: _Quantity,
-    timeline: Sequence[TimelineStep],
+    times: LookTimes,
     threads: Sequence[int],
     rows: list[list[float]],
+    most: float,
 ) -> Plot:
-    times = LookTimes(timeline)
     moves = times.moves()
     few = len(threads) <= _MOST_LINES
+    rows = [list(map(short, row)) for row in rows]
+    scale = {"range": [0, 1.05 * most]} if times.beside and most > 0 else {"rangemode": "tozero"}
     height = _HEIGHT_PX if few else max(_HEIGHT_PX, 90 + _ROW_PX * len(threads))
     traces = (
         _lines(times.middles(), threads, rows, quantity.unit)
         if few
-        else [_map(times, threads, rows, quantity.unit)]
+        else [_map(times, threads, rows, quantity.unit, most)]
     )
     figure = {
         "data": traces,
@@ -121,8 +153,8 @@ def _plot(
             },
             margin={"l": 60, "r": 24, "t": 62, "b": 44},
             hovermode="x unified" if few else "closest",
-            xaxis=axis(times.axis_title),
-            yaxis=axis(quantity.unit, rangemode="tozero")
+            xaxis=times.axis(times.axis_title),
+            yaxis=axis(quantity.unit, **scale)
             if few
             else axis("thread", type="category", autorange="reversed"),
         ),
@@ -156,13 +188,15 @@ def _lines(
 
 
 def _map(
-    times: LookTimes, threads: Sequence[int], rows: list[list[float]], unit: str
+    times: LookTimes, threads: Sequence[int], rows: list[list[float]], unit: str, most: float
 ) -> dict[str, Any]:
     return {
         "type": "heatmap",
         "x": times.edges(),
         "y": [str(thread) for thread in threads],
         "z": [times.by_column(row) for row in rows],
+        "zmin": 0,
+        "zmax": most if most > 0 else 1,
         "colorscale": "Viridis",
         "colorbar": colour_bar(unit),
         "hovertemplate": f"thread %{{y}}: %{{z:.4g}} {unit}<extra></extra>",

@@ -1,12 +1,13 @@
 """Looks at a run, each with the counts of its threads, and a record of them that stays small.
 
-A run of any length has at most 64 looks on record: of neighbours between which no thread was moved,
-the two that last shortest become one, with the sum of their counts.
+A run of any length has at most 64 looks on record, or as many as were asked for: of neighbours
+between which no thread was moved, the two that last shortest become one, with the sum of their
+counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from autofinity.model.reads_by_node import is_by_node
@@ -42,7 +43,10 @@ def look_of(alive: tuple[tuple[int, int], ...], interval: Interval) -> TimelineS
 class LookSeries:
     """The looks of one run."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_LOOKS, kept: Sequence[str] = KEPT) -> None:
+        """At most `most` looks are on record, with the counts in `kept` and the reads by node."""
+        self._most = most
+        self._kept = frozenset(kept)
         self._looks: list[TimelineStep] = []
         self._in_place = 0
 
@@ -50,14 +54,16 @@ class LookSeries:
         """Add the next look, in which the threads were at `place`."""
         counts = {
             number: {
-                name: count for name, count in counts.items() if name in KEPT or is_by_node(name)
+                name: count
+                for name, count in counts.items()
+                if name in self._kept or is_by_node(name)
             }
             for number, counts in sorted(look.counts.items())[:MOST_THREADS]
         }
         moved = bool(self._looks) and self._looks[-1].place != place
         self._in_place = 1 if moved else self._in_place + 1
         self._looks.append(replace(look, counts=counts, cpus={}, place=place))
-        if len(self._looks) > MOST_LOOKS:
+        if len(self._looks) > self._most:
             self._merge()
 
     @property

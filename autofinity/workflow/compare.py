@@ -88,29 +88,33 @@ class Asked:
 def compared(
     asked: Asked, entries: Sequence[Entry], reporter: Reporter = SILENT
 ) -> list[MechanismCase]:
-    """All cases, mechanisms in the order of `entries`. Stored runs are not repeated.
+    """All cases, by mechanism in the order of `entries`, then program, then seed. Stored runs are
+    not repeated.
 
     Raises `UsageError` for the present machine and for programs side by side with repeats, and the
     errors of `pool_for` and of capturing.
     """
-    wanted = asked.wanted
-    if wanted.machine == "host":
+    if asked.wanted.machine == "host":
         raise UsageError("--machine host: mechanisms are compared on simulated machines only")
-    with pool_for(wanted, reporter) as pool:
+    with pool_for(asked.wanted, reporter) as pool:
         return _compared(asked, entries, pool, reporter)
 
 
-def _compared(
-    asked: Asked, entries: Sequence[Entry], pool: Pool, reporter: Reporter
-) -> list[MechanismCase]:
+def machine_of(asked: Asked, reporter: Reporter) -> SimMachine:
+    """The simulated machine."""
     wanted = asked.wanted
-    machine = simulated(wanted.machine, wanted.latencies, wanted.page_size, reporter=reporter)
+    return simulated(wanted.machine, wanted.latencies, wanted.page_size, reporter=reporter)
+
+
+def comparison_of(asked: Asked, machine: SimMachine, reporter: Reporter) -> Comparison:
+    """Conditions and seeds of all runs."""
+    wanted = asked.wanted
     policy = named_policy(asked.policy) if asked.policy else policy_for(wanted.machine, reporter)
     rates = f"{asked.repeats} {asked.paper_s} {asked.fault_share_per_s}"
     made_by = hashlib.sha256(
         digest_of_code(*DECIDES) + f"{machine.spec!r} {policy!r} {rates}".encode()
     ).hexdigest()[:16]
-    comparison = Comparison(
+    return Comparison(
         Conditions(
             machine=machine,
             clock_hz=machine.clock_hz,
@@ -124,15 +128,28 @@ def _compared(
         made_of=lambda ready: f"{ready.origin} {made_by}",
         facts_of=facts_of_machine(machine.spec),
     )
-    programs = [_crewed(machine, program, reporter) for program in _programs(asked, reporter)]
+
+
+def ready_programs(asked: Asked, machine: SimMachine, reporter: Reporter) -> list[ReadyProgram]:
+    """The programs, captured, alone or side by side, with their crews."""
+    return [_crewed(machine, program, reporter) for program in _programs(asked, reporter)]
+
+
+def _compared(
+    asked: Asked, entries: Sequence[Entry], pool: Pool, reporter: Reporter
+) -> list[MechanismCase]:
+    machine = machine_of(asked, reporter)
+    comparison = comparison_of(asked, machine, reporter)
+    programs = ready_programs(asked, machine, reporter)
     for line in _mapped_by(entries):
         reporter.notice(line)
-    runs = MechanismRuns(observations_folder(wanted) / RESULTS)
+    runs = MechanismRuns(observations_folder(asked.wanted) / RESULTS)
     steps = len(programs) * len(entries) * asked.seeds
     with reporter.progress("compare", steps) as done:
         cases = compare(comparison, programs, entries, runs, pool, done.step)
     rank = {entry.name: number for number, entry in enumerate(entries)}
-    return sorted(cases, key=lambda case: rank[case.mechanism])
+    place = {program.name: number for number, program in enumerate(programs)}
+    return sorted(cases, key=lambda at: (rank[at.mechanism], place[at.program], at.seed))
 
 
 def _mapped_by(entries: Sequence[Entry]) -> Iterator[str]:

@@ -7,7 +7,7 @@ looked up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -23,6 +23,7 @@ from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.model.observation import Workload
+from autofinity.model.policy import RulePolicy
 from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
@@ -51,6 +52,8 @@ class Evaluated:
     """Number of affinities of which the oracle is the best."""
     judged: ObservationTable
     """The observations that the cases were judged by."""
+    policies: Mapping[str, RulePolicy]
+    """By program: the policy that chose for it."""
 
 
 def evaluate(
@@ -99,12 +102,13 @@ def evaluate(
         if may_profile and not set(train_counts) <= set(wanted.threads):
             table = gather(replace(wanted, threads=train_counts), reporter)
         given = _leaving_out(with_threads(table, train_counts), wanted, settings)
+    policies: dict[str, RulePolicy] = {}
     workloads = judged.workload()[np.isin(judged.threads, wanted.threads)]
     with reporter.progress("judge", len(np.unique(workloads))) as done:
         cases, skipped = judge(
             judged,
             wanted.threads,
-            given,
+            _noting(given, policies),
             BestMatches(machine_topology(wanted.machine)),
             WARMUP_PERIODS,
             samples,
@@ -115,7 +119,7 @@ def evaluate(
     if not cases:
         raise _no_case(judged, wanted, skipped)
     affinities = len(judged.placed_by("affinity").affinity.names)
-    return Evaluated(cases, skipped, verdict_of(cases), affinities, judged)
+    return Evaluated(cases, skipped, verdict_of(cases), affinities, judged, policies)
 
 
 def _that_run(wanted: Wanted) -> list[str]:
@@ -168,6 +172,16 @@ def _recorded(path: Path, wanted: Wanted) -> ObservationTable:
 def _given(name: str | Path) -> Learn:
     policy = named_policy(name)
     return lambda program: policy
+
+
+def _noting(learn: Learn, policies: dict[str, RulePolicy]) -> Learn:
+    """The same, with a note of each policy."""
+
+    def noted(program: str) -> RulePolicy:
+        policies[program] = learn(program)
+        return policies[program]
+
+    return noted
 
 
 def _leaving_out(table: ObservationTable, wanted: Wanted, settings: LearningSettings) -> Learn:

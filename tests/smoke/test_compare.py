@@ -44,6 +44,23 @@ def test_mechanisms_are_compared_and_what_was_run_is_not_run_again(tmp_path: Pat
     assert again == said
 
 
+def test_a_page_watches_runs_again_and_changes_no_result(tmp_path: Path) -> None:
+    asked = (*SMALL, "--seeds", "2", "--work", str(tmp_path), "--json")
+    without = autofinity("compare", *asked).stdout
+    (kept,) = tmp_path.rglob("mechanisms.jsonl")
+    lines = sorted(kept.read_text().splitlines())
+    kept.unlink()
+    page = tmp_path / "page.html"
+    assert autofinity("compare", *asked, "--html", str(page)).stdout == without
+    assert sorted(kept.read_text().splitlines()) == lines
+    text = page.read_text()
+    for mechanism in RUN[1:]:
+        for when in ("before", "after"):
+            assert f'id="time-instructions-{mechanism}-{when}"' in text
+            assert f'id="time-reads-by-node-{mechanism}-{when}"' in text
+    assert "Not recorded" not in text
+
+
 def test_programs_run_side_by_side_with_large_pages_and_more_faults(tmp_path: Path) -> None:
     said = json.loads(
         autofinity(

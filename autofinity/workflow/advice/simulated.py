@@ -22,7 +22,7 @@ from autofinity.workflow.simulate import DEFAULT_PERIOD_US, placed_crew
 if TYPE_CHECKING:
     from autofinity.sim.machine import SimMachine
 
-_COUNTED = ("dram_reads_local", "dram_reads_remote")
+_COUNTED = ("dram_reads_local", "dram_reads_remote", "cycles", "cpu_clocks_halted")
 _SECOND_S = DEFAULT_PERIOD_US / 1e6
 """Simulated time that stands for a second of a run: looks of seconds would outlast the program."""
 _SAMPLED = AccessSampling(period=500, sample_ns=0.0)

@@ -20,13 +20,13 @@ type PageOf = Callable[[str], Path]
 HOSTILE = "<img src=x onerror=alert(1)>"
 SHOWN = HOSTILE.replace("<", "&lt;").replace(">", "&gt;")
 TEXTS = {
-    "evaluate": ("Evaluation on xeon-e5-2650", "Cases by regret", "rerun with the chosen", HOSTILE),
+    "evaluate": ("Evaluation on xeon-e5-2650", "Cases by regret", "Counters over time", HOSTILE),
     "explain-policy": (PACKED.shown, "by rule 2 of 2", "Where", "All rules, in order", HOSTILE),
     "explain-run": ("Run 1:", "Measured before and after", "Not recorded:", "Notes", HOSTILE),
     "advise": ("Advice on", "memory policy", "Where the advice puts threads", "MiB", HOSTILE),
     "advise-curve": ("Number of threads for prodcons", "Speed by number of threads", "time, ms"),
     "detect": ("Sharing in", "exclusivity of pages", "Use of pages", HOSTILE),
-    "compare": ("Mechanisms on opteron-6164he", "autofinity", "oracle", "prodcons"),
+    "compare": ("Mechanisms on opteron-6164he", "oracle", "prodcons", "Measured before and after"),
 }
 """Texts of each page."""
 PLOTS = {
@@ -35,8 +35,8 @@ PLOTS = {
     "explain-run": {"look-1", "look-2", "change", "time-cpu-time", "time-reads-by-node"},
     "advise": {
         *("look-1", "gain", "memory", "pages"),
-        *("time-instructions", "time-reads-local", "time-reads-remote", "time-llc-misses"),
-        "time-reads-by-node",
+        *("time-instructions", "time-halted", "time-reads-local", "time-reads-remote"),
+        *("time-llc-misses", "time-reads-by-node"),
     },
     "advise-curve": {"curve"},
     "detect": {"sharing", "pages"},
@@ -151,6 +151,28 @@ def test_bytes_by_node_have_a_panel_for_each_thread_and_a_legend_of_nodes(
         for of in (".legend", ".annotation-text")
     )
     assert browser.value(f"{legend}.bottom <= {title}.top")
+
+
+def test_a_comparison_unfolds_what_each_thread_did_before_and_after(
+    page_of: PageOf, browser: Browser
+) -> None:
+    browser.open(page_of("compare"))
+    browser.value("document.querySelectorAll('details').forEach(each => each.open = true)")
+    browser.value("dispatchEvent(new Event('beforeprint'))")
+    drawn = "[...document.querySelectorAll('.plot')].filter(p => p.querySelector('.main-svg'))"
+    names = set(browser.value(f"{drawn}.map(p => p.id)"))
+    assert browser.complaints == []
+    for kind in ("instructions", "halted", "reads-by-node"):
+        pair = [f"time-{kind}-oracle-{end}" for end in ("before", "after")]
+        assert set(pair) <= names
+        of = "yaxis" if kind != "reads-by-node" else "yaxis2"
+        ranges = [
+            browser.value(f"document.getElementById('{name}')._fullLayout.{of}.range")
+            for name in pair
+        ]
+        assert ranges[0] == ranges[1]
+        title = f"document.getElementById('{pair[1]}').querySelector('.gtitle').textContent"
+        assert "under oracle" in browser.value(title)
 
 
 def test_a_printed_page_has_all_that_is_folded_on_the_screen(

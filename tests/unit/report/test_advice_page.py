@@ -13,11 +13,12 @@ from paper_runs import RUN
 
 from autofinity.evaluation.comparison import MechanismCase
 from autofinity.evaluation.comparison_summary import summarise
+from autofinity.evaluation.program_ratios import program_ratios
 from autofinity.model.mechanism_run import MechanismRun
 from autofinity.model.sharing import NumaVectors, SharingMatrix, page_number
 from autofinity.model.timeline import TimelineStep
 from autofinity.report.advice_page import gain_plot
-from autofinity.report.comparison_page import comparison_sections, program_ratios, ratios_map
+from autofinity.report.comparison_page import comparison_sections, ratios_map
 from autofinity.report.page import Plot, Section
 from autofinity.report.sharing_plots import matrix_plot, page_map, touched_map
 from autofinity.report.timeline_plots import missing_quantities, timeline_plots
@@ -77,7 +78,11 @@ def test_a_gain_is_shown_with_its_interval_where_it_is_known() -> None:
 
 def test_a_sharing_matrix_has_every_cell() -> None:
     plot = matrix_plot(SharingMatrix(((0.0, 3.0), (3.0, 0.0))), "sharing", "amount")
-    assert plot.figure["data"][0]["z"] == [[0.0, 3.0], [3.0, 0.0]]
+    (trace,) = plot.figure["data"]
+    assert trace["z"] == [[0.0, 3.0], [3.0, 0.0]]
+    assert (trace["zmin"], trace["zmax"]) == (0, 3.0)  # plotly takes both or neither
+    (few,) = matrix_plot(SharingMatrix(((5.0, 5.0), (5.0, 5.0))), "few", "amount").figure["data"]
+    assert (few["zmin"], few["zmax"]) == (0, 5.0)
     go.Figure(plot.figure)
 
 

@@ -106,7 +106,8 @@ def test_a_range_over_seeds_holds_the_regret_of_all_runs_together() -> None:
 def test_a_section_draws_each_chosen_placement(done: Evaluated) -> None:
     spreads = [None] * len(done.cases)
     sections = evaluation_sections(
-        done.cases, spreads, done.verdict, done.skipped, machine_topology(FEW_ON)
+        *(done.cases, spreads, done.verdict, done.skipped, machine_topology(FEW_ON)),
+        *(done.judged, done.policies),
     )
     (drawn,) = (s for s in sections if s.title == "Where the chosen hints put threads")
     assert len(drawn.blocks) == len({case.decision.hint for case in done.cases})

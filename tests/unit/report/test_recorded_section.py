@@ -1,0 +1,91 @@
+"""Recorded counters over time on the page of an evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import plotly.graph_objects as go
+import pytest
+from few_observations import FEW_ON, write_few
+
+from autofinity.affinity.best_matches import BestMatches
+from autofinity.report.judged_cases import JudgedCase, by_regret, judged_cases
+from autofinity.report.page import Folded, Plot, Sentences
+from autofinity.report.recorded_section import MOST_CASES, counters_of, recorded_section
+from autofinity.workflow.backends import machine_topology
+from autofinity.workflow.evaluate import Evaluated, evaluate
+from autofinity.workflow.wanted import wanted_on
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
+    file = write_few(tmp_path_factory.mktemp("few") / "few.parquet")
+    return evaluate(wanted_on(FEW_ON), policy="any-machine", observations=file)
+
+
+@pytest.fixture(scope="module")
+def judged(done: Evaluated) -> list[JudgedCase]:
+    return by_regret(judged_cases(done.cases, BestMatches(machine_topology(FEW_ON))))
+
+
+def figures(done: Evaluated, judged: list[JudgedCase]) -> list[tuple[str, Plot]]:
+    section = recorded_section(judged, done.judged, done.policies)
+    assert section is not None
+    said, *folded = section.blocks
+    assert isinstance(said, Sentences)
+    assert "no series of single threads" in said.lines[0]
+    found = []
+    for block in folded:
+        assert isinstance(block, Folded)
+        (plot,) = block.blocks
+        assert isinstance(plot, Plot)
+        go.Figure(plot.figure)
+        found.append((block.title, plot))
+    return found
+
+
+def test_the_cases_that_lost_most_come_first_and_are_few(
+    done: Evaluated, judged: list[JudgedCase]
+) -> None:
+    titles = [title for title, _ in figures(done, judged * 3)]
+    assert len(titles) == MOST_CASES
+    assert [title.split(",")[0] for title in titles[: len(judged)]] == [
+        one.case.workload.program for one in judged
+    ]
+
+
+def test_each_counter_of_the_policy_has_a_panel_with_the_placements_of_the_case(
+    done: Evaluated, judged: list[JudgedCase]
+) -> None:
+    for (_, plot), one in zip(figures(done, judged), judged, strict=True):
+        counters = counters_of(done.policies[one.case.workload.program])
+        titles = [each["text"] for each in plot.figure["layout"]["annotations"]]
+        assert titles == [name for name in counters if name in titles]
+        assert "instructions" in titles
+        labels = {trace["name"] for trace in plot.figure["data"]}
+        affinities = {one.case.affinities[name] for name in ("spread", "autofinity", "best_hint")}
+        assert len(labels) == len(affinities)
+        roles = "; ".join(sorted(labels))
+        assert all(roles.count(each) == 1 for each in ("before: spread", "chosen: ", "best hint"))
+
+
+def test_the_placement_of_the_best_hint_is_named_where_another_was_chosen(
+    done: Evaluated, judged: list[JudgedCase]
+) -> None:
+    (one,) = (each for each in judged if each.case.workload.program == "lu")
+    packed, spread = (one.case.affinities[name] for name in ("packed", "spread"))
+    affinities = {**one.case.affinities, "autofinity": packed, "best_hint": spread}
+    lost = replace(one, case=replace(one.case, affinities=affinities), best="spread")
+    ((_, plot),) = figures(done, [lost])
+    names = {trace["name"].split(", ")[-1] for trace in plot.figure["data"]}
+    assert names == {
+        "where the sample is taken; best hint: spread",
+        f"chosen: {one.case.decision.hint.name}",
+    }
+
+
+def test_observations_without_the_counters_have_no_section(
+    done: Evaluated, judged: list[JudgedCase]
+) -> None:
+    bare = replace(done.judged, counters={})
+    assert recorded_section(judged, bare, done.policies) is None
