@@ -28,7 +28,7 @@ def calls(tmp_path: Path) -> Path:
         ("epyc-9654", "observations", "192", "8", "24,48,96", "8,48"),
         ("graviton4", "unseen", "", "", "48", "8"),
         ("ryzen-9-7950x", "unseen", "16", "", "", "8"),
-        ("opteron-6164he", "observations", "", "8", "", "8"),
+        ("opteron-6164he", "observations", "", "", "", "8"),
         ("i9-13900k", "observations", "", "", "", ""),
     ],
 )
