@@ -58,4 +58,6 @@ def _wanted(use: Use, policy: object) -> tuple[bool | None, str]:
         )
     if use.remote < WORTH_FOLLOWING:
         return False, "few reads are remote, so the faults cost time and move little"
+    if use.shared is None:
+        return None, "many reads are remote, and nothing shows whether one node uses each page"
     return True, "pages would go to the node that uses them, while threads stay on their nodes"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from autofinity.model.sharing import NumaVectors
 from autofinity.model.topology import Topology
 from autofinity.runtime.left_behind import ONE_NODES, remote_share
+from autofinity.workflow.advice.memory_reads import remote_share_of_lines
 from autofinity.workflow.advice.placement import Chosen
 from autofinity.workflow.advice.seen import Section, Seen
 
@@ -66,7 +67,7 @@ def use_of(seen: Seen) -> Use:
     cached = seen.memory is not None and 0 < seen.memory.total_bytes <= _cache_bytes(seen.topology)
     touches = _touches(seen.touched)
     shared = touches[1] / touches[0] if touches else None
-    counted = _counted(seen)
+    counted = remote_share_of_lines(seen.amount)
     if counted is not None:
         how = "counted reads" if seen.given is None or seen.given.timed else "sampled reads"
         return Use(counted, how, shared, one_node, cached)
@@ -75,16 +76,6 @@ def use_of(seen: Seen) -> Use:
     if seen.memory is not None and seen.memory.total_bytes and seen.nodes:
         return Use(remote_share(seen.memory, seen.nodes), ALIKE, shared, one_node, cached)
     return Use(None, "", shared, one_node, cached)
-
-
-def _counted(seen: Seen) -> float | None:
-    """Share of the reads of memory that were remote; None where they were not counted."""
-    remote, local = seen.amount("dram_reads_remote"), seen.amount("dram_reads_local")
-    misses = seen.amount("llc_misses")
-    if remote is None or (local is None and misses is None):
-        return None
-    reads = remote + local if local is not None else max(remote, misses or 0.0)
-    return remote / reads if reads > 0 else None
 
 
 def _touches(touched: NumaVectors | None) -> tuple[int, int, int] | None:

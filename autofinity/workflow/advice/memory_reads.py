@@ -1,12 +1,11 @@
 """Lines that a program read from memory, from the counters that a CPU has.
 
     direct   dram_reads_local + dram_reads_remote
-    left     the larger of direct and llc_misses: lines from outside the own LLC
-    lines    left − cache_to_cache_transfers_other_llc: without those that other caches gave
+    left     llc_misses − cache_to_cache_transfers_other_llc: misses that no other cache answered
+    lines    the larger of direct and left
 
-No sum of events is exact on a real CPU. Direct counts may be of demand reads of data alone, and on
-Intel they have lines in them that a cache of another package gave; misses have such lines on every
-CPU. Where lines of other caches are not counted, direct counts are the nearest, then misses.
+No sum of events is exact on a real CPU, and each leaves lines out: direct counts of Intel and Zen 2
+those that were prefetched or stored to. Misses alone have the lines of other caches in them.
 """
 
 from __future__ import annotations
@@ -44,7 +43,24 @@ def lines_from_memory(
         return direct
     if misses is None or given is None:
         return misses
-    return max(0.0, max(misses, direct or 0.0) - given)
+    return max(0.0, misses - given, direct or 0.0)
+
+
+def remote_share_of_lines(counted: Callable[[str], float | None]) -> float | None:
+    """Share of the lines read from memory that are of another node; None where no counters show it.
+
+    Where a CPU has remote reads alone, they are the kernel's, which have lines in them that other
+    caches gave.
+    """
+    misses, local, remote, given = (_known(counted(name)) for name in OF_MEMORY)
+    if remote is None or (local is None and misses is None):
+        return None
+    if local is None:
+        remote = max(0.0, remote - (given or 0.0))
+        lines = max(remote, (misses or 0.0) - (given or 0.0))
+    else:
+        lines = local + remote
+    return remote / lines if lines > 0 else None
 
 
 def _known(count: float | None) -> float | None:

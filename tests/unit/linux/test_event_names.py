@@ -44,9 +44,10 @@ def told(cpu: Cpu, *events: str) -> set[str]:
         (NOBODYS, "LLC-loads", "llc_read_requests"),
         (NOBODYS, "node-load-misses", "dram_reads_remote"),
         (NOBODYS, "dTLB-load-misses", "dtlb_misses"),
-        (HASWELL_EP, "node-loads", "dram_reads_local"),
-        (SAPPHIRE_RAPIDS, "cpu/node-loads/u", "dram_reads_local"),
-        (GRANITE_RAPIDS, "node-loads:u", "dram_reads_local"),
+        (HASWELL_EP, "mem_load_uops_l3_miss_retired.local_dram", "dram_reads_local"),
+        (HASWELL_EP, "r4d3:u", "dram_reads_remote"),
+        (SAPPHIRE_RAPIDS, "mem_load_l3_miss_retired.local_dram:u", "dram_reads_local"),
+        (GRANITE_RAPIDS, "mem_load_l3_miss_retired.remote_dram", "dram_reads_remote"),
         (IVY_BRIDGE_EP, "node-load-misses", "dram_reads_remote"),
         (RAPTOR_LAKE, "cpu_core/instructions/", "instructions"),
         (RAPTOR_LAKE, "instructions [cpu_core]", "instructions"),
@@ -95,6 +96,8 @@ def test_an_event_has_its_neutral_name_whoever_spells_it(
         (ZEN_4, "node-load-misses"),
         (IVY_BRIDGE_EP, "node-loads"),  # of all nodes there
         (MAGNY_COURS, "node-loads"),
+        (SAPPHIRE_RAPIDS, "node-loads"),
+        (SAPPHIRE_RAPIDS, "node-load-misses"),  # with lines that a cache of another package gave
         (NEOVERSE, "cache-misses"),  # the L1's
         (SAPPHIRE_RAPIDS, "LLC-load-misses"),
         (SAPPHIRE_RAPIDS, "ls_any_fills_from_sys.remote_cache"),

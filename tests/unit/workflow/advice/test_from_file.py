@@ -140,7 +140,7 @@ def test_what_rules_ask_for_and_the_file_lacks_is_said_with_the_command_for_it(
     assert found.given.lacking == (OTHER_LLC,)
     assert found.given.measure == (
         "perf stat -j -o FILE -e r4d3:u,r8d3:u,cache-references:u,cache-misses:u,"
-        "node-loads:u,node-load-misses:u -- PROGRAM"
+        "r1d3:u,r2d3:u -- PROGRAM"
     )
     assert found.undecided.endswith(f"measure with `{found.given.measure}`")
     assert found.not_measured[1] == "not used: faults"

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from autofinity.linux.event_tables import event_table
 from autofinity.model.cpu import Cpu
-from autofinity.workflow.advice.memory_reads import OF_MEMORY, fewest_counters, lines_from_memory
+from autofinity.workflow.advice.memory_reads import (
+    OF_MEMORY,
+    fewest_counters,
+    lines_from_memory,
+    remote_share_of_lines,
+)
 
 MISSES, LOCAL, REMOTE, OTHER = OF_MEMORY
 COUNTS = st.none() | st.just(math.nan) | st.floats(0, 1e12)
@@ -19,12 +24,12 @@ COUNTS = st.none() | st.just(math.nan) | st.floats(0, 1e12)
 @pytest.mark.parametrize(
     ("counts", "lines"),
     [
-        # Intel: 12 of 100 misses were answered by another package; loads of data are 70 of them.
+        # Intel: loads that memory answered are 70; prefetches and stores are in the misses, too.
         ({MISSES: 100.0, LOCAL: 50.0, REMOTE: 20.0, OTHER: 12.0}, 88.0),
-        # Intel, lines go to and fro between packages: remote reads are lines of caches.
-        ({MISSES: 100.0, LOCAL: 5.0, REMOTE: 90.0, OTHER: 95.0}, 5.0),
+        # Intel, lines go to and fro between packages: misses are lines of caches.
+        ({MISSES: 100.0, LOCAL: 3.0, REMOTE: 1.0, OTHER: 95.0}, 5.0),
         # Intel where misses leave reads out.
-        ({MISSES: 60.0, LOCAL: 50.0, REMOTE: 30.0, OTHER: 12.0}, 68.0),
+        ({MISSES: 60.0, LOCAL: 50.0, REMOTE: 30.0, OTHER: 12.0}, 80.0),
         # AMD Zen 3 and later: misses are local and remote reads, and lines of other caches.
         ({MISSES: 82.0, LOCAL: 50.0, REMOTE: 20.0, OTHER: 12.0}, 70.0),
         # AMD Zen 2: lines of other caches have no name, and are in the misses.
@@ -46,6 +51,29 @@ def test_lines_from_memory_are_those_that_no_cache_gave(
     counts: dict[str, float], lines: float | None
 ) -> None:
     assert lines_from_memory(counts.get) == lines
+
+
+@pytest.mark.parametrize(
+    ("counts", "share"),
+    [
+        ({MISSES: 100.0, LOCAL: 60.0, REMOTE: 20.0, OTHER: 12.0}, 0.25),
+        ({MISSES: 100.0, LOCAL: 1.0, REMOTE: 0.0, OTHER: 99.0}, 0.0),
+        ({LOCAL: 60.0, REMOTE: 20.0}, 0.25),
+        # The kernel's remote reads: 12 of 20 were lines of other caches, as were 12 of the misses.
+        ({MISSES: 52.0, REMOTE: 20.0, OTHER: 12.0}, 0.2),
+        ({MISSES: 12.0, REMOTE: 12.0, OTHER: 12.0}, None),
+        ({MISSES: 40.0, REMOTE: 10.0}, 0.25),
+        ({MISSES: 5.0, REMOTE: 10.0}, 1.0),
+        ({LOCAL: 60.0, MISSES: 100.0}, None),
+        ({REMOTE: 10.0, OTHER: 5.0}, None),
+        ({LOCAL: 0.0, REMOTE: 0.0}, None),
+        ({}, None),
+    ],
+)
+def test_the_remote_share_is_of_lines_from_memory(
+    counts: dict[str, float], share: float | None
+) -> None:
+    assert remote_share_of_lines(counts.get) == share
 
 
 def test_where_local_and_remote_reads_are_exact_nothing_else_counts() -> None:

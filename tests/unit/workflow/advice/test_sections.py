@@ -257,6 +257,8 @@ def test_the_state_of_numa_balancing_is_told_as_it_is(state: str | None, said: s
         (Use(0.5, "", 0.9, None), "first touch", False),
         (Use(0.5, "", 0.0, 0), "interleave", False),
         (Use(0.5, "", 0.0, None), "bind", False),
+        (Use(0.5, "", None, None), "first touch", None),
+        (Use(0.1, "", None, None), "first touch", False),
         (Use(None, "", None, None), "first touch", None),
     ],
 )
