@@ -63,7 +63,8 @@ class MappedThreads:
         return f"{self._said()}\n{draw(self.machine.topology, WIDTH, cpus).plain.rstrip()}"
 
     def _said(self) -> str:
-        return f"{self.algorithm}: {len(self.cpus)} threads at a cost of {self.cost:g}"
+        threads = f"{len(self.cpus)} thread{'s' * (len(self.cpus) != 1)}"
+        return f"{self.algorithm}: {threads} at a cost of {self.cost:g}"
 
     def _repr_html_(self) -> str:
         from autofinity.report.machine_drawing import OnMachine, machine_svg

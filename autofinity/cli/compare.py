@@ -192,6 +192,7 @@ def _tell(
 
         lead = f"{asked.threads} threads, {programs}; seeds: {asked.seeds}, repeats: "
         lead += f"{asked.repeats}. Figures are of {length}."
+        keeps_results(False)  # these runs are for the page alone
         series = series_of(asked, entries, cases, Terminal(quiet=as_json))
         sections = comparison_sections(read, summary, machine_topology(machine), series)
         keep_page(html, f"Mechanisms on {machine}", lead, sections)

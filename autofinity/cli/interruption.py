@@ -125,11 +125,11 @@ class Interruption:
         complain(f"interrupted; present runs {then}; Ctrl-C again ends at once")
 
 
-def keeps_results() -> None:
-    """Say of the command under way that its work keeps results run by run from now on."""
+def keeps_results(keeps: bool = True) -> None:
+    """Say of the command under way whether its work keeps results run by run from now on."""
     interruption = click.get_current_context().find_object(Interruption)
     if interruption is not None:
-        interruption.keeps = True
+        interruption.keeps = keeps
 
 
 def _forget_terminal() -> None:

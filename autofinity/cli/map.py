@@ -178,7 +178,8 @@ def _document(
 
 def _said(topology: Topology, sharing: SharingMatrix, done: MappedBeside) -> str:
     cost = f"{done.chosen.cost:g}" if is_known(topology, done.chosen.cpus) else "unknown"
-    return f"{done.chosen.name}: {sharing.threads} threads at a cost of {cost}"
+    threads = f"{sharing.threads} thread{'s' * (sharing.threads != 1)}"
+    return f"{done.chosen.name}: {threads} at a cost of {cost}"
 
 
 def _print(

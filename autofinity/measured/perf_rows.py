@@ -42,7 +42,8 @@ class Row:
     def count(self) -> Count:
         """NaN where there is none."""
         value = math.nan if self.value.startswith("<") else number(self.value)
-        if not self.percent > 0 or math.isnan(self.runtime_ns):
+        untimed = value > 0 and self.runtime_ns == 0
+        if not self.percent > 0 or math.isnan(self.runtime_ns) or untimed:
             return Count(value)
         running = min(self.percent / 100, 1.0)
         return Count(value, self.runtime_ns / _NS_PER_S / running, running)

@@ -29,7 +29,8 @@ _PROBED = 200
 _LONGEST = 1024
 """Characters of a line that are looked at: what follows them are metrics."""
 _MISSING = re.compile(r"<not (counted|supported)>")
-_VALUE = re.compile(r"\d+(?:[.,]\d+)?|<not_(?:counted|supported)>")
+_VALUE = re.compile(r"-?\d+(?:[.,]\d+)?|-?(?:nan|inf)|<not_(?:counted|supported)>")
+"""A count, damaged ones too, or why there is none."""
 _UNIT = re.compile(r"[A-Za-z%/]{0,16}(?:/sec)?|[0-9.e+-]*[KMGT]?i?B(?:/s)?|2\^-?\d+ \w+")
 _EVENT = re.compile(r"(?!<)[A-Za-z][\w.:@*\-]{1,200}(?:/[^/]{0,400}/\w*)?(?: \[\w+\]| 0x\w+)?")
 _TIME = re.compile(r"\s*\d+[.,]\d{3,9}")
@@ -78,7 +79,7 @@ def _rows(text: str, sep: str) -> Iterator[Row]:
 def _tells(line: str) -> bool:
     """Whether a line has a count: not comments, blanks, and further metrics of the event above."""
     start = line.lstrip()[:1]
-    return start.isalnum() or start == "<"
+    return start.isalnum() or start in ("<", "-")
 
 
 def _row(line: str, sep: str) -> Row | None:

@@ -49,6 +49,23 @@ def test_events_of_any_version_have_their_counts() -> None:
     assert by_socket.counts["cpu/event=0xd3,umask=0x8/"].value == 8e5
 
 
+@pytest.mark.parametrize("damaged", ["nan", "inf", "-500000000", "-nan"])
+def test_a_damaged_count_is_named_as_what_was_not_counted(damaged: str) -> None:
+    rows = f"60,,cycles:u,2000000000,100.00,,\n{damaged},,instructions:u,2000000000,100.00,,\n"
+    found = read_perf_stat_csv(rows)
+    assert found.failed == {"instructions:u": damaged}
+    assert set(found.counts) == {"cycles:u"}
+
+
+def test_counts_in_no_time_have_no_rate_and_idle_threads_take_none() -> None:
+    at_once = read_perf_stat_csv("60,,cycles:u,0,100.00,,\n").counts["cycles:u"]
+    assert (at_once.value, math.isnan(at_once.seconds)) == (60.0, True)
+    idle = read_perf_stat_csv(
+        "CPU0,60,,cycles:u,2000000000,100.00,,\nCPU1,0,,cycles:u,0,100.00,,\n"
+    ).counts["cycles:u"]
+    assert (idle.value, idle.seconds) == (60.0, 2.0)
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|", " ", ":", "@", "^"])
 def test_any_single_character_parts_fields(separator: str) -> None:
     plain = text_of("perf-stat-6.1-by-socket.csv")
