@@ -27,6 +27,8 @@ _COLUMNS = 78
 """Columns of a line of a page's source."""
 _VALUES = 22
 """Blanks before a value of an option in the help of `run`."""
+_OPTIONS = re.compile(r"\A(?:More o|O)ptions:\n")
+"""The heading of options in the help of `run`."""
 
 
 def roff(text: str) -> str:
@@ -71,7 +73,7 @@ def _option(names: str, text: str) -> Iterator[str]:
         f"\\fB{roff(word)}\\fP{comma}"
         if word.startswith("-")
         else roff(word).replace("|", "|\\:") + comma  # a line may end after each |
-        for word, comma in re.findall(r"([^\s,]+)(,?)", names)
+        for word, comma in re.findall(r"(\S+?)(,?)(?:\s+|\Z)", names)
     )
     yield " ".join(words)
     yield from _filled(text)
@@ -96,16 +98,17 @@ def command_page(name: str, command: click.Command) -> str:
 
 def run_page(text: str) -> str:
     """The page of `run`, from what `run --help-all` prints."""
-    usage, about, options, *others = re.split(r"\n\n", text.strip())
+    usage, about, *blocks = re.split(r"\n\n", text.strip())
+    options = [block for block in blocks if _OPTIONS.match(block)]
     lines = [
         *_title("autofinity-run", COMMANDS["run"]),
         *_usage(usage.removeprefix("Usage: ")),
         ".SH DESCRIPTION",
         *_paragraphs(about),
         ".SH OPTIONS",
-        *_options_of_run(options.removeprefix("Options:\n")),
+        *(line for block in options for line in _options_of_run(_OPTIONS.sub("", block))),
         ".SH NOTES",
-        *_paragraphs("\n\n".join(others)),
+        *_paragraphs("\n\n".join(block for block in blocks if block not in options)),
         *_see_also(),
     ]
     return "\n".join(lines) + "\n"

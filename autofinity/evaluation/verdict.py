@@ -24,7 +24,7 @@ class Verdict:
     """Sampled and switched during the run, all costs charged; None where no case is known."""
     in_run_missing: tuple[Case, ...]
     """Cases without an in-run time: no switched run was made for cases that are to move. Cases that
-    stay where they are are always known, so the other cases have too little weight."""
+    do not move are always known, so the other cases have too little weight."""
     energy: Summary | None
     """Result of a restart in joules; None where energy was not measured."""
     confidence: Mapping[str, tuple[float, float]]

@@ -90,7 +90,7 @@ def neighbours(setting: Setting) -> Static:
 
 
 def random_mapping(setting: Setting) -> Static:
-    """`random`: threads and pages. Which pages there are is known from the trace."""
+    """`random`: threads and pages. The trace has the list of pages."""
     cpus = random_cpus(setting.topology, setting.placed, setting.seed)
     homes = sorted(set(range(setting.topology.n_nodes)) - setting.topology.memoryless_nodes)
     draw = random.Random(setting.seed)

@@ -159,11 +159,11 @@ def _memory_section(shown: AdviceShown) -> Section:
     if shown.memory is not None:
         blocks.append(_memory_plot(shown.memory, shown.topology))
     else:
-        blocks.append(Sentences(("Where the program's memory is was not seen.",)))
+        blocks.append(Sentences(("The program's memory was not seen on any node.",)))
     if shown.touched is not None and shown.touched.pages:
         blocks.append(touched_map(shown.touched, "pages"))
     else:
-        blocks.append(Sentences(("Who touches which page was not sampled.",)))
+        blocks.append(Sentences(("No touches of pages were sampled.",)))
     return Section("Memory by node", tuple(blocks))
 
 

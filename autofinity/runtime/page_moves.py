@@ -81,7 +81,7 @@ class PageMoves:
         self.view, self._reached = view, True
 
     def final(self) -> None:
-        """Make the moves final: where pages are is their home now."""
+        """Make the moves final: the current node of a page is its home now."""
         self._homes, self._remembered = [], 0
         self.view, self._reached = {}, True
 

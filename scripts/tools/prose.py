@@ -76,6 +76,17 @@ BEGINNINGS = {
     "Of": "begin with a verb or the thing, as in 'Random seed for'",
 }
 
+_INVERTED = re.compile(
+    r"(?:\A|[.!?;][\"')\]*_”]*\s)[\s*_\"'(“\[]*"
+    r"(?:(?:at|by|for|from|in|of|on|to)\s+which|how|what|when|where|whether|which|who|why)\b"
+    r"[^.!?;:]*?(?<!as)\s"
+    r"((?:no\s[\w\s-]{1,30}?|nobody|nothing)\s(?:says|knows|shows)"
+    r"|(?:an?|the|this|that)\s[\w\s-]{1,30}?\s(?:(?:do|does|did)\snot|cannot)\s(?:say|know|show))"
+    r"(?=[\s\"')\]*_”]*(?:[.!?;:,]|\Z))",
+    re.IGNORECASE,
+)
+"""A sentence whose object is a clause and begins it, as in "Where pages are no file says"."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -92,9 +103,12 @@ class Finding:
 
 
 def findings(block: Block) -> Iterator[Finding]:
-    """Each banned word and each banned beginning of a block, in the order of the rules."""
+    """Banned beginnings, inverted sentences and banned words of a block, in this order."""
     for found in _BEGIN.finditer(block.text):
         yield _finding(block, found.start(1), found[1], BEGINNINGS[found[1]])
+    for found in _INVERTED.finditer(block.text):
+        say = "begin with the subject, as in 'No file says where'"
+        yield _finding(block, found.start(1), found[1], say)
     for pattern, word in _WORDS:
         for found in pattern.finditer(block.text):
             sentence = _sentence(block.text, found.start())

@@ -57,6 +57,35 @@ def test_other_questions_code_and_the_middle_of_a_sentence_are_left_alone(text: 
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "where a core is, no file says",
+        "Whether threads shared a core, the file does not say.",
+        "A run ends. Where pages are no file says, so they stay.",
+        "A run ends; on which nodes its pages are no tool knows.",
+        "Whether a line was written in between\nno snapshot says.",
+    ],
+)
+def test_a_sentence_that_begins_with_its_object_is_found(text: str) -> None:
+    assert len(words(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No file says where pages are. The file does not say whether threads shared a core.",
+        "Whether the thread has the lock, as far as the runtime knows.",
+        "Where the counter is missing, the file does not say why.",
+        "Where one cache is allowed, no node is chosen.",
+        "Whether it fits. The file does not say.",
+        "Facts: what the file does not show, and how to measure it.",
+    ],
+)
+def test_a_condition_and_an_object_after_its_verb_are_left_alone(text: str) -> None:
+    assert words(text) == []
+
+
+@pytest.mark.parametrize(
     "word",
     [
         *("give up", "gives up", "gave up", "given up", "giving up", "tell", "tells", "told"),

@@ -7,7 +7,9 @@ cores. Both are JSON, which kubelet and kubectl read as YAML. Source: the kubele
 v1beta1 and "Control CPU (Topology) Management Policies on the Node".
 
 A kubelet gives a container CPUs that are not reserved, on the fewest nodes that have room: one node
-after another, or evenly with `distribute-cpus-across-numa`. So:
+after another, or evenly with `distribute-cpus-across-numa`. Kubernetes 1.23 to 1.32 refuse this
+option without the feature gate CPUManagerPolicyAlphaOptions. From 1.33 on the option is beta and
+needs no gate, but the gate is still known (KEP-2902). So:
 
     one rank                          gets exactly its CPUs: no others are left
     {4,4} beside others               evenly, over any two nodes without room for all
@@ -41,12 +43,15 @@ def _kubelet(job: Job) -> str:
         )
     one_node = all(len(task.nodes) == 1 for task in job.tasks)
     options = {"full-pcpus-only": "true"}
-    if not one_node and _evenly(job):
+    gates = {}
+    if not one_node and len(job.tasks) > 1 and _evenly(job):
         options["distribute-cpus-across-numa"] = "true"
+        gates = {"featureGates": {"CPUManagerPolicyAlphaOptions": True}}
     return json.dumps(
         {
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
             "kind": "KubeletConfiguration",
+            **gates,
             "cpuManagerPolicy": "static",
             "cpuManagerPolicyOptions": options,
             "topologyManagerPolicy": "single-numa-node" if one_node else "best-effort",
@@ -58,9 +63,9 @@ def _kubelet(job: Job) -> str:
 
 
 def _evenly(job: Job) -> bool:
-    """Whether each rank has as many CPUs on each of its nodes as on the others.
+    """Whether each of several ranks has as many CPUs on each of its nodes as on the others.
 
-    Raises `UsageError` where a kubelet would place one of several ranks otherwise.
+    Raises `UsageError` where a kubelet would place a rank otherwise.
     """
     wanted = [_by_node(job.machine, task.cpus) for task in job.tasks]
     free = sum(wanted, Counter[int]())

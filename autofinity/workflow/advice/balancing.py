@@ -18,7 +18,7 @@ def numa_balancing(seen: Seen, use: Use, policy: object) -> Section:
     if seen.topology.n_nodes < 2:
         return Section("NUMA balancing", ONE_NODE, (), facts)
     if state is None and seen.given is not None:
-        now = (f"what {_SYSCTL} is on that machine, a file does not say",)
+        now = (f"a file does not say what {_SYSCTL} is on that machine",)
     elif state is None:
         now = ("a simulated machine has none unless a mechanism is it (`autofinity compare`)",)
     elif not state:

@@ -30,7 +30,7 @@ def smt(seen: Seen, chosen: Chosen | None) -> Section:
         return Section("SMT", "none here: each core has one CPU", (counts,), facts)
     now = f"{sharing} threads were seen to share a core with another"
     if seen.given is not None and not seen.cpus:
-        now = "whether threads shared a core, the file does not say"
+        now = "the file does not say whether threads shared a core"
     if seen.placed <= cores:
         if chosen is not None and (note := on_siblings(seen, chosen)):
             advice = (

@@ -7,8 +7,8 @@ differences:
 
 - A line that moves up leaves a way of a victim cache empty. Warming touches each line once, so
   none moves up: it fills 1 % to 3 % more, with lines that are a little too old.
-- Whether a line that was read since its last write has been written back in between no snapshot
-  says. It matters where a program is about as large as the caches.
+- No snapshot says whether a line that was read since its last write has been written back in
+  between. It matters where a program is about as large as the caches.
 """
 
 from __future__ import annotations

@@ -38,12 +38,6 @@ def test_a_kubelet_reserves_the_cores_without_threads_and_aligns_ranks_to_nodes(
     }
 
 
-def test_a_rank_on_several_nodes_is_distributed_over_them() -> None:
-    found = document("kubelet", SMT, 1, 6, SPREAD)
-    assert found["topologyManagerPolicy"] == "best-effort"
-    assert found["cpuManagerPolicyOptions"]["distribute-cpus-across-numa"] == "true"
-
-
 WIDE = machine(4, 1, 1, 6)
 
 
@@ -53,6 +47,26 @@ def test_a_kubelet_fills_one_node_after_another_for_uneven_shares() -> None:
     assert found["cpuManagerPolicyOptions"] == {"full-pcpus-only": "true"}
     ranks = document("kubelet", WIDE, 2, 8, PACKED)
     assert ranks["cpuManagerPolicyOptions"] == {"full-pcpus-only": "true"}
+
+
+def test_one_rank_needs_no_option_that_old_kubelets_refuse() -> None:
+    # All CPUs that are not reserved are the rank's, so a kubelet has no choice.
+    found = document("kubelet", SMT, 1, 6, SPREAD)
+    assert found["topologyManagerPolicy"] == "best-effort"
+    assert found["cpuManagerPolicyOptions"] == {"full-pcpus-only": "true"}
+    assert "featureGates" not in found
+    assert found["reservedSystemCPUs"] == "3,7,11,15"
+
+
+def test_several_ranks_are_distributed_by_an_option_with_its_feature_gate() -> None:
+    # kubernetes.io, "Feature Gates": CPUManagerPolicyAlphaOptions, off unless set, shows options of
+    # alpha level. KEP-2902: distribute-cpus-across-numa is alpha from 1.23 and beta from 1.33 on.
+    found = document("kubelet", WIDE, 2, 8, SPREAD)
+    assert found["cpuManagerPolicyOptions"] == {
+        "full-pcpus-only": "true",
+        "distribute-cpus-across-numa": "true",
+    }
+    assert found["featureGates"] == {"CPUManagerPolicyAlphaOptions": True}
 
 
 def test_ranks_that_a_kubelet_would_put_on_fewer_nodes_are_refused() -> None:
