@@ -145,7 +145,7 @@ def _no_pages(seen: Seen) -> str:
     if seen.given is not None:
         return "a file does not say on which nodes pages are"
     if seen.state.phase in ("placed", "left alone"):
-        return "on which nodes its pages are cannot be read here"
+        return "nothing here shows which nodes have its pages"
     return "the program ended before the nodes of its pages were read"
 
 

@@ -46,7 +46,7 @@ def thread_count(seen: Seen) -> Section:
         why = "memory bandwidth is not known; measure it with `autofinity doctor --measure`"
         return Section(question, again, (told, why), facts | {"why_not": why})
     if seen.memory is None or not seen.memory.total_bytes:
-        why = "on which nodes its pages are was not seen"
+        why = "nothing shows which nodes have its pages"
         return Section(question, again, (told, why), facts | {"why_not": why})
     # The fullest node is waited for first: of each byte that is read, its share comes from there.
     at = seen.memory.fullest

@@ -189,7 +189,7 @@ def test_a_share_of_remote_reads_says_which_reads_it_is_of() -> None:
 
 def test_pages_that_could_not_be_read_are_not_said_to_be_of_a_program_that_ended() -> None:
     found = memory(seen(**sampled(PACKED, instructions=1e9), memory=None))
-    assert found.advice.endswith("on which nodes its pages are cannot be read here")
+    assert found.advice.endswith("nothing here shows which nodes have its pages")
 
 
 def test_numa_balancing_is_off_where_all_pages_fit_into_a_cache_unless_reads_were_counted() -> None:
@@ -361,7 +361,7 @@ def test_a_number_of_enough_threads_that_is_not_known_has_a_reason() -> None:
         (seen(), "nothing was sampled"),
         (seen(**sampled(PACKED, instructions=1e9)), "reads of memory were not counted"),
         (seen(**reads), "memory bandwidth is not known"),
-        (seen(**reads, node_gbs=16.0, memory=None), "on which nodes its pages are was not seen"),
+        (seen(**reads, node_gbs=16.0, memory=None), "nothing shows which nodes have its pages"),
         (seen(**reads, node_gbs=16.0), "memory is not saturated"),
     ):
         facts = thread_count(one).facts
