@@ -16,8 +16,11 @@ _INTRODUCTION = (
     "Above: the program under the operating system's scheduler with first-touch pages; below: "
     "under the mechanism, on the same scales. The program is the one whose time the mechanism "
     "changes most, and the seed is the first.",
-    f"Looks are at the simulated run, which all figures are made of, at most {MOST_LOOKS} a run: "
-    "between moves of threads, neighbouring looks are one where there are more.",
+    "The plots show the simulated run itself, mostly some milliseconds. Figures of runs of a "
+    "minute are made of it: its placements are kept for that long.",
+    f"Values are means over looks, at most {MOST_LOOKS} a run. In a run with more, the two "
+    f"neighbouring looks that last shortest become one look, until {MOST_LOOKS} are left; a look "
+    "from before a move of threads and a look from after the move stay apart.",
 )
 
 

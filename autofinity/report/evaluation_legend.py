@@ -17,6 +17,8 @@ _COLUMNS = {
     "best_hint": "the fastest of the eight hints",
     "oracle": "the fastest of the {affinities} placements that were tried",
 }
+_ON_PAGES = {"autofinity": "chosen", "os": "OS"}
+"""Columns with other names on pages."""
 _MARKS = {
     "✓": f"won: within {WITHIN:.0%} of the faster one of packed and spread",
     "!": "lost: slower than that",
@@ -39,6 +41,33 @@ def legend(cases: Sequence[Case], affinities: int, given: str | None = None) -> 
     chosen = {case.decision.hint for case in cases}
     lines += [f"    {hint}  {hint.name}" for hint in HINTS if hint in chosen]
     lines += listed({sign: text for sign, text in _MARKS.items() if sign in shown})
+    return lines + listed(_words(cases))
+
+
+def meanings(cases: Sequence[Case]) -> dict[str, str]:
+    """Meaning of each name and word on a page about these cases, whose policies may be of any
+    kind.
+    """
+    names = {
+        **_COLUMNS,
+        "autofinity": "the program rerun in the hint that the policy chose",
+        "oracle": "the fastest of all placements that were tried",
+        "compact": "thread 0 on the first CPU in the machine's order, thread 1 on the next, and so "
+        "on",
+        "random": "each thread on a CPU of its own, chosen at random",
+    }
+    known = {name: text for name, text in names.items() if any(name in c.roi_s for c in cases)}
+    results = {
+        "won": _MARKS["✓"].removeprefix("won: "),
+        "lost": f"more than {WITHIN:.0%} slower than the faster one of packed and spread",
+        "–": _MARKS["·"],
+    }
+    shown = {_ON_PAGES.get(name, heading(name)): text for name, text in known.items()}
+    return {**shown, **results, **_words(cases)}
+
+
+def _words(cases: Sequence[Case]) -> dict[str, str]:
+    """Words of the sentences."""
     words = {
         "of the oracle": "its time over ours, as a geometric mean; 1 is as fast",
         "regret": "share of time lost against the best hint; 0 % is none",
@@ -47,4 +76,4 @@ def legend(cases: Sequence[Case], affinities: int, given: str | None = None) -> 
         words["sample period"] = "the policy saw one period of sampling, not the whole run"
     if any("in_run" in case.roi_s for case in cases):
         words["switched"] = "threads moved within the run, whose time has the samples and moves"
-    return lines + listed(words)
+    return words

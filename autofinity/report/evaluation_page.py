@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from autofinity.affinity.best_matches import BestMatches
@@ -16,6 +17,7 @@ from autofinity.model.affinity import HINTS, Hint
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology
 from autofinity.policy.readable import hint_text
+from autofinity.report.evaluation_legend import meanings
 from autofinity.report.evaluation_table import sentences
 from autofinity.report.intervals_plot import Interval, intervals_plot
 from autofinity.report.judged_cases import (
@@ -58,9 +60,7 @@ def evaluation_sections(
     """
     judged = by_regret(judged_cases(cases, BestMatches(topology), spreads))
     found = [
-        Section(
-            "Verdict", (verdict_plot(verdict, "verdict"), Sentences(tuple(sentences(verdict))))
-        ),
+        Section("Verdict", _verdict(cases, verdict, "verdict")),
         _cases_section("Cases by regret", judged, "regrets"),
     ]
     recorded = recorded_section(judged, table, policies)
@@ -89,12 +89,21 @@ def across_sections(
         judged: list[JudgedCase] = []
         for machine, (cases, _) in by_machine.items():
             judged += judged_cases(cases, BestMatches(topologies[machine]), machine=machine)
-        verdict = verdict_of([one.case for one in judged])
-        plot = verdict_plot(verdict, f"verdict-{kind}")
-        lines = Sentences(tuple(sentences(verdict)))
+        own = [one.case for one in judged]
+        verdict = _verdict(own, verdict_of(own), f"verdict-{kind}")
         cases_part = _cases_section("", by_regret(judged), f"regrets-{kind}")
-        sections.append(Section(titles[kind].capitalize(), (plot, lines, *cases_part.blocks)))
+        sections.append(Section(titles[kind].capitalize(), (*verdict, *cases_part.blocks)))
     return tuple(sections)
+
+
+def _verdict(cases: Sequence[Case], verdict: Verdict, plot: str) -> tuple[Block, ...]:
+    """The verdict as a plot and in words, with the meaning of the words."""
+    words = tuple((Cell(word, tone="whole"), Cell(text)) for word, text in meanings(cases).items())
+    return (
+        verdict_plot(verdict, plot),
+        Sentences(tuple(sentences(verdict))),
+        Folded("Meaning of names and words", (Table(("name or word", "meaning"), words),)),
+    )
 
 
 def verdict_plot(verdict: Verdict, name: str) -> Plot:
@@ -124,9 +133,9 @@ def _cases_section(title: str, judged: Sequence[JudgedCase], plot: str) -> Secti
         title,
         (
             regret_plot(judged, plot),
+            Sentences(TERMS),
             cases_table(judged, plot),
             Folded("Times of all alternatives", (times_table(judged),)),
-            Sentences(TERMS),
         ),
     )
 
@@ -145,6 +154,7 @@ def _skipped_table(skipped: Sequence[Skipped]) -> Table:
 
 def _drawings(cases: Sequence[Case], topology: Topology) -> tuple[Block, ...]:
     """A picture of each chosen hint at each thread count; the one chosen most often is unfolded."""
+    of_count = Counter(case.affinities["autofinity"].threads for case in cases)
     chosen: dict[tuple[int, Hint], int] = {}
     for case in cases:
         at = case.affinities["autofinity"].threads, case.decision.hint
@@ -156,12 +166,20 @@ def _drawings(cases: Sequence[Case], topology: Topology) -> tuple[Block, ...]:
         cores = get_affinity(topology, threads, hint)
         best = sum(case.affinities["best_hint"] == cores.affinity for case in cases)
         title = (
-            f"{hint.shown}, {threads} threads: chosen in {chosen[at]} of {len(cases)} cases, best "
-            f"in {best}"
+            f"{hint.shown}, {threads} threads: chosen in {chosen[at]} of {of_count[threads]} cases "
+            f"with {threads} threads, best in {best}"
         )
-        drawing = Drawing(
-            machine_svg(topology, OnMachine.seated(cores.cpus)),
-            f"{hint_text(hint)}: threads by socket and last-level cache are {cores.affinity}",
-        )
+        caption = f"{hint_text(hint)}: threads by socket and last-level cache are {cores.affinity}."
+        alike = [
+            other.shown
+            for other in HINTS
+            if other != hint and get_affinity(topology, threads, other).affinity == cores.affinity
+        ]
+        if alike:
+            caption += (
+                f" With {threads} threads this is also the placement of {', '.join(alike)}, so "
+                "each of these hints is best in the same cases."
+            )
+        drawing = Drawing(machine_svg(topology, OnMachine.seated(cores.cpus)), caption)
         blocks.append(Folded(title, (drawing,), opened=at == often[0]))
     return tuple(blocks)

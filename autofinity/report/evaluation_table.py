@@ -18,6 +18,10 @@ SHOWN = ("packed", "spread", "os", "autofinity", "best_hint", "oracle")
 """Columns of the table."""
 NAMED = 4
 """Number of cases that a sentence names; `--json` names all."""
+_WEIGHT = (
+    "these cases would move and are left out, so cases that stay in place weigh more in 'switched' "
+    "than in the other lines"
+)
 COLUMNS = (
     *("packed", "spread", "os", "compact", "random"),
     *("best_hint", "oracle", "autofinity", "one_period", "in_run"),
@@ -121,14 +125,14 @@ def sentences(verdict: Verdict) -> list[str]:
             named += f" and {len(missing) - NAMED} more, which --json names"
         lines.append(
             f"  no run that moves its threads midway is on record in {len(missing)} of "
-            f"{own.cases} cases: {named}"
-            + ("" if verdict.in_run is None else "; the other cases move less often")
+            f"{own.cases} cases: {named}" + ("" if verdict.in_run is None else f"; {_WEIGHT}")
         )
     return lines
 
 
 def _workload(case: Case) -> str:
-    return f"{case.workload.program} with {case.workload.threads}"
+    work = case.workload
+    return f"{work.program} with {work.threads} thread{'s' * (work.threads > 1)}"
 
 
 def as_json(

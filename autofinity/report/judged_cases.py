@@ -35,7 +35,7 @@ TERMS = (
     "with different random seeds (page colours, scheduler), each against the best hint with the "
     "same seed. 'one run': each affinity was run once, so there is no range.",
     "A case is won or lost where packed and spread differ by at least 20 %: won is within 1 % "
-    "of the better of them.",
+    "of the faster of packed and spread. –: packed and spread differ less.",
     "The oracle is the best affinity that was profiled, a bound that no hint may reach.",
 )
 

@@ -13,6 +13,9 @@ from autofinity.report.plot_layout import axis
 
 MOVES_CAPTION = "Each dotted line is a time at which threads were moved."
 
+_LONG = 0.01
+"""Share of the axis that a look lasts whose values set a scale."""
+
 
 @dataclass(frozen=True, slots=True)
 class Beside:
@@ -80,6 +83,14 @@ class LookTimes:
             for before, step in pairwise(self.timeline)
             if step.place != before.place
         ]
+
+    def long_looks(self) -> list[TimelineStep]:
+        """Looks, also those beside, that last at least 1 % of the axis; all where none does. A bar
+        of a shorter look is as narrow as a line.
+        """
+        looks = (*self.timeline, *self.beside)
+        least_ns = _LONG * self._lasted_ns
+        return [each for each in looks if each.end_ns - each.start_ns >= least_ns] or list(looks)
 
     @property
     def _lasted_ns(self) -> int:

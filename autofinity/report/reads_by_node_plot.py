@@ -35,6 +35,10 @@ _TOP_PX, _LEGEND_ROW_PX, _BOTTOM_PX = 76, 20, 44
 _ONE_ROW, _IN_A_ROW = 8, 6
 """Entries of the legend that one row takes, and each row where there are several."""
 _UNIT = "GB a second"
+_CUT_OFF = (
+    "Looks shorter than 1 % of the time axis do not set the scale: larger values of these looks "
+    "are cut off at the end of the scale, and are shown where the pointer is."
+)
 
 
 def reads_by_node_plot(
@@ -68,6 +72,8 @@ def reads_by_node_plot(
     top_px = _TOP_PX + _LEGEND_ROW_PX * _legend_rows(len(read) if by_thread else 0)
     height_px = top_px + _BOTTOM_PX + down * panel_px
     times = LookTimes(timeline, beside)
+    largest = _highest if by_thread else _largest
+    scale = largest(times.long_looks(), threads, read)
     traces = (_bars if by_thread else _maps)(timeline, threads, read)
     figure = {
         "data": traces,
@@ -94,16 +100,16 @@ def reads_by_node_plot(
             shapes=[_moved(at, panel) for at in times.moves() for panel in range(len(titles))],
             coloraxis={
                 "cmin": 0,  # plotly heeds it beside `cmax` only
-                "cmax": 1 if by_thread else _largest(looks, threads, read),
+                "cmax": scale,
                 "colorscale": "Viridis",
                 "colorbar": colour_bar(_UNIT),
             },
-            **_axes(
-                len(titles), across, times, _highest(looks, threads, read), by_thread=by_thread
-            ),
+            **_axes(len(titles), across, times, scale, by_thread=by_thread),
         ),
     }
     caption = _caption(known, read, by_thread=by_thread)
+    if largest(timeline, threads, read) > scale:
+        caption += f" {_CUT_OFF}"
     if times.moves():
         caption += f" {MOVES_CAPTION}"
     return Plot(BY_NODE, figure, caption, height_px)
@@ -234,7 +240,7 @@ def _axes(
     title below each column of bars, and below each map.
     """
     found: dict[str, Any] = {}
-    scale = {"range": [0, 1.05 * highest]} if times.beside else {"rangemode": "tozero"}
+    scale: dict[str, Any] = {"range": [0, 1.05 * highest]}
     for panel in range(panels):
         titled = not by_thread or panel + across >= panels
         same_time = {"matches": "x"} if panel else {}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from autofinity.evaluation.cases import Case
-from autofinity.evaluation.recorded_series import RecordedSeries, recorded_series
+from autofinity.evaluation.recorded_series import MOST_POINTS, RecordedSeries, recorded_series
 from autofinity.learning.feature_columns import with_sums
 from autofinity.model.affinity import SPREAD, Affinity
 from autofinity.model.policy import RulePolicy
@@ -25,6 +25,18 @@ _MEANS = (
     "Observations hold the mean over all threads of each sample period, so the page has no series "
     "of single threads, nor of bytes by node."
 )
+_POINTS = (
+    "A point is the mean of a sample period and stands at the middle of the period, so a line "
+    "begins after the start of the run and ends before its end. The run's rest is not on "
+    "record where it is shorter than half a period. In a series of over "
+    f"{MOST_POINTS} periods, a point is the mean of several neighbouring periods."
+)
+_BY_WORK = (
+    "Work done: share of the work of the region of interest that the program had done. Runs in "
+    "different placements take different times, so the axis compares them at the same work."
+)
+_POWERS = {9: "10⁹", 6: "10⁶", 3: "10³"}
+"""Powers of ten that values are divided by, and their texts."""
 
 
 def recorded_section(
@@ -46,7 +58,9 @@ def recorded_section(
             blocks.append(Folded(title, (plot,)))
     if not blocks:
         return None
-    return Section("Counters over time, largest regrets first", (Sentences((_MEANS,)), *blocks))
+    return Section(
+        "Counters over time, largest regrets first", (Sentences((_MEANS, _POINTS)), *blocks)
+    )
 
 
 def counters_of(policy: RulePolicy) -> tuple[str, ...]:
@@ -85,10 +99,12 @@ def _placements(case: Case, best: str) -> dict[str, Affinity]:
 def _figure(known: Mapping[str, RecordedSeries], shown: Sequence[str], name: str) -> Plot:
     across = min(_ACROSS, len(shown))
     down = math.ceil(len(shown) / across)
+    by_work = all(series.by_work for series in known.values())
+    powers = {counter: _power(known.values(), counter) for counter in shown}
     height_px = _TOP_PX + _BOTTOM_PX + down * _PANEL_PX
     figure = {
         "data": [
-            _line(series, counter, panel, label, colour)
+            _line(series, counter, panel, label, colour, powers[counter])
             for panel, counter in enumerate(shown)
             for (label, series), colour in zip(known.items(), (BLUE, ORANGE, GREEN), strict=False)
             if counter in series.values
@@ -105,8 +121,11 @@ def _figure(known: Mapping[str, RecordedSeries], shown: Sequence[str], name: str
                 "yanchor": "bottom",
                 "tracegroupgap": 0,
             },
-            annotations=[panel_title(at, plot_text(text)) for at, text in enumerate(shown)],
-            **_axes(len(shown), across, known),
+            annotations=[
+                panel_title(at, plot_text(_with_power(text, powers[text])))
+                for at, text in enumerate(shown)
+            ],
+            **_axes(len(shown), across, by_work=by_work),
         ),
     }
     counts = sorted({series.periods for series in known.values()})
@@ -115,11 +134,24 @@ def _figure(known: Mapping[str, RecordedSeries], shown: Sequence[str], name: str
         "Counts per thread and second of the run with the lowest seed in each placement, "
         f"{periods} sample period{'s' * (counts[-1] > 1)} on record."
     )
+    if by_work:
+        caption += f" {_BY_WORK}"
     return Plot(name, figure, caption, height_px)
 
 
+def _power(known: Iterable[RecordedSeries], counter: str) -> int:
+    """The power of ten that suits the largest value of the counter; 0 for values below 1,000."""
+    values = (value for series in known for value in series.values.get(counter, ()))
+    most = max((abs(value) for value in values if not math.isnan(value)), default=0.0)
+    return next((power for power in _POWERS if most >= 10**power), 0)
+
+
+def _with_power(counter: str, power: int) -> str:
+    return f"{counter}, {_POWERS[power]}" if power else counter
+
+
 def _line(
-    series: RecordedSeries, counter: str, panel: int, label: str, colour: str
+    series: RecordedSeries, counter: str, panel: int, label: str, colour: str, power: int
 ) -> dict[str, Any]:
     return {
         "type": "scatter",
@@ -128,16 +160,15 @@ def _line(
         "legendgroup": plot_text(label),
         "showlegend": panel == 0,
         "x": [short(100 * at) for at in series.at],
-        "y": list(map(short, series.values[counter])),
+        "y": [short(value / 10**power) for value in series.values[counter]],
         "line": {"width": 1.8, "color": colour},
         "marker": {"size": 4},
-        "hovertemplate": "%{y:.4g} at %{x:.3g} %",
+        "hovertemplate": f"%{{y:.4g}}{f' × {_POWERS[power]}' if power else ''} at %{{x:.3g}} %",
         **on_panel(panel),
     }
 
 
-def _axes(panels: int, across: int, known: Mapping[str, RecordedSeries]) -> dict[str, Any]:
-    by_work = all(series.by_work for series in known.values())
+def _axes(panels: int, across: int, *, by_work: bool) -> dict[str, Any]:
     title = "work done, %" if by_work else "sample periods, % of the run"
     found: dict[str, Any] = {}
     for panel in range(panels):

@@ -13,7 +13,15 @@ from commands import autofinity
 from compiled import compiled
 from live_run import preferred
 
-from autofinity.model.affinity import PACKED
+from autofinity.affinity.best_matches import BestMatches
+from autofinity.evaluation.cases import Case
+from autofinity.model.affinity import PACKED, SPREAD, Affinity
+from autofinity.model.observation import Workload
+from autofinity.model.policy import Decision
+from autofinity.report.evaluation_table import COLUMNS
+from autofinity.report.judged_cases import judged_cases, times_table
+from autofinity.report.page import Page, Section, html_of
+from autofinity.workflow.backends import machine_topology
 
 type PageOf = Callable[[str], Path]
 
@@ -100,6 +108,35 @@ def test_a_browser_shows_a_page_from_the_disk_and_has_nothing_to_complain_about(
     assert set(drawn) == PLOTS[name]
     light = browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(244, 246, 248)"
     assert light is not dark
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_tables_fit_1280_pixels_where_all_that_is_folded_is_open(
+    page_of: PageOf, browser: Browser, name: str
+) -> None:
+    browser.open(page_of(name))
+    browser.value("document.querySelectorAll('details').forEach(each => each.open = true)")
+    widths = browser.value(
+        "[...document.querySelectorAll('.wide')].map(each => [each.scrollWidth, each.clientWidth])"
+    )
+    assert all(0 < needed <= given for needed, given in widths), widths
+
+
+def test_all_times_of_an_evaluation_fit_where_every_alternative_is_known(
+    tmp_path: Path, browser: Browser
+) -> None:
+    roi_s = dict.fromkeys(COLUMNS, 0.12345)
+    affinities = dict.fromkeys(("best_hint", "autofinity"), Affinity.of([[1], [1]]))
+    case = Case(
+        Workload("percolation", "memory", 128), Decision(SPREAD, 0, 1.0, None), affinities, roi_s
+    )
+    judged = judged_cases([case], BestMatches(machine_topology("opteron-6164he")))
+    page = tmp_path / "page.html"
+    page.write_text(html_of(Page("Times", "", (Section("", (times_table(judged),)),), "")))
+    browser.open(page)
+    table = "document.querySelector('.wide')"
+    assert browser.value(f"{table}.querySelectorAll('th').length") == 3 + len(COLUMNS)
+    assert browser.value(f"{table}.scrollWidth") <= browser.value(f"{table}.clientWidth")
 
 
 def test_rows_are_filtered_and_sorted_and_points_dimmed_with_them(

@@ -146,8 +146,10 @@ def test_the_verdict_says_of_switched_runs_only_when_all_are_known() -> None:
     assert any(
         f"is on record in 1 of 2 cases: {unknown.workload.program} with" in line for line in said
     )
+    assert any("cases that stay in place weigh more in 'switched'" in line for line in said)
     many = verdict_of([known, *[unknown] * 6])
     assert any("and 2 more, which --json names" in line for line in sentences(many))
     none = verdict_of([unknown])
     assert none.in_run is None
     assert any("is on record in 1 of 1 cases" in line for line in sentences(none))
+    assert not any("weigh more" in line for line in sentences(none))

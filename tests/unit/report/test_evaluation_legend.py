@@ -12,7 +12,7 @@ from autofinity.evaluation.verdict import verdict_of
 from autofinity.model.affinity import PACKED, SPREAD, Affinity, Hint
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
-from autofinity.report.evaluation_legend import legend
+from autofinity.report.evaluation_legend import legend, meanings
 from autofinity.report.evaluation_table import mark, sentences, table
 
 APART, PACK = Affinity.of([[1], [1]]), Affinity.of([[2]])
@@ -64,6 +64,18 @@ def test_words_of_sentences_are_explained_where_the_sentences_stand(known: bool)
     lines = legend([replace(one, roi_s=roi_s)], 12)
     for word in ("sample period", "switched"):
         assert any(line.startswith(f"  {word} ") for line in lines) == known
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_page_explains_every_column_result_and_word(known: bool) -> None:
+    one = case(2.0, SPREAD, 1.5)
+    more = dict.fromkeys(("compact", "random", "one_period", "in_run"), 1.5) if known else {}
+    found = meanings([replace(one, roi_s={**one.roi_s, **more})])
+    assert {"packed", "spread", "OS", "chosen", "best hint", "oracle", "won", "–"} <= set(found)
+    for word in ("compact", "random", "sample period", "switched"):
+        assert (word in found) == known
+    assert found["–"].startswith("packed and spread differ by less than 20%")
+    assert not any("{" in text for text in found.values())
 
 
 def test_the_number_of_placements_behind_the_oracle_is_named() -> None:

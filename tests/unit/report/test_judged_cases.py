@@ -18,7 +18,7 @@ from autofinity.report.judged_cases import (
     regret_plot,
     times_table,
 )
-from autofinity.report.page import Plot, Table
+from autofinity.report.page import Drawing, Folded, Plot, Table
 from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.evaluate import Evaluated, evaluate
 from autofinity.workflow.observations import shipped_observations
@@ -111,6 +111,17 @@ def test_a_section_draws_each_chosen_placement(done: Evaluated) -> None:
     )
     (drawn,) = (s for s in sections if s.title == "Where the chosen hints put threads")
     assert len(drawn.blocks) == len({case.decision.hint for case in done.cases})
+    for block in drawn.blocks:
+        assert isinstance(block, Folded)
+        assert f"of {len(done.cases)} cases with 8 threads" in block.title
+        (drawing,) = block.blocks
+        assert isinstance(drawing, Drawing)
+        hint = next(each for each in HINTS if block.title.startswith(each.shown))
+        match = BestMatches(machine_topology(FEW_ON))
+        for other in HINTS:
+            if other != hint:
+                same = match(8, other) == match(8, hint)
+                assert (f" {other.shown}" in drawing.caption.partition("also")[2]) == same
     (cases,) = (s for s in sections if s.title == "Cases by regret")
     (table,) = (block for block in cases.blocks if isinstance(block, Table))
     assert "range" not in table.headings

@@ -43,6 +43,29 @@ def test_each_thread_has_a_panel_with_a_bar_a_look_stacked_by_node() -> None:
     assert "dotted" not in plotted(looks[:1], 2).caption
 
 
+def test_a_look_too_short_to_be_seen_does_not_set_the_scale_and_this_is_said() -> None:
+    def looks(first_ns: int, threads: int) -> list[TimelineStep]:
+        early, late = (
+            {thread: {"dram_reads_node_0": lines / 64} for thread in range(threads)}
+            for lines in (first_ns * 50, S * 2)
+        )
+        return [TimelineStep(0, first_ns, early), TimelineStep(first_ns, first_ns + S, late)]
+
+    def ends(plot: Plot) -> tuple[float, float]:
+        drawn = plot.figure["layout"]
+        return drawn["yaxis"].get("range", [0, 0])[1] / 1.05, drawn["coloraxis"]["cmax"]
+
+    for threads, of in ((2, 0), (40, 1)):
+        short, long = (plotted(looks(first_ns, threads), threads) for first_ns in (S // 200, S))
+        assert round(ends(short)[of], 6) == 2
+        assert round(ends(long)[of], 6) == 50
+        assert "cut off" in short.caption
+        assert "cut off" not in long.caption
+    beside = reads_by_node_plot(looks(S, 2), (0, 1), looks(S // 200, 2))
+    assert beside is not None
+    assert round(ends(beside)[0], 6) == 50
+
+
 def test_many_threads_are_rows_of_a_map_for_each_node() -> None:
     plot = plotted([look(0, 40, dram_reads_node_0=1.0, dram_reads_node_1=2.0)], 40)
     traces = plot.figure["data"]

@@ -9,6 +9,7 @@ import pytest
 from few_observations import FEW_ON, write_few
 
 from autofinity.affinity.best_matches import BestMatches
+from autofinity.evaluation.recorded_series import recorded_series
 from autofinity.report.judged_cases import JudgedCase, by_regret, judged_cases
 from autofinity.report.page import Folded, Plot, Sentences
 from autofinity.report.recorded_section import MOST_CASES, counters_of, recorded_section
@@ -59,7 +60,8 @@ def test_each_counter_of_the_policy_has_a_panel_with_the_placements_of_the_case(
 ) -> None:
     for (_, plot), one in zip(figures(done, judged), judged, strict=True):
         counters = counters_of(done.policies[one.case.workload.program])
-        titles = [each["text"] for each in plot.figure["layout"]["annotations"]]
+        texts = [each["text"] for each in plot.figure["layout"]["annotations"]]
+        titles = [text.split(",")[0] for text in texts]
         assert titles == [name for name in counters if name in titles]
         assert "instructions" in titles
         labels = {trace["name"] for trace in plot.figure["data"]}
@@ -82,6 +84,40 @@ def test_the_placement_of_the_best_hint_is_named_where_another_was_chosen(
         "where the sample is taken; best hint: spread",
         f"chosen: {one.case.decision.hint.name}",
     }
+
+
+def test_values_of_at_least_a_thousand_are_in_powers_of_ten_that_the_panel_names(
+    done: Evaluated, judged: list[JudgedCase]
+) -> None:
+    powers = {"": 0, " 10³": 3, " 10⁶": 6, " 10⁹": 9}
+    seen = set()
+    for (_, plot), one in zip(figures(done, judged), judged, strict=True):
+        for panel, note in enumerate(plot.figure["layout"]["annotations"]):
+            counter, _, power = note["text"].partition(",")
+            seen.add(power)
+            axis = f"x{panel + 1}" if panel else "x"
+            traces = [each for each in plot.figure["data"] if each["xaxis"] == axis]
+            assert max(max(each["y"]) for each in traces) < 1000
+            affinity = one.case.affinities["spread"]
+            series = recorded_series(done.judged, one.case.workload, affinity, (counter,))
+            if series is not None:
+                expected = [value / 10 ** powers[power] for value in series.values[counter]]
+                assert traces[0]["y"] == pytest.approx(expected, rel=1e-4)
+    assert seen - {""}
+
+
+def test_the_axis_of_work_and_the_ends_of_the_lines_are_explained(
+    done: Evaluated, judged: list[JudgedCase]
+) -> None:
+    section = recorded_section(judged, done.judged, done.policies)
+    assert section is not None
+    said = section.blocks[0]
+    assert isinstance(said, Sentences)
+    assert "begins after the start of the run and ends before its end" in said.lines[1]
+    for _, plot in figures(done, judged):
+        by_work = plot.figure["layout"]["xaxis"].get("title", {}).get("text") == "work done, %"
+        assert ("Work done: share of the work" in plot.caption) == by_work
+        assert all(0 < at < 100 for each in plot.figure["data"] for at in each["x"])
 
 
 def test_observations_without_the_counters_have_no_section(
