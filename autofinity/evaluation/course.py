@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from autofinity.evaluation.machine_around import MachineAround
 from autofinity.model.placement import Placement
-from autofinity.model.topology import OsIndex, Topology
+from autofinity.model.topology import OsIndex
 from autofinity.ports import (
     Action,
     BindThreads,
@@ -99,22 +100,10 @@ class Course:
         return {place: count / points for place, count in found.items()}
 
 
-class Followed:
+class Followed(MachineAround[SimMachine]):
     """`ports.Machine`: a simulated machine, and the course of the last process that it started."""
 
     course: Course
-
-    def __init__(self, machine: SimMachine) -> None:
-        self._machine = machine
-
-    @property
-    def topology(self) -> Topology:
-        """The machine's."""
-        return self._machine.topology
-
-    def events(self) -> Mapping[str, str]:
-        """The machine's."""
-        return self._machine.events()
 
     def start(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from autofinity.evaluation.machine_around import MachineAround
 from autofinity.evaluation.mechanism_run import run_mechanism
 from autofinity.evaluation.under_mechanism import SharedByMechanisms, UnderMechanism
 from autofinity.mechanisms.recipe import Recipe
@@ -68,22 +69,10 @@ def watched_run[State](
     return WatchedRun(run, process.series.looks(), process.moved)
 
 
-class _Watching:
+class _Watching(MachineAround[Machine]):
     """`ports.Machine`: a machine whose processes keep a series of looks."""
 
     process: _Watched
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-
-    @property
-    def topology(self) -> Topology:
-        """The machine's."""
-        return self._machine.topology
-
-    def events(self) -> Mapping[str, str]:
-        """The machine's."""
-        return self._machine.events()
 
     def start(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0

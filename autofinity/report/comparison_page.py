@@ -49,7 +49,8 @@ def comparison_sections(
     `series` what each thread did before and after.
     """
     ratios = program_ratios(cases)
-    titles = _titles(cases, ratios)
+    shown = most_changed(cases)
+    titles = _titles(shown, ratios)
     sections = [
         Section("Mechanisms over all programs", _whole(summary)),
         Section(
@@ -57,7 +58,7 @@ def comparison_sections(
             (ratios_map(ratios), _ratios_table(ratios), Sentences((_RATIO,))),
         ),
     ]
-    if drawings := _drawings(cases, topology, titles):
+    if drawings := _drawings(shown, topology, titles):
         sections.append(Section("Where the threads were at the end", drawings))
     if series:
         sections.append(before_after_section(series, titles))
@@ -79,11 +80,11 @@ _RATIO = (
 
 
 def _drawings(
-    cases: Sequence[MechanismCase], topology: Topology, titles: Mapping[str, str]
+    shown: Mapping[str, MechanismCase], topology: Topology, titles: Mapping[str, str]
 ) -> tuple[Block, ...]:
     """A picture of each mechanism, in the program whose time it changes most."""
     blocks: list[Block] = []
-    for mechanism, case in most_changed(cases).items():
+    for mechanism, case in shown.items():
         if case.run is None or not case.run.cpus:
             continue
         seated = OnMachine.seated([OsIndex(cpu) for cpu in case.run.cpus])
@@ -97,11 +98,11 @@ def _drawings(
 
 
 def _titles(
-    cases: Sequence[MechanismCase], ratios: Mapping[str, Mapping[str, ProgramRatio]]
+    shown: Mapping[str, MechanismCase], ratios: Mapping[str, Mapping[str, ProgramRatio]]
 ) -> dict[str, str]:
     """Mechanism → its name and the program that is shown of it, with the ratio of their times."""
     titles = {}
-    for mechanism, case in most_changed(cases).items():
+    for mechanism, case in shown.items():
         titles[mechanism] = f"{mechanism}, {case.program}"
         if mechanism != BASELINE:
             ratio = ratios[mechanism][case.program].value

@@ -29,9 +29,10 @@ def layout(height_px: int, **more: Any) -> dict[str, Any]:
 
 
 def axis(title: str = "", **more: Any) -> dict[str, Any]:
-    """An axis whose labels fit by themselves."""
+    """An axis whose labels fit by themselves; powers of ten, since B for 10⁹ reads as bytes."""
     named = {"title": {"text": title}} if title else {}
-    return {"automargin": True, "gridcolor": GRID, "zeroline": False, **named, **more}
+    plain = {"automargin": True, "gridcolor": GRID, "zeroline": False, "exponentformat": "power"}
+    return {**plain, **named, **more}
 
 
 def colour_bar(unit: str) -> dict[str, Any]:

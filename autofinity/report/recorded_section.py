@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autofinity.evaluation.cases import Case
@@ -21,6 +21,8 @@ from autofinity.store.observation_table import ObservationTable
 MOST_CASES = 6
 _ACROSS = 3
 _PANEL_PX, _GAP_PX, _TOP_PX, _BOTTOM_PX = 150, 60, 70, 44
+_LABELS = 0.22
+"""Share of a panel's width that labels such as 0.5×10⁶ need beside the panel."""
 _MEANS = (
     "Observations hold the mean over all threads of each sample period, so the page has no series "
     "of single threads, nor of bytes by node."
@@ -35,8 +37,6 @@ _BY_WORK = (
     "Work done: share of the work of the region of interest that the program had done. Runs in "
     "different placements take different times, so the axis compares them at the same work."
 )
-_POWERS = {9: "10⁹", 6: "10⁶", 3: "10³"}
-"""Powers of ten that values are divided by, and their texts."""
 
 
 def recorded_section(
@@ -63,7 +63,7 @@ def recorded_section(
     )
 
 
-def counters_of(policy: RulePolicy) -> tuple[str, ...]:
+def counters_of_looks(policy: RulePolicy) -> tuple[str, ...]:
     """Counters that either look of a policy asks for."""
     again = policy.second.policy.counters if policy.second is not None else ()
     return tuple(dict.fromkeys((*policy.counters, *again)))
@@ -73,7 +73,7 @@ def _plot(
     one: JudgedCase, table: ObservationTable, policies: Mapping[str, RulePolicy], name: str
 ) -> Plot | None:
     work = one.case.workload
-    counters = counters_of(policies[work.program]) if work.program in policies else ()
+    counters = counters_of_looks(policies[work.program]) if work.program in policies else ()
     known = {
         label: series
         for label, affinity in _placements(one.case, one.best).items()
@@ -100,11 +100,10 @@ def _figure(known: Mapping[str, RecordedSeries], shown: Sequence[str], name: str
     across = min(_ACROSS, len(shown))
     down = math.ceil(len(shown) / across)
     by_work = all(series.by_work for series in known.values())
-    powers = {counter: _power(known.values(), counter) for counter in shown}
     height_px = _TOP_PX + _BOTTOM_PX + down * _PANEL_PX
     figure = {
         "data": [
-            _line(series, counter, panel, label, colour, powers[counter])
+            _line(series, counter, panel, label, colour)
             for panel, counter in enumerate(shown)
             for (label, series), colour in zip(known.items(), (BLUE, ORANGE, GREEN), strict=False)
             if counter in series.values
@@ -112,7 +111,7 @@ def _figure(known: Mapping[str, RecordedSeries], shown: Sequence[str], name: str
         "layout": layout(
             height_px,
             margin={"l": 60, "r": 24, "t": _TOP_PX, "b": _BOTTOM_PX},
-            grid=grid(len(shown), across, _GAP_PX, _PANEL_PX),
+            grid={**grid(len(shown), across, _GAP_PX, _PANEL_PX), "xgap": _LABELS},
             showlegend=True,
             legend={
                 "orientation": "h",
@@ -121,10 +120,7 @@ def _figure(known: Mapping[str, RecordedSeries], shown: Sequence[str], name: str
                 "yanchor": "bottom",
                 "tracegroupgap": 0,
             },
-            annotations=[
-                panel_title(at, plot_text(_with_power(text, powers[text])))
-                for at, text in enumerate(shown)
-            ],
+            annotations=[panel_title(at, plot_text(text)) for at, text in enumerate(shown)],
             **_axes(len(shown), across, by_work=by_work),
         ),
     }
@@ -139,19 +135,8 @@ def _figure(known: Mapping[str, RecordedSeries], shown: Sequence[str], name: str
     return Plot(name, figure, caption, height_px)
 
 
-def _power(known: Iterable[RecordedSeries], counter: str) -> int:
-    """The power of ten that suits the largest value of the counter; 0 for values below 1,000."""
-    values = (value for series in known for value in series.values.get(counter, ()))
-    most = max((abs(value) for value in values if not math.isnan(value)), default=0.0)
-    return next((power for power in _POWERS if most >= 10**power), 0)
-
-
-def _with_power(counter: str, power: int) -> str:
-    return f"{counter}, {_POWERS[power]}" if power else counter
-
-
 def _line(
-    series: RecordedSeries, counter: str, panel: int, label: str, colour: str, power: int
+    series: RecordedSeries, counter: str, panel: int, label: str, colour: str
 ) -> dict[str, Any]:
     return {
         "type": "scatter",
@@ -160,10 +145,10 @@ def _line(
         "legendgroup": plot_text(label),
         "showlegend": panel == 0,
         "x": [short(100 * at) for at in series.at],
-        "y": [short(value / 10**power) for value in series.values[counter]],
+        "y": list(map(short, series.values[counter])),
         "line": {"width": 1.8, "color": colour},
         "marker": {"size": 4},
-        "hovertemplate": f"%{{y:.4g}}{f' × {_POWERS[power]}' if power else ''} at %{{x:.3g}} %",
+        "hovertemplate": "%{y:.4~g} at %{x:.3g} %",
         **on_panel(panel),
     }
 
