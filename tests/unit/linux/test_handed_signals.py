@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,6 +13,17 @@ from autofinity.linux import handed_signals as module
 from autofinity.linux.handed_signals import handed_signals, signals_are_for
 
 ALL = [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP]
+
+
+@pytest.fixture(autouse=True)
+def none_ignored() -> Iterator[None]:
+    """Tests that a shell starts in the background inherit SIGINT and SIGQUIT ignored."""
+    ignored = [number for number in ALL if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @pytest.fixture(autouse=True)
