@@ -2,13 +2,13 @@
 """Cost of capture: CPU time against the plain program, and bytes on disk per access.
 
     python scripts/bench/capture_cost.py [--program NAME]… [--threads 8] [--size small]
-                                                 [--rounds 2] [--binary]
+                                                 [--rounds 2] [--binary | --sampled]
 
 Builds each training program twice (plain and for capture), runs both, and prints a row for each:
 CPU seconds (user and system, all threads; the least of the rounds), their ratio, accesses in
 millions, accesses per event, bytes per access, and how many polls of waiting loops were left out.
-With --binary the plain program itself is captured, under QEMU. Writes build/bench-capture.json, or
-build/bench-capture-binary.json.
+With --binary the plain program itself is captured, under QEMU; with --sampled windows of it are.
+Writes build/bench-capture.json, or build/bench-capture-binary.json or -sampled.json.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from autofinity.capture.build import Built, build_program
 from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.capture.request import CaptureRequest, arguments_of, environment_of
 from autofinity.capture.run import capture
+from autofinity.capture.sampling import WindowPlan
 from autofinity.resources import shipped
 from autofinity.trace.manifest import ProgramSpec, Suite, load_suite
 from autofinity.trace.meta import TraceMeta
@@ -82,12 +83,15 @@ def row_of(
         cache = folder / "builds"
         return build_program(suite, spec, compilers, cache, instrumented=instrumented)
 
+    sampling = WindowPlan.of(args.threads) if args.sampled else None
     plain = CaptureRequest(suite, spec, built(False), args.threads, args.size, folder)
     native_s = native_cpu_s(plain, args.rounds)
     if args.binary:
         meta = captured(plain, args.rounds, binary=True)
     else:
-        request = CaptureRequest(suite, spec, built(True), args.threads, args.size, folder)
+        request = CaptureRequest(
+            suite, spec, built(True), args.threads, args.size, folder, sampling=sampling
+        )
         meta = captured(request, args.rounds, binary=False)
     shutil.rmtree(meta.path)
     return {
@@ -109,7 +113,9 @@ def main() -> None:
     parser.add_argument("--threads", "-t", type=int, default=8)
     parser.add_argument("--size", default="small")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--binary", action="store_true", help="the plain program, under QEMU")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--binary", action="store_true", help="the plain program, under QEMU")
+    ways.add_argument("--sampled", action="store_true", help="windows of each program")
     args = parser.parse_args()
     suite = load_suite(shipped("training", "suite.toml"))
     compilers = Compilers.find(os.environ)
@@ -140,7 +146,8 @@ def main() -> None:
         f"all: ratio {document['capture_slowdown']:.1f}, "
         f"{document['trace_bytes_per_access']:.3f} bytes per access"
     )
-    out = ROOT / "build" / f"bench-capture{'-binary' if args.binary else ''}.json"
+    way = "-binary" if args.binary else "-sampled" if args.sampled else ""
+    out = ROOT / "build" / f"bench-capture{way}.json"
     out.parent.mkdir(exist_ok=True)
     out.write_text(json.dumps(document, indent=1) + "\n")
 

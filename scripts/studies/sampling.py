@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compare sampled replays with whole ones: times, counters, best hint, CPU time. As Markdown.
 
-    autofinity capture --threads 8 --size medium --no-sample -o whole
-    autofinity capture --threads 8 --size medium --sample -o sampled
+    autofinity capture --threads 8 --size medium --whole -o whole
+    autofinity capture --threads 8 --size medium --sampled -o sampled
     python scripts/studies/sampling.py whole sampled [--machine opteron-6164he …] [--kept FILE]
 
 A row for each program and machine, over the best matches of all hints: mean and largest error of
