@@ -48,4 +48,22 @@ Ticks Coherence::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks no
     return ready;
 }
 
+bool Coherence::leave_in_llc(const PrivateCaches& c, Line line, bool written, UnderWay& w) {
+    Hierarchy& h = hierarchy_;
+    DirectoryLine& d = h.directory[line];
+    const std::uint32_t others = d.llcs & ~(1u << c.llc);
+    const bool in_cores = !h.directory.in_no_core(line, d);
+    if (d.owner_plus_one != 0 || (written && (in_cores || others != 0))) return false;
+    if (in_cores && h.directory.holds<MachineKind::any>(c.domain, line)) return false;
+    const bool held = in_cores || d.llcs != 0;
+    if (h.filters.present()) h.into_filter(line, held, w);
+    if (!held || nearest<true>(c.llc, h.directory.sharers(line), d.llcs, c.llc).llc == nowhere)
+        d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
+    // Without state O a dirty line is written to memory when another LLC gets it.
+    if (!h.machine.owned_state && d.dirty_llc_plus_one != c.llc + 1) d.dirty_llc_plus_one = 0;
+    h.into_llc<MachineKind::any>(c.llc, line, w);
+    if (written) d.dirty_llc_plus_one = static_cast<std::uint8_t>(c.llc + 1);
+    return true;
+}
+
 }  // namespace autofinity::sim

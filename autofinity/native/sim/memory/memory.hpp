@@ -50,6 +50,8 @@ class Memory {
     void release(std::uint32_t cached_core);
     PrivateCaches& caches(std::uint32_t cached_core) { return hierarchy().cores[cached_core]; }
 
+    // Number of a line in physical memory: its place in an L2 or LLC.
+    std::uint32_t physical(Line line) const { return hierarchy().pages.physical(line); }
     // Whether no stream has touched the line's page yet, so that an access faults.
     bool faults(Line line) const { return !hierarchy().pages.mapped(line >> page_shift); }
     // Page fault: the kernel places the line's page; returns the time that this keeps the core
@@ -79,6 +81,9 @@ class Memory {
     // An access to a mapped page without time: caches, directory and TLBs change as by any other
     // access, but no prefetcher learns of it.
     void warm(std::uint32_t cached_core, Line line, bool writes);
+    // The same for a line that has left the core since, for its LLC. `translates`: the TLBs still
+    // have its page.
+    void warm_llc(std::uint32_t cached_core, Line line, bool writes, bool translates);
     // Empties ways of an LLC that takes the lines leaving the cores, as in the long run with this
     // share of incoming lines that find an empty way: lines that cores took back have left these
     // ways.
@@ -86,7 +91,6 @@ class Memory {
     // Prefetch the data for a line into the host's caches, one after the other.
     void bring_line_near(std::uint32_t cached_core, Line line) const;
     void bring_sets_near(std::uint32_t cached_core, Line line) const;
-    void bring_victims_near(std::uint32_t cached_core, Line line) const;
     // Resets all lines on their way and all requests; the contents of caches stay.
     void forget_times();
 

@@ -1,6 +1,7 @@
 // Sets caches, directory and TLBs to their state in the middle of a run, without the run before it:
-// the lines that each core touched last are touched once more, oldest first. The times and counts
-// of these accesses are computed as usual and dropped afterwards.
+// the lines that each core touched last are touched once more, oldest first; those that have left
+// the cores since are put into their LLC. The times and counts of these accesses are computed as
+// usual and dropped afterwards.
 #include "host_cache.hpp"
 #include "memory.hpp"
 
@@ -37,15 +38,6 @@ void Memory::bring_sets_near(std::uint32_t cached_core, Line line) const {
     c.l2.bring_near(c.l2.at(place));
     h.llcs.bring_near(c.llc, place);
     if (h.filters.present()) h.filters.bring_near(h.pages.home(line), place);
-}
-
-void Memory::bring_victims_near(std::uint32_t cached_core, Line line) const {
-    const Hierarchy& h = hierarchy();
-    if (!h.pages.mapped(line >> page_shift)) return;
-    const PrivateCaches& c = h.cores[cached_core];
-    const std::uint32_t place = h.pages.physical(line);
-    bring_near(&h.directory[line_of(c.l2.last_of(c.l2.at(place)))]);
-    bring_near(&h.directory[h.llcs.victim(h.llcs.bring_near(c.llc, place))]);
 }
 
 void Memory::warm(std::uint32_t cached_core, Line line, bool writes) {
@@ -99,6 +91,17 @@ void Memory::warm_on(PrivateCaches& c, Line line, bool writes) {
     else if (writes && state == exclusive)
         set[0] = word_of(line, modified);
     w.lost.clear();
+}
+
+void Memory::warm_llc(std::uint32_t cached_core, Line line, bool writes, bool translates) {
+    PrivateCaches& c = hierarchy().cores[cached_core];
+    UnderWay& w = under_way_;
+    w.counts = &hierarchy().cores.nobody();
+    w.now = 0;
+    if (translates) translation_.translate<MachineKind::any>(c, line >> page_shift, 0, false, w);
+    const bool left = coherence_.leave_in_llc(c, line, writes, w);
+    w.lost.clear();
+    if (!left) warm(cached_core, line, writes);
 }
 
 // Each hit removes a line from such an LLC, and each line that enters fills a way of its set. So

@@ -32,8 +32,6 @@ class WarmStart {
     }
     void place_pages();
     void touch_lines();
-    // Positions, in the list of lines (newest first), of those that may still be in a cache.
-    std::vector<std::uint32_t> worth_touching() const;
 
     const MachineModel& machine_;
     const Program& program_;

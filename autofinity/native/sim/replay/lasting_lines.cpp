@@ -1,0 +1,202 @@
+#include "lasting_lines.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "sim/memory/sets.hpp"
+#include "sim/memory/zeroed.hpp"
+
+namespace autofinity::sim {
+namespace {
+
+// Lines come to an L2 or an LLC when another cache loses them, somewhat out of the order in which
+// they were touched: so that the sets themselves decide, more lines are brought in than stay.
+constexpr double beyond_ways = 1.5;
+
+// Lines that have come to each set of an array, up to `beyond` times the number of its ways.
+class FillingSets {
+  public:
+    explicit FillingSets(CacheShape shape, double beyond = 1)
+        : index_(std::max(shape.sets, 1u)),
+          ways_(static_cast<std::uint32_t>(shape.ways * beyond)),
+          lines_(std::max(shape.sets, 1u)) {}
+
+    bool has_room(std::uint32_t place) const { return lines_[index_(place)] < ways_; }
+    void add(std::uint32_t place) { ++lines_[index_(place)]; }
+
+    // For arrays of what has come: the number of lines in a set, the place of its first, and the
+    // number of places.
+    std::uint32_t lines(std::uint32_t place) const { return lines_[index_(place)]; }
+    std::size_t first(std::uint32_t place) const { return index_(place) * ways_; }
+    std::size_t most() const { return lines_.size() * ways_; }
+
+  private:
+    SetIndex index_;
+    std::uint32_t ways_;
+    std::vector<std::uint8_t> lines_;  // of each set
+};
+
+// A set of numbers below a limit.
+class Seen {
+  public:
+    explicit Seen(std::uint32_t limit) : words_(limit / 64 + 1) {}
+
+    // Returns whether the number is new.
+    bool add(std::uint32_t number) {
+        std::uint64_t& word = words_[number / 64];
+        const std::uint64_t bit = std::uint64_t{1} << number % 64;
+        const bool added = (word & bit) == 0;
+        word |= bit;
+        return added;
+    }
+    bool has(std::uint32_t number) const { return (words_[number / 64] >> number % 64 & 1) != 0; }
+
+  private:
+    Zeroed<std::uint64_t> words_;
+};
+
+// The lines that have come to each set of an array, likewise.
+class NewestLines {
+  public:
+    explicit NewestLines(CacheShape shape, double beyond)
+        : sets_(shape, beyond), lines_(sets_.most()) {}
+
+    bool has_room(std::uint32_t place) const { return sets_.has_room(place); }
+    bool has(Line line, std::uint32_t place) const {
+        const Line* const first = &lines_[sets_.first(place)];
+        return std::find(first, first + sets_.lines(place), line) != first + sets_.lines(place);
+    }
+    void add(Line line, std::uint32_t place) {
+        lines_[sets_.first(place) + sets_.lines(place)] = line;
+        sets_.add(place);
+    }
+
+  private:
+    FillingSets sets_;
+    std::vector<Line> lines_;
+};
+
+// The caches of an L2 domain. An L2 that holds what its L1 does is asked alone.
+class CoreSets {
+  public:
+    explicit CoreSets(const PrivateSide& side)
+        : l1_(side.l2_exclusive || side.l2.ways == 0 ? side.l1 : CacheShape{}, 1),
+          l2_(side.l2, beyond_ways) {}
+
+    bool has_room(Line line, std::uint32_t place) const {
+        return l1_.has_room(line) || l2_.has_room(place);
+    }
+    // There is room.
+    void add(Line line, std::uint32_t place) {
+        if (l1_.has(line, line) || l2_.has(line, place)) return;
+        if (l1_.has_room(line))
+            l1_.add(line, line);
+        else
+            l2_.add(line, place);
+    }
+
+  private:
+    NewestLines l1_, l2_;
+};
+
+// Pages that the TLBs of a core hold at most.
+class Reach {
+  public:
+    Reach(const PrivateSide& side, std::uint32_t units)
+        : left_(side.tlb1.sets * side.tlb1.ways + side.tlb2.sets * side.tlb2.ways), seen_(units) {}
+
+    // Returns whether this is the newest touch of a page that may be in a TLB.
+    bool add(std::uint32_t unit) {
+        if (left_ == 0 || !seen_.add(unit)) return false;
+        --left_;
+        return true;
+    }
+
+  private:
+    std::uint32_t left_;
+    Seen seen_;
+};
+
+struct LlcSets {
+    LlcSets(CacheShape shape, bool holds_cores, std::uint32_t most_lines)
+        : sets(shape), includes(holds_cores), lines(most_lines) {}
+
+    FillingSets sets;
+    const bool includes;  // what its cores hold
+    Seen lines;           // that are there, or in a core of its domain
+};
+
+// The caches that a stream's touches come to.
+struct Caches {
+    CoreSets* core;
+    Reach* reach;
+    LlcSets* llc;
+
+    // Returns whether the line of a touch is still there, and if so takes it in.
+    bool keep(Line line, std::uint32_t place, bool in_core, bool writes) const {
+        const bool older = llc->lines.has(line);
+        if (!in_core || (llc->includes && !older)) {
+            if (!llc->sets.has_room(place) || (older && !writes)) return false;
+            if (!older) llc->sets.add(place);
+        }
+        if (in_core) core->add(line, place);
+        if (!older) llc->lines.add(line);
+        return true;
+    }
+};
+
+// Makes what several streams may share, once for each number.
+template <typename T>
+class Numbered {
+  public:
+    explicit Numbered(std::size_t count) : each_(count) {}
+
+    template <typename... Of>
+    T* get(std::uint32_t number, const Of&... of) {
+        if (each_[number] == nullptr) each_[number] = std::make_unique<T>(of...);
+        return each_[number].get();
+    }
+
+  private:
+    std::vector<std::unique_ptr<T>> each_;
+};
+
+}  // namespace
+
+std::vector<LastingTouch> lasting_touches(const MachineModel& machine, const Program& program,
+                                          const Memory& memory, const Board& board) {
+    const auto& topology = machine.topology;
+    const auto& l2_of_core = topology.l2_of_core();
+    Numbered<CoreSets> cores(*std::ranges::max_element(l2_of_core) + std::size_t{1});
+    Numbered<Reach> reaches(topology.cores());
+    Numbered<LlcSets> llcs(topology.llcs());
+    std::vector<Caches> caches;
+    for (const Stream& stream : board.streams) {
+        const std::uint32_t core = board.pus[stream.pu].core;
+        const PrivateSide& side = machine.classes[machine.class_of_core[core]].side;
+        caches.push_back({cores.get(l2_of_core[core], side),
+                          reaches.get(core, side, memory.units().count()),
+                          llcs.get(topology.llc_of_core()[core], machine.llc, machine.llc_inclusive,
+                                   program.n_lines)});
+    }
+
+    const std::vector<WarmLine>& lines = program.beginning->lines;
+    Seen written(program.n_lines);
+    std::vector<LastingTouch> lasting;
+    for (std::uint32_t i = 0; i < lines.size(); ++i) {
+        const WarmLine& touch = lines[i];
+        const Line line = touch.line();
+        const Caches& c = caches[touch.stream()];
+        const std::uint32_t place = memory.physical(line);
+        const bool in_core = c.core->has_room(line, place);
+        // A write has taken the line from everybody else. Until then, it was in the way of others.
+        const bool taken = written.has(line);
+        if (taken ? !in_core : !c.keep(line, place, in_core, touch.written())) continue;
+        if (touch.written()) written.add(line);
+        const bool translates = c.reach->add(memory.units().of(line >> page_shift));
+        lasting.emplace_back(i, in_core, translates);
+    }
+    return lasting;
+}
+
+}  // namespace autofinity::sim
