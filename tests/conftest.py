@@ -44,6 +44,24 @@ def temporary_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slow tests: at the end all other workers would wait for one of them."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the slow tests, shared out among the workers: at the end all other workers would
+    wait for one of them. Tests of one module stay with one worker, as their fixtures do.
+
+    At first each worker gets an equal part of the list, in its order.
+    """
+    left = getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    slow: dict[Path, list[pytest.Item]] = {}
+    others = []
+    for item in items:
+        is_slow = item.get_closest_marker("slow") is not None
+        (slow.setdefault(item.path, []) if is_slow else others).append(item)
+    modules, total = list(slow.values()), len(items)
+    items.clear()
+    for worker in range(left):
+        size = (total - len(items)) // (left - worker)
+        own = [item for module in modules[worker::left] for item in module]
+        rest = max(0, size - len(own))
+        items += own + others[:rest]
+        others = others[rest:]
+    items += others

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 from planted import plant
 from refusals import refused
+from warm_commands import run_warm
 
 from autofinity import given_file
 from autofinity.given_file import read_given
@@ -58,10 +59,13 @@ def test_a_pipe_of_a_shell_is_read_like_a_file(tmp_path: Path, command: str) -> 
     }
     files["map"].write_text(MATRIX)
     words = [sys.executable, "-m", "autofinity", *COMMANDS[command]]
-    plain = subprocess.run([*words, files[command]], capture_output=True, timeout=600)
+    plain = run_warm([*COMMANDS[command], files[command]])
     script = 'file=$1; shift; exec "$@" <(sleep 0.3; cat "$file"; sleep 0.3)'
     piped = subprocess.run(
-        ["bash", "-c", script, "bash", files[command], *words], capture_output=True, timeout=600
+        ["bash", "-c", script, "bash", files[command], *words],
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert (piped.returncode, plain.returncode) == (0, 0), piped.stderr
     lines = slice(6) if command == "map" else slice(None)  # below them, how long mapping took

@@ -8,11 +8,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from refusals import refused
+from warm_commands import run_warm
 
 from autofinity._core import sim as core
 from autofinity._core import trace as traces
@@ -87,10 +87,4 @@ def test_a_suite_is_captured_into_and_replayed_from_such_a_folder(tmp_path: Path
 
 
 def autofinity(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "autofinity", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "XDG_STATE_HOME": str(folder / "state")},
-    )
+    return run_warm(arguments, env={**os.environ, "XDG_STATE_HOME": str(folder / "state")})

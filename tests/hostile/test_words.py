@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from damaged import toml_of
 from refusals import refused
+from warm_commands import run_warm
 
 from autofinity.learning import weka
 from autofinity.model.errors import AutofinityError, LearningError
@@ -147,10 +148,7 @@ def test_a_matrix_of_the_smallest_amounts_is_mapped_as_one_of_ones(tmp_path: Pat
     for amount in ("1", "5e-324"):
         path = tmp_path / "matrix.csv"
         path.write_text("0,0,0,x\n0,0,x,0\n0,x,0,0\nx,0,0,0\n".replace("x", amount))
-        command = ["map", "--matrix", path, "--machine", "xeon-e5-2650", "--json"]
-        done = subprocess.run(
-            [sys.executable, "-m", "autofinity", *command], capture_output=True, text=True
-        )
+        done = run_warm(["map", "--matrix", path, "--machine", "xeon-e5-2650", "--json"])
         assert done.returncode == 0, done.stderr
         document = json.loads(done.stdout)
         answers.append(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from commands import autofinity
+
+pytestmark = pytest.mark.slow
 
 SMALL = (
     *("--machine", "opteron-6164he", "--threads", "4", "--size", "tiny", "--repeats", "2"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import autofinity
+from warm_commands import run_warm
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.in_run import Sampling, run_in
@@ -22,6 +23,8 @@ from autofinity.model.policy import Instead, OtherCounts, RulePolicy, SecondLook
 from autofinity.ports import RunRequest
 from autofinity.sim.machine import SimMachine
 from autofinity.store.observations import read
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("pricer", "pic", "prodcons")
@@ -207,15 +210,7 @@ def test_a_host_without_counters_says_so_and_offers_its_simulated_twin(tmp_path:
 def test_a_request_that_cannot_be_met_is_one_clear_line(
     tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "autofinity", "profile"),
-            *("--work", str(tmp_path), *arguments),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = run_warm(("profile", "--work", str(tmp_path), *arguments))
     assert done.returncode in (1, 2)
     assert message in done.stderr
     assert "Traceback" not in done.stderr

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_commands import run_warm
 
 MACHINE = "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"
 
@@ -22,8 +22,7 @@ def pairs(tmp_path: Path) -> Path:
 
 
 def run(*argv: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "autofinity", "map", *map(str, argv)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return run_warm(["map", *map(str, argv)])
 
 
 def test_the_mapping_is_told_beside_what_the_others_cost(pairs: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from device_sysfs_tree import add_devices
 from live_masks import allowed, masks_of
 from made_up_machine import machine
 from topology_sysfs_tree import write_sysfs
+from warm_commands import run_warm
 
 import autofinity as af
 from autofinity.model.affinity import PACKED
@@ -167,8 +167,7 @@ def box(tmp_path: Path) -> str:
 
 
 def call(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "autofinity", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return run_warm(words)
 
 
 def test_topology_shows_devices_and_the_nodes_that_they_hang_on(box: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from live_masks import fake_sysfs
 from permitted import needs_perf, needs_two_cpus, needs_x86
+from warm_commands import run_warm
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.learning.own_runs import own_runs
@@ -115,9 +116,8 @@ def live(db: Path, policy: Path, sysfs: Path, program: str, process: Scripted) -
     journal.end({})
 
 
-def ask(env: Mapping[str, str], *words: str | Path) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "autofinity", "rebuild", *map(str, words)]
-    return subprocess.run(command, env=env, capture_output=True, timeout=300)
+def ask(env: Mapping[str, str], *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return run_warm(["rebuild", *words], env=env)
 
 
 def hints(db: Path) -> dict[str, tuple[Hint | None, str | None]]:
@@ -221,7 +221,7 @@ def test_what_cannot_be_learned_from_is_counted_and_said(
     env = run.env | {"AUTOFINITY_SYSFS": str(sysfs)}
     nothing = ask(env, "--policy", old)
     assert nothing.returncode == 1
-    assert b"nothing has been run yet" in nothing.stderr
+    assert "nothing has been run yet" in nothing.stderr
     machine = machine_text(read_sysfs(sysfs))
     with BehaviourDB.open(run.db) as database:
         number = database.begin_run("k", "/bin/k", 1, TIER)
@@ -235,12 +235,12 @@ def test_what_cannot_be_learned_from_is_counted_and_said(
             database.remember_observation(number, "k", 2, SPREAD_PAIR, where, sample, TIER)
     done = ask(env, "--policy", old)
     assert done.returncode == 1
-    assert done.stderr.count(b"\n") == 1
+    assert done.stderr.count("\n") == 1
     for words in (
-        b"1 learnable rows, 0 programs in two affinities",
-        b"1 without hardware counters",
-        b"1 without a counter that the policy asks for",
-        b"1 of another machine",
+        "1 learnable rows, 0 programs in two affinities",
+        "1 without hardware counters",
+        "1 without a counter that the policy asks for",
+        "1 of another machine",
     ):
         assert words in done.stderr
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dask_here import ENOUGH_S, eventually
+from warm_commands import run_warm
 
 COMMAND = (sys.executable, "-m", "autofinity", "profile")
 CAMPAIGN = (
@@ -36,13 +37,7 @@ class Elsewhere:
 
 def profile(*words: str, env: Mapping[str, str], code: int = 0) -> subprocess.CompletedProcess[str]:
     """Run a campaign. Raises AssertionError unless it ends with `code`, without a traceback."""
-    done = subprocess.run(
-        [*COMMAND, *words],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=ENOUGH_S,
-    )
+    done = run_warm(("profile", *words), env={**os.environ, **env}, timeout_s=ENOUGH_S)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done

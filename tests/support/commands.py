@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
+
+from warm_commands import run_warm
 
 
 def autofinity(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     """Run a command. Raises AssertionError unless it ends with `code`, without a traceback."""
-    done = subprocess.run(
-        [sys.executable, "-m", "autofinity", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env={**os.environ, "COLUMNS": "80"},
-    )
+    done = run_warm(arguments, env={**os.environ, "COLUMNS": "80"})
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done

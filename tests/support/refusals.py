@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
+
+from warm_commands import run_warm
 
 
 def refused(folder: Path, *arguments: str | Path, code: int = 1) -> str:
     """The one line that a command prints; nothing in the folder may change."""
     before = content(folder)
-    done = subprocess.run(
-        [sys.executable, "-m", "autofinity", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=600,
+    done = run_warm(
+        arguments,
         env={
             **os.environ,
             "XDG_STATE_HOME": str(folder / "state"),

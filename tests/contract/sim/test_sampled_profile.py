@@ -22,14 +22,23 @@ from autofinity.workflow.profile import gather
 from autofinity.workflow.simulate import simulate_trace
 from autofinity.workflow.wanted import Wanted, wanted_on
 
+pytestmark = pytest.mark.slow
+
 THREADS = 4
 NEAR = 0.25
 """Relative error: in a region of milliseconds few windows show little."""
 
 
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Captured by the first test that needs them; the others go on from there, as users do."""
+    return tmp_path_factory.mktemp("traces")
+
+
 @pytest.fixture
-def wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wanted:
+def wanted(traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wanted:
     """A program whose small input is sampled, in windows close to each other."""
+    (tmp_path / "traces").symlink_to(traces)
     monkeypatch.setattr(sampling, "WHOLE_SIZES", ())
     monkeypatch.setattr(WindowPlan, "of", lambda threads: WindowPlan(1 << 20, 1 << 18))
     asked = wanted_on("opteron-6164he", programs=("stencil",), sizes=("small",), work=tmp_path)
@@ -70,8 +79,10 @@ def test_a_curve_of_sampled_inputs_is_by_windows(wanted: Wanted) -> None:
 
 
 def test_a_sampled_trace_is_not_run_where_threads_move(wanted: Wanted) -> None:
-    gather(replace(wanted, baselines=False), Told())
-    trace = str(wanted.work / "traces" / f"stencil-small-{THREADS}t")
+    out = wanted.work / "traces"
+    (meta,) = capture_suite(wanted.suite, ("stencil",), THREADS, "small", out, sample="auto")
+    trace = str(meta.path)
+    assert is_sampled(trace)
     machine = SimMachine.preset("opteron-6164he")
     with pytest.raises(CapabilityError, match="--whole"):
         machine.start(RunRequest(program=trace, threads=THREADS), None, Sensors(("cycles",)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from warm_commands import run_warm
 
 import autofinity as af
 from autofinity.learning import table_file
@@ -57,9 +56,7 @@ def table(seen: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(*words: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "autofinity", *words], capture_output=True, text=True
-    )
+    done = run_warm(words)
     assert done.returncode == 0, done.stderr
 
 
