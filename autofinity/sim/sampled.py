@@ -8,7 +8,6 @@ as that number can.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -40,7 +39,9 @@ AHEAD = 400_000
 """Work within which every thread of a capture that can go on is active: eight threads that may be
 50,000 accesses ahead of each other (`CaptureRequest.ahead`) take turns on fewer cores."""
 KEPT_BYTES = 1 << 30
-"""Bytes of prepared windows that stay in memory for the next placement."""
+"""Bytes of prepared windows that stay in memory for the next placement. The first windows stay:
+all placements take windows in the same order, so that the latest one would be the last to come
+again."""
 
 
 type EachWindow = Callable[[Sequence[int]], list[TimedWindow]]
@@ -66,7 +67,7 @@ class SampledProgram:
         """Raises `TraceError` for damaged files."""
         self._trace = traces.read_sampled(str(directory))
         self._lock = threading.Lock()
-        self._kept: OrderedDict[int, core.Program] = OrderedDict()
+        self._kept: dict[int, core.Program] = {}
         self._kept_bytes = 0
         self.region = _region_of(self._trace)
         events = self._trace.skeleton()
@@ -83,16 +84,13 @@ class SampledProgram:
         """A window, ready for any number of replays. Raises `TraceError`, `SimulationError`."""
         with self._lock:
             found = self._kept.get(number)
-            if found is not None:
-                self._kept.move_to_end(number)
-                return found
+        if found is not None:
+            return found
         made = core.Program.read_window(self._trace, number)
         with self._lock:
-            if number not in self._kept:
+            if number not in self._kept and self._kept_bytes + made.size_bytes <= KEPT_BYTES:
                 self._kept[number] = made
                 self._kept_bytes += made.size_bytes
-            while self._kept_bytes > KEPT_BYTES and len(self._kept) > 1:
-                self._kept_bytes -= self._kept.popitem(last=False)[1].size_bytes
         return made
 
 
