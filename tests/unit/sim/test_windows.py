@@ -117,6 +117,20 @@ def test_lines_that_a_core_had_are_there(spec: MachineSpec) -> None:
 
 
 @pytest.mark.parametrize("spec", [OPTERON, EPYC], ids=lambda spec: spec.topology.name)
+def test_the_tables_of_pages_that_no_tlb_holds_any_more_are_there(spec: MachineSpec) -> None:
+    pages = 16_000
+    lines = [BASE + 64 * page + page % 64 for page in range(pages)]
+    builder = TraceBuilder()
+    builder.stream()
+    for line in lines[: pages // 2]:
+        builder.access(0, line, gap=10)
+    before = [(line, 1, False, pages - at) for at, line in enumerate(lines)]
+    result = measured(window(builder, [(PAGE, pages, 0)], [before]), 0, spec=spec)
+    assert total(result, "page_walks") > pages // 8
+    assert total(result, "page_walk_misses") < total(result, "page_walks") // 20
+
+
+@pytest.mark.parametrize("spec", [OPTERON, EPYC], ids=lambda spec: spec.topology.name)
 @pytest.mark.parametrize("written", [False, True])
 def test_what_warming_takes_is_no_time_of_the_window(spec: MachineSpec, written: bool) -> None:
     builder = readers(100, 1)

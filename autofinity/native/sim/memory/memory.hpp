@@ -81,8 +81,8 @@ class Memory {
     // An access to a mapped page without time: caches, directory and TLBs change as by any other
     // access, but no prefetcher learns of it.
     void warm(std::uint32_t cached_core, Line line, bool writes);
-    // The same for a line that has left the core since, for its LLC. `translates`: the TLBs still
-    // have its page.
+    // The same for a line that has left the core since, for its LLC. `translates`: with the
+    // translation of its page.
     void warm_llc(std::uint32_t cached_core, Line line, bool writes, bool translates);
     // Empties ways of an LLC that takes the lines leaving the cores, as in the long run with this
     // share of incoming lines that find an empty way: lines that cores took back have left these

@@ -99,24 +99,6 @@ class CoreSets {
     NewestLines l1_, l2_;
 };
 
-// Pages that the TLBs of a core hold at most.
-class Reach {
-  public:
-    Reach(const PrivateSide& side, std::uint32_t units)
-        : left_(side.tlb1.sets * side.tlb1.ways + side.tlb2.sets * side.tlb2.ways), seen_(units) {}
-
-    // Returns whether this is the newest touch of a page that may be in a TLB.
-    bool add(std::uint32_t unit) {
-        if (left_ == 0 || !seen_.add(unit)) return false;
-        --left_;
-        return true;
-    }
-
-  private:
-    std::uint32_t left_;
-    Seen seen_;
-};
-
 struct LlcSets {
     LlcSets(CacheShape shape, bool holds_cores, std::uint32_t most_lines)
         : sets(shape), includes(holds_cores), lines(most_lines) {}
@@ -129,7 +111,7 @@ struct LlcSets {
 // The caches that a stream's touches come to.
 struct Caches {
     CoreSets* core;
-    Reach* reach;
+    Seen* pages;  // of its touches
     LlcSets* llc;
 
     // Returns whether the line of a touch is still there, and if so takes it in.
@@ -168,14 +150,14 @@ std::vector<LastingTouch> lasting_touches(const MachineModel& machine, const Pro
     const auto& topology = machine.topology;
     const auto& l2_of_core = topology.l2_of_core();
     Numbered<CoreSets> cores(*std::ranges::max_element(l2_of_core) + std::size_t{1});
-    Numbered<Reach> reaches(topology.cores());
+    Numbered<Seen> pages(topology.cores());
     Numbered<LlcSets> llcs(topology.llcs());
     std::vector<Caches> caches;
     for (const Stream& stream : board.streams) {
         const std::uint32_t core = board.pus[stream.pu].core;
         const PrivateSide& side = machine.classes[machine.class_of_core[core]].side;
         caches.push_back({cores.get(l2_of_core[core], side),
-                          reaches.get(core, side, memory.units().count()),
+                          pages.get(core, memory.units().count()),
                           llcs.get(topology.llc_of_core()[core], machine.llc, machine.llc_inclusive,
                                    program.n_lines)});
     }
@@ -193,7 +175,7 @@ std::vector<LastingTouch> lasting_touches(const MachineModel& machine, const Pro
         const bool taken = written.has(line);
         if (taken ? !in_core : !c.keep(line, place, in_core, touch.written())) continue;
         if (touch.written()) written.add(line);
-        const bool translates = c.reach->add(memory.units().of(line >> page_shift));
+        const bool translates = c.pages->add(memory.units().of(line >> page_shift));
         lasting.emplace_back(i, in_core, translates);
     }
     return lasting;

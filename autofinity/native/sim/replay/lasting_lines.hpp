@@ -20,7 +20,8 @@ namespace autofinity::sim {
 class LastingTouch {
   public:
     // `number`: of the touch in the program's list. `in_core`: the line is in an L1 or L2, not only
-    // in the LLC. `translates`: a TLB of the core may still have the page by this touch.
+    // in the LLC. `translates`: it is the core's newest touch of the page, so that a TLB may still
+    // have the page, and a cache the entry of the page table.
     LastingTouch(std::uint32_t number, bool in_core, bool translates)
         : bits_(std::uint64_t{number} << 2 | std::uint64_t{in_core} << 1 | translates) {}
 
