@@ -88,9 +88,12 @@ def main() -> None:
                     end="",
                     flush=True,
                 )
-                for hint in HINTS if windows else ():
-                    cpu_s, error = replay(meta.path, spec, hint)
-                    print(f" {cpu_s:.1f} | {100 * error:.2f} |", end="", flush=True)
+                for hint in HINTS:
+                    if windows:
+                        cpu_s, error = replay(meta.path, spec, hint)
+                        print(f" {cpu_s:.1f} | {100 * error:.2f} |", end="", flush=True)
+                    else:  # too short to be sampled
+                        print(" – | – |", end="")
                 print(flush=True)
 
 

@@ -5,6 +5,7 @@ them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,9 +19,10 @@ from autofinity.sim.spec import MachineSpec
 
 LINES = 300
 PAGES = [(BASE // 64, LINES // 64 + 1, 0)]
-DATA = range(BASE, BASE + LINES)
 OWNED = 3
 """The states O and M are dirty."""
+
+type Level = Literal["l1", "l2", "llc"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,27 @@ def touched(draw: st.DrawFn) -> Touched:
 streams = st.lists(
     st.dictionaries(st.integers(0, LINES - 1), touched(), max_size=150), min_size=1, max_size=4
 )
+
+
+histories = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, LINES - 1), st.booleans()), min_size=1, max_size=300
+)
+"""Touches of lines by three threads, one after the other, and whether each is a write."""
+
+
+def touches_of(history: list[tuple[int, int, bool]]) -> list[dict[int, Touched]]:
+    threads: list[dict[int, Touched]] = [{}, {}, {}]
+    for stamp, (thread, line, writes) in enumerate(history, 1):
+        before = threads[thread].get(line, Touched(0, None))
+        threads[thread][line] = Touched(stamp, stamp if writes else before.last_write)
+    return threads
+
+
+def in_core(simulation: core.Simulation, spec: MachineSpec, pu: int) -> set[int]:
+    """Lines of the L1 and the L2 of a PU's core."""
+    number = spec.topology.pus[pu].core
+    levels = (simulation.contents(level, number)[0] for level in ("l1", "l2"))
+    return {line for lines in levels for line in lines.tolist()}
 
 
 def begun(spec: MachineSpec, threads: list[dict[int, Touched]], apart: int) -> core.Simulation:
@@ -79,9 +102,38 @@ def test_only_lines_that_were_written_are_dirty(
 ) -> None:
     simulation = begun(spec, threads, apart)
     written = {BASE + line for each in threads for line, what in each.items() if what.last_write}
-    caches = [("llc", llc) for llc in range(spec.topology.n_llcs)]
-    caches += [(level, core_) for level in ("l1", "l2") for core_ in range(spec.topology.n_cores)]
-    for cache, number in caches:
-        lines, states = simulation.contents(cache, number)
-        for line, state in zip(lines.tolist(), states.tolist(), strict=True):
-            assert state < OWNED or line in written or line not in DATA
+    caches: list[tuple[Level, int]] = [("llc", llc) for llc in range(spec.topology.n_llcs)]
+    for core_number in range(spec.topology.n_cores):
+        caches += [("l1", core_number), ("l2", core_number)]
+    for level, number in caches:
+        lines, states = simulation.contents(level, number)
+        assert {
+            line for line, state in zip(lines, states, strict=True) if state >= OWNED
+        } <= written
+
+
+@given(spec=machines(), history=histories)
+def test_nobody_has_a_line_that_another_thread_wrote_later(
+    spec: MachineSpec, history: list[tuple[int, int, bool]]
+) -> None:
+    threads = touches_of(history)
+    apart = len(spec.topology.pus) // len(threads)
+    simulation = begun(spec, threads, apart)
+    for number, mine in enumerate(threads):
+        for line in in_core(simulation, spec, number * apart):
+            newest = mine[line - BASE].last
+            assert all(
+                (each[line - BASE].last_write or 0) <= newest
+                for each in threads
+                if line - BASE in each
+            )
+
+
+@given(spec=machines(), history=histories)
+def test_the_last_line_that_was_touched_is_in_its_core(
+    spec: MachineSpec, history: list[tuple[int, int, bool]]
+) -> None:
+    threads = touches_of(history)
+    apart = len(spec.topology.pus) // len(threads)
+    thread, line, _ = history[-1]
+    assert BASE + line in in_core(begun(spec, threads, apart), spec, thread * apart)

@@ -130,6 +130,19 @@ def test_the_tables_of_pages_that_no_tlb_holds_any_more_are_there(spec: MachineS
     assert total(result, "page_walk_misses") < total(result, "page_walks") // 20
 
 
+@pytest.mark.parametrize("measured_thread", [0, 1])
+def test_a_tlb_has_pages_that_another_thread_touched_later(measured_thread: int) -> None:
+    pages = 1500  # a second TLB of this machine holds twice as many
+    builder = TraceBuilder()
+    for stream in range(2):
+        builder.stream()
+        for page in range(pages if stream == measured_thread else 1):
+            builder.access(stream, BASE + 64 * page, gap=10)
+    before = [(BASE + 64 * page, 1, False, pages - page) for page in range(pages)]
+    result = measured(window(builder, [(PAGE, pages, 0)], [before, before]), 0, 1, spec=EPYC)
+    assert total(result, "page_walks") == 0
+
+
 @pytest.mark.parametrize("spec", [OPTERON, EPYC], ids=lambda spec: spec.topology.name)
 @pytest.mark.parametrize("written", [False, True])
 def test_what_warming_takes_is_no_time_of_the_window(spec: MachineSpec, written: bool) -> None:

@@ -49,9 +49,9 @@ class Coherence {
     // above.
     Ticks upgrade(PrivateCaches& c, Line line, bool atomic, Ticks now, bool& contended,
                   UnderWay& w);
-    // A core got the line at some time, to write it or to read it, and has lost it to its LLC
-    // since. False, and nothing has happened: an owner, or a copy to be taken away, has a part in
-    // that, or the core's domain has the line.
+    // Leaves the state as if a core had got the line, to write it or to read it, and had lost it to
+    // its LLC since. Returns false, without a change, where that would involve an owner or take
+    // copies away, or where the core's domain has the line.
     bool leave_in_llc(const PrivateCaches& c, Line line, bool written, UnderWay& w);
 
   private:

@@ -81,9 +81,11 @@ class Memory {
     // An access to a mapped page without time: caches, directory and TLBs change as by any other
     // access, but no prefetcher learns of it.
     void warm(std::uint32_t cached_core, Line line, bool writes);
-    // The same for a line that has left the core since, for its LLC. `translates`: with the
-    // translation of its page.
-    void warm_llc(std::uint32_t cached_core, Line line, bool writes, bool translates);
+    // The same for a line that the core has lost to its LLC since, without the TLBs. Where another
+    // cache has a part in that, the line comes to the core, as by `warm`.
+    void warm_llc(std::uint32_t cached_core, Line line, bool writes);
+    // The same for the translation of a line's page only.
+    void warm_tlbs(std::uint32_t cached_core, Line line);
     // Empties ways of an LLC that takes the lines leaving the cores, as in the long run with this
     // share of incoming lines that find an empty way: lines that cores took back have left these
     // ways.

@@ -32,7 +32,6 @@ void Memory::bring_line_near(std::uint32_t, Line line) const {
 
 void Memory::bring_sets_near(std::uint32_t cached_core, Line line) const {
     const Hierarchy& h = hierarchy();
-    if (!h.pages.mapped(line >> page_shift)) return;
     const PrivateCaches& c = h.cores[cached_core];
     const std::uint32_t place = h.pages.physical(line);
     c.l2.bring_near(c.l2.at(place));
@@ -93,15 +92,20 @@ void Memory::warm_on(PrivateCaches& c, Line line, bool writes) {
     w.lost.clear();
 }
 
-void Memory::warm_llc(std::uint32_t cached_core, Line line, bool writes, bool translates) {
-    PrivateCaches& c = hierarchy().cores[cached_core];
-    UnderWay& w = under_way_;
-    w.counts = &hierarchy().cores.nobody();
-    w.now = 0;
-    if (translates) translation_.translate<MachineKind::any>(c, line >> page_shift, 0, false, w);
-    const bool left = coherence_.leave_in_llc(c, line, writes, w);
-    w.lost.clear();
+void Memory::warm_llc(std::uint32_t cached_core, Line line, bool writes) {
+    under_way_.counts = &hierarchy().cores.nobody();
+    under_way_.now = 0;
+    const PrivateCaches& c = hierarchy().cores[cached_core];
+    const bool left = coherence_.leave_in_llc(c, line, writes, under_way_);
+    under_way_.lost.clear();
     if (!left) warm(cached_core, line, writes);
+}
+
+void Memory::warm_tlbs(std::uint32_t cached_core, Line line) {
+    under_way_.counts = &hierarchy().cores.nobody();
+    PrivateCaches& c = hierarchy().cores[cached_core];
+    translation_.translate<MachineKind::any>(c, line >> page_shift, 0, false, under_way_);
+    under_way_.lost.clear();
 }
 
 // Each hit removes a line from such an LLC, and each line that enters fills a way of its set. So

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lasting_lines.hpp"
+#include "lasting_touches.hpp"
 
 namespace autofinity::sim {
 namespace {
@@ -54,14 +54,13 @@ void WarmStart::touch_lines() {
         foresee(i, 2 * lines_ahead, &Memory::bring_line_near);
         foresee(i, lines_ahead, &Memory::bring_sets_near);
         const std::uint32_t core = board_.pus[pu].cached_core;
-        if (touch.in_core())
-            memory_.warm(core, line.line(), line.written());
-        else
-            memory_.warm_llc(core, line.line(), line.written(), touch.translates());
+        if (touch.translates()) memory_.warm_tlbs(core, line.line());
+        if (touch.reach() == Reach::core) memory_.warm(core, line.line(), line.written());
+        if (touch.reach() == Reach::llc) memory_.warm_llc(core, line.line(), line.written());
     }
 }
 
-// Touching each line once has left no way empty, and a window is too short to empty ways itself.
+// Lines have been put into each set up to its ways, and a window is too short to empty ways itself.
 void WarmStart::settle_llcs() {
     if (machine_.llc_inclusive) return;
     struct Traffic {

@@ -1,4 +1,4 @@
-#include "lasting_lines.hpp"
+#include "lasting_touches.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -9,14 +9,15 @@
 namespace autofinity::sim {
 namespace {
 
-// Lines come to an L2 or an LLC when another cache loses them, somewhat out of the order in which
-// they were touched: so that the sets themselves decide, more lines are brought in than stay.
-constexpr double beyond_ways = 1.5;
+// Lines come to an L2 that excludes its L1 when the L1 loses them, somewhat out of the order in
+// which they were touched: more lines are brought in than stay, so that the sets themselves decide.
+// What leaves an L2 goes to its LLC, which needs no such surplus of its own.
+constexpr double beyond_l2_ways = 1.5;
 
 // Lines that have come to each set of an array, up to `beyond` times the number of its ways.
 class FillingSets {
   public:
-    explicit FillingSets(CacheShape shape, double beyond = 1)
+    FillingSets(CacheShape shape, double beyond)
         : index_(std::max(shape.sets, 1u)),
           ways_(static_cast<std::uint32_t>(shape.ways * beyond)),
           lines_(std::max(shape.sets, 1u)) {}
@@ -55,15 +56,14 @@ class Seen {
     Zeroed<std::uint64_t> words_;
 };
 
-// The lines that have come to each set of an array, likewise.
+// Which lines these are.
 class NewestLines {
   public:
-    explicit NewestLines(CacheShape shape, double beyond)
-        : sets_(shape, beyond), lines_(sets_.most()) {}
+    NewestLines(CacheShape shape, double beyond) : sets_(shape, beyond), lines_(sets_.most()) {}
 
     bool has_room(std::uint32_t place) const { return sets_.has_room(place); }
     bool has(Line line, std::uint32_t place) const {
-        const Line* const first = &lines_[sets_.first(place)];
+        const Line* const first = lines_.data() + sets_.first(place);  // there may be no sets
         return std::find(first, first + sets_.lines(place), line) != first + sets_.lines(place);
     }
     void add(Line line, std::uint32_t place) {
@@ -81,7 +81,7 @@ class CoreSets {
   public:
     explicit CoreSets(const PrivateSide& side)
         : l1_(side.l2_exclusive || side.l2.ways == 0 ? side.l1 : CacheShape{}, 1),
-          l2_(side.l2, beyond_ways) {}
+          l2_(side.l2, beyond_l2_ways) {}
 
     bool has_room(Line line, std::uint32_t place) const {
         return l1_.has_room(line) || l2_.has_room(place);
@@ -101,7 +101,7 @@ class CoreSets {
 
 struct LlcSets {
     LlcSets(CacheShape shape, bool holds_cores, std::uint32_t most_lines)
-        : sets(shape), includes(holds_cores), lines(most_lines) {}
+        : sets(shape, 1), includes(holds_cores), lines(most_lines) {}
 
     FillingSets sets;
     const bool includes;  // what its cores hold
@@ -114,20 +114,22 @@ struct Caches {
     Seen* pages;  // of its touches
     LlcSets* llc;
 
-    // Returns whether the line of a touch is still there, and if so takes it in.
+    // Returns whether the line of a touch is still there, and if so takes the line in. A line that
+    // has a newer touch is there already, and only an older write still matters: it may have left
+    // the line dirty, unless the line has been written back since.
     bool keep(Line line, std::uint32_t place, bool in_core, bool writes) const {
-        const bool older = llc->lines.has(line);
-        if (!in_core || (llc->includes && !older)) {
-            if (!llc->sets.has_room(place) || (older && !writes)) return false;
-            if (!older) llc->sets.add(place);
+        const bool is_there = llc->lines.has(line);
+        if (!in_core || (llc->includes && !is_there)) {
+            if (!llc->sets.has_room(place) || (is_there && !writes)) return false;
+            if (!is_there) llc->sets.add(place);
         }
         if (in_core) core->add(line, place);
-        if (!older) llc->lines.add(line);
+        if (!is_there) llc->lines.add(line);
         return true;
     }
 };
 
-// Makes what several streams may share, once for each number.
+// What several streams may share, made once for each number.
 template <typename T>
 class Numbered {
   public:
@@ -163,7 +165,9 @@ std::vector<LastingTouch> lasting_touches(const MachineModel& machine, const Pro
     }
 
     const std::vector<WarmLine>& lines = program.beginning->lines;
-    Seen written(program.n_lines);
+    // Lines that a write has taken from everybody else. A line that was taken was in the way of
+    // others in its core until then, unless nobody has it any more.
+    Seen taken(program.n_lines), gone(program.n_lines);
     std::vector<LastingTouch> lasting;
     for (std::uint32_t i = 0; i < lines.size(); ++i) {
         const WarmLine& touch = lines[i];
@@ -171,12 +175,15 @@ std::vector<LastingTouch> lasting_touches(const MachineModel& machine, const Pro
         const Caches& c = caches[touch.stream()];
         const std::uint32_t place = memory.physical(line);
         const bool in_core = c.core->has_room(line, place);
-        // A write has taken the line from everybody else. Until then, it was in the way of others.
-        const bool taken = written.has(line);
-        if (taken ? !in_core : !c.keep(line, place, in_core, touch.written())) continue;
-        if (touch.written()) written.add(line);
+        const bool was_taken = taken.has(line);
+        const bool stays =
+            was_taken ? in_core && !gone.has(line) : c.keep(line, place, in_core, touch.written());
+        if (touch.written() && taken.add(line) && !stays) gone.add(line);
         const bool translates = c.pages->add(memory.units().of(line >> page_shift));
-        lasting.emplace_back(i, in_core, translates);
+        if (stays)
+            lasting.emplace_back(i, in_core ? Reach::core : Reach::llc, translates);
+        else if (translates)
+            lasting.emplace_back(i, Reach::page, true);
     }
     return lasting;
 }
