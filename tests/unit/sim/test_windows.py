@@ -180,6 +180,16 @@ def test_a_line_is_as_its_last_writer_and_readers_leave_it() -> None:
     assert states([(BASE, 1, False, 9), (BASE, 1, True, 5)], read) == (OWNED, SHARED)
 
 
+@pytest.mark.parametrize("spec", [OPTERON, EPYC], ids=lambda spec: spec.topology.name)
+def test_a_line_is_taken_by_a_write_that_has_left_all_caches_itself(spec: MachineSpec) -> None:
+    lines = 1 << 20  # more than a die's L3 holds
+    read = [(BASE, 1, False, 1)]
+    wrote = [(BASE + 64, lines, False, 3), (BASE, 1, True, 2)]
+    pages = [(PAGE, lines // 64 + 1, 0)]
+    program = window(readers(1, 1, streams=2), pages, [read, wrote])
+    assert state(begun(program, 0, REMOTE, spec=spec), "l1", 0) == 0
+
+
 def test_of_more_lines_than_caches_hold_the_newest_are_there() -> None:
     lines = 400_000
     runs = [(BASE + stamp * 1000, 1000, False, stamp) for stamp in reversed(range(400))]

@@ -129,7 +129,7 @@ struct Caches {
     }
 };
 
-// What several streams may share, made once for each number.
+// Parts that several streams may share, made once for each number.
 template <typename T>
 class Numbered {
   public:

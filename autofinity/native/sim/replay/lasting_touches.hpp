@@ -16,7 +16,7 @@
 
 namespace autofinity::sim {
 
-// What has to be brought in for a touch.
+// The caches that a touch still reaches.
 enum class Reach : std::uint8_t {
     core,  // the line, into the core's L1 and L2; it may leave them for later ones
     llc,   // the line, into the LLC of the core: it has left the core
