@@ -11,7 +11,7 @@ namespace {
 
 // Lines come to an L2 that excludes its L1 when the L1 loses them, somewhat out of the order in
 // which they were touched: more lines are brought in than stay, so that the sets themselves decide.
-// What leaves an L2 goes to its LLC, which needs no such surplus of its own.
+// The rest leaves the L2 for the LLC, which needs no such surplus of its own.
 constexpr double beyond_l2_ways = 1.5;
 
 // Lines that have come to each set of an array, up to `beyond` times the number of its ways.
