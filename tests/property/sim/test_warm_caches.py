@@ -65,13 +65,6 @@ def touches_of(history: list[tuple[int, int, bool]]) -> list[dict[int, Touched]]
     return threads
 
 
-def in_core(simulation: core.Simulation, spec: MachineSpec, pu: int) -> set[int]:
-    """Lines of the L1 and the L2 of a PU's core."""
-    number = spec.topology.pus[pu].core
-    levels = (simulation.contents(level, number)[0] for level in ("l1", "l2"))
-    return {line for lines in levels for line in lines.tolist()}
-
-
 def begun(spec: MachineSpec, threads: list[dict[int, Touched]], apart: int) -> core.Simulation:
     """A window at its beginning, each thread on a PU of its own where there are enough."""
     builder = TraceBuilder()
@@ -87,6 +80,14 @@ def begun(spec: MachineSpec, threads: list[dict[int, Touched]], apart: int) -> c
     program = core.Program.window(builder.build(), PAGES, snapshots, [False] * len(threads))
     pus = [thread * apart % len(spec.topology.pus) for thread in range(len(threads))]
     return core.Simulation(machine_model(spec), program, pus)
+
+
+def l1_lines(spec: MachineSpec, threads: list[dict[int, Touched]]) -> list[list[int]]:
+    """Lines that the L1 of each thread holds, the threads as far apart as they can be."""
+    apart = len(spec.topology.pus) // len(threads)
+    simulation = begun(spec, threads, apart)
+    cores = (spec.topology.pus[number * apart].core for number in range(len(threads)))
+    return [(simulation.contents("l1", each)[0] - BASE).tolist() for each in cores]
 
 
 @given(spec=machines(), threads=streams, apart=st.integers(1, 7))
@@ -117,23 +118,15 @@ def test_nobody_has_a_line_that_another_thread_wrote_later(
     spec: MachineSpec, history: list[tuple[int, int, bool]]
 ) -> None:
     threads = touches_of(history)
-    apart = len(spec.topology.pus) // len(threads)
-    simulation = begun(spec, threads, apart)
-    for number, mine in enumerate(threads):
-        for line in in_core(simulation, spec, number * apart):
-            newest = mine[line - BASE].last
-            assert all(
-                (each[line - BASE].last_write or 0) <= newest
-                for each in threads
-                if line - BASE in each
-            )
+    for mine, lines in zip(threads, l1_lines(spec, threads), strict=True):
+        for line in lines:
+            writes = (each[line].last_write for each in threads if line in each)
+            assert all((write or 0) <= mine[line].last for write in writes)
 
 
 @given(spec=machines(), history=histories)
 def test_the_last_line_that_was_touched_is_in_its_core(
     spec: MachineSpec, history: list[tuple[int, int, bool]]
 ) -> None:
-    threads = touches_of(history)
-    apart = len(spec.topology.pus) // len(threads)
     thread, line, _ = history[-1]
-    assert BASE + line in in_core(begun(spec, threads, apart), spec, thread * apart)
+    assert line in l1_lines(spec, touches_of(history))[thread]
