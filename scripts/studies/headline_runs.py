@@ -35,6 +35,7 @@ class Change(TypedDict, total=False):
 
     filled: Filled
     faults_per_page: float
+    inputs: Mapping[str, str]
 
 
 class Study:
@@ -48,7 +49,8 @@ class Study:
         """The runs on a machine."""
         key = f"{machine} {change}"
         if key not in self._grounds:
-            ground = Ground(machine, INPUTS[machine], **change)
+            asked: Change = {"inputs": INPUTS[machine], **change}
+            ground = Ground(machine, **asked)
             self._grounds[key] = Minutes(ground, self._work)
         return self._grounds[key]
 

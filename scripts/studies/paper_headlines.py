@@ -8,6 +8,7 @@
   programs; pages have one colouring. A figure is met where ours is as good; else it may be within
   the interval.
 - causes: the same programs where one thing is changed.
+- planes: adi with other grids, whose planes are shared out evenly, or are not.
 - halves: kMAF's thread mapping and page mapping, each alone, beside those of the papers' oracle.
 - partners: transfers between caches that TLB matching leaves, beside the papers' oracle.
 - unified: ours beside autofinity and kmaf16, program by program.
@@ -87,6 +88,9 @@ HALVES = {
     "kmaf16": ("kmaf16-threads", "kmaf16-pages"),
 }
 """Mechanisms that map threads only, and pages only."""
+PLANES: Mapping[str, Sequence[int]] = {X7550: (64, 96, 128)}
+"""Edges of the grids of adi on machines with 64 hardware threads."""
+ON_PLANES = (BASELINE, "compact", PAPERS_ORACLE, "kmaf14", "kmaf16")
 MATCHED = ("tlb", "oracle-threads", PAPERS_ORACLE)
 RIVALS = ("autofinity", "kmaf16")
 BEHIND = 0.01
@@ -183,6 +187,22 @@ def causes(study: Study) -> Iterator[str]:
                 yield row(f"`{machine}`", name, what, *cells)
 
 
+def planes(study: Study) -> Iterator[str]:
+    """Times of adi by the OS's with the same grid, and how many planes a thread has."""
+    yield row("machine", "planes", "a thread", *(f"`{each}`" for each in ON_PLANES))
+    yield f"|{'---|' * (3 + len(ON_PLANES))}"
+    for machine, edges in PLANES.items():
+        for edge in edges:
+            change: Change = {"inputs": {"adi": f"{edge} 1"}}
+            if not study.programs(machine, ON_PLANES, **change):
+                continue
+            runs = study.on(machine, **change)
+            least, more = divmod(edge, runs.ground.count)
+            each_has = f"{least} or {least + 1}" if more else f"{least}"
+            times = (f"{quantity_of(runs, 'adi', of, 'time'):.3f}" for of in ON_PLANES)
+            yield row(f"`{machine}`", str(edge), each_has, *times)
+
+
 def halves(study: Study) -> Iterator[str]:
     """Times of each program by the OS's, under whole mechanisms and their halves."""
     yield row("machine", "program", "mechanism", "both", "threads only", "pages only")
@@ -261,6 +281,7 @@ TABLES: Mapping[str, Callable[[Study], Iterator[str]]] = {
     "programs": programs,
     "headlines": compared,
     "causes": causes,
+    "planes": planes,
     "halves": halves,
     "partners": partners,
     "unified": unified,
