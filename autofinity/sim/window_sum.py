@@ -53,6 +53,13 @@ class WorkLine:
         columns = [np.interp(work, self.work, column) for column in self.instructions.T]
         return np.stack(columns, axis=1) if columns else np.zeros((len(work), 0))
 
+    def parts(self, edges: Floats) -> Floats:
+        """Part of each stream in the instructions from each amount of work to the next,
+        [edges - 1, streams]; 0 where there are no instructions.
+        """
+        done = np.diff(self.at(edges), axis=0)
+        return done / np.maximum(done.sum(axis=1, keepdims=True), 1.0)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionWork:
