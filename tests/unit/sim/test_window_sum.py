@@ -139,6 +139,13 @@ def test_the_parts_of_streams_in_the_work_are_those_between_meetings() -> None:
     assert found == pytest.approx(np.array([quarter, quarter, [0, 1], [0, 1], none]))
 
 
+def test_waits_at_barriers_are_not_taken_from_windows_in_which_streams_also_wait_at_locks() -> None:
+    # Stream 1 came late in the capture: in the window stream 0 waits for it at the barrier.
+    timed = [window(k, 200.0, (100, 100), (90.0, 0.0), (10.0, 100.0)) for k in range(3)]
+    found = estimate(region((1, 0.5), meetings=(500.0,)), timed)
+    assert found.roi_ns == pytest.approx(1_100.0)
+
+
 def test_streams_that_wait_for_each_other_at_locks_take_the_windows_own_time() -> None:
     blocked = [window(k, 100.0, (100, 25), blocked_ns=(0.0, 75.0)) for k in range(3)]
     assert estimate(region((1, 0.25)), blocked).roi_ns == pytest.approx(1_000.0)
