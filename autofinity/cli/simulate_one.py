@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import page, say, say_json
 from autofinity.model.cpu_lists import format_cpu_list
+from autofinity.sim.doubtful import remedy
 
 if TYPE_CHECKING:
     from autofinity.evaluation.in_run import InRun
@@ -76,6 +77,8 @@ def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> No
         f"{samples}",
         soft_wrap=True,
     )
+    if doubt := remedy(result.error):
+        console.print(doubt, soft_wrap=True)
     table = Table("counter", "all threads", "per 1000 instructions")
     for column in table.columns[1:]:
         column.justify = "right"

@@ -1,9 +1,9 @@
 """Finds the most similar window of a sampled trace for each interval of its region.
 
 For each interval a trace has the pauses since lines were touched before, the share of writes, the
-number of instructions and the number of threads at work. SimPoint (ASPLOS 2002) uses basic blocks,
-and BarrierPoint (ISPASS 2014) blocks and reuse distances together. Windows are timed, intervals are
-not; an interval gets the speed of the nearest window.
+number of instructions, the number of threads at work, and the part of each thread in the work.
+SimPoint (ASPLOS 2002) uses basic blocks, and BarrierPoint (ISPASS 2014) blocks and reuse distances
+together. Windows are timed, intervals are not; an interval gets the speed of the nearest window.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ type Floats = npt.NDArray[np.float64]
 NEAR = 0.05
 """Distance in traits that equals the whole length of the region: among similar windows, the nearer
 one is preferred."""
+PARTS = 1.0
+"""Distance of two intervals that differ only in that other streams do all the work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,14 +30,23 @@ class Intervals:
     """Work at the beginning of each interval, and at the end of the last, [intervals + 1]."""
     traits: Floats
     """Traits, [intervals, traits]; each is a share or a logarithm, so that differences compare."""
+    parts: Floats
+    """Part that each stream has in the instructions, [intervals, streams]. Phases may differ in
+    nothing else: where threads change partners, another one is far from its partner."""
 
     @staticmethod
     def of(
-        work: float, touches: Floats, writes: Floats, instructions: Floats, streams: Floats
+        work: float,
+        touches: Floats,
+        writes: Floats,
+        instructions: Floats,
+        streams: Floats,
+        parts: Floats,
     ) -> Intervals:
         """Intervals of equal `work`.
 
-        `touches`: by their pauses, [intervals, pauses]; `streams`: number of active streams.
+        `touches`: by their pauses, [intervals, pauses]; `streams`: number of active streams;
+        `parts`: as the attribute.
         """
         number = len(touches)
         lines = np.maximum(touches.sum(axis=1), 1.0)
@@ -49,21 +60,28 @@ class Intervals:
             ]
         )
         edges: Floats = np.arange(number + 1, dtype=np.float64) * work
-        return Intervals(edges, traits)
+        return Intervals(edges, traits, parts)
 
     @property
     def length(self) -> float:
         """Work of all intervals, at least 1."""
         return max(float(self.edges[-1] - self.edges[0]), 1.0)
 
-    def of_windows(self, window_work: Floats) -> Floats:
-        """Mean traits over each window, [windows, traits]."""
+    def of_windows(self, window_work: Floats) -> Intervals:
+        """Means over each window, in place of intervals; the edges stay those of the intervals."""
         begin, end = window_work[:, :1], window_work[:, 1:]
         overlap = np.minimum(end, self.edges[None, 1:]) - np.maximum(begin, self.edges[None, :-1])
         weight = np.maximum(overlap, 0.0)
         weight /= np.maximum(weight.sum(axis=1, keepdims=True), 1e-12)
-        mean: Floats = weight @ self.traits
-        return mean
+        return Intervals(self.edges, weight @ self.traits, weight @ self.parts)
+
+    def distances(self, others: Intervals) -> Floats:
+        """Mean absolute differences of traits, and `PARTS` of the work that other streams do,
+        [these, others].
+        """
+        elsewhere = _distances(self.parts, others.parts) * (self.parts.shape[1] / 2)
+        far: Floats = _distances(self.traits, others.traits) + PARTS * elsewhere
+        return far
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,8 +96,8 @@ class Likeness:
     @staticmethod
     def of(intervals: Intervals, window_work: Floats) -> Likeness:
         """Nearest windows; `window_work` has begin and end of each window, [windows, 2]."""
-        traits, when = intervals.of_windows(window_work), window_work.mean(axis=1)
-        between = _distances(traits, traits)
+        windows, when = intervals.of_windows(window_work), window_work.mean(axis=1)
+        between = windows.distances(windows)
         between += NEAR * np.abs(when[:, None] - when[None, :]) / intervals.length
         if len(when) > 1:
             np.fill_diagonal(between, np.inf)
@@ -90,7 +108,7 @@ class Likeness:
 def distances_to_windows(intervals: Intervals, window_work: Floats) -> Floats:
     """Distance of each interval from each window, [intervals, windows]."""
     middle = (intervals.edges[:-1] + intervals.edges[1:]) / 2
-    far = _distances(intervals.traits, intervals.of_windows(window_work))
+    far = intervals.distances(intervals.of_windows(window_work))
     far += NEAR * np.abs(middle[:, None] - window_work.mean(axis=1)[None, :]) / intervals.length
     return far
 

@@ -14,6 +14,7 @@ from autofinity.model.placement import FIRST_TOUCH, PagePlacement, Placement
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import BindThreads, Pool, RunRequest, Sensors
 from autofinity.sim.detecting import native_detectors
+from autofinity.sim.doubtful import remedy
 from autofinity.sim.events import EVENTS
 from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
@@ -179,10 +180,11 @@ class SimMachine:
             if whole.error <= wanted or trace in self._told:
                 return
             self._told.add(trace)
+        doubt = remedy(whole.error)
         self._notice(
             f"{Path(trace).name}: all {len(whole.windows)} windows give a standard error of "
             f"{100 * whole.error:.2g} %, and {100 * wanted:.2g} % was asked for; other placements "
-            "may have such errors, too"
+            "may have such errors, too" + (f"; {doubt}" if doubt else "")
         )
 
     def _start_scheduled(

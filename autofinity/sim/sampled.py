@@ -101,6 +101,9 @@ def _region_of(trace: traces.SampledTrace) -> RegionWork:
         [meetings["instructions"], windows["instructions_begin"], windows["instructions_end"]]
     ).astype(np.float64)
     order = np.argsort(work, kind="stable")
+    # Between two meetings the host decides which thread is ahead.
+    met = WorkLine(meetings["work"].astype(np.float64), meetings["instructions"].astype(np.float64))
+    edges = np.arange(len(trace.intervals["writes"]) + 1, dtype=np.float64) * trace.interval_work
     return RegionWork(
         WorkLine(work[order].astype(np.float64), np.maximum.accumulate(done[order], axis=0)),
         np.stack([windows["work_begin"], windows["work_end"]], axis=1).astype(np.float64),
@@ -112,6 +115,7 @@ def _region_of(trace: traces.SampledTrace) -> RegionWork:
             trace.intervals["writes"].astype(np.float64),
             trace.intervals["instructions"].astype(np.float64),
             streams_at_work(trace.intervals["who"], AHEAD / trace.interval_work),
+            met.parts(edges),
         ),
     )
 

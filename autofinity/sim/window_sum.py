@@ -9,9 +9,10 @@ Each interval of the region belongs to the stretch of the window that it is most
 (`likeness.py`); the window stands for its stretch. Work is done at the rates of the window: for
 each stream its busy clocks per instruction. Between two meetings of all threads each stream needs
 the sum of its own times, and the slowest stream decides (LoopPoint, HPCA 2022, does the same
-between barriers). Where threads meet so often that meetings lie within a window, or wait for each
-other otherwise, the window's time already includes the waiting, and the stretch takes that time for
-each part of its work.
+between barriers). Where streams wait for each other elsewhere than at barriers, such waits are part
+of their times; waits at barriers never are: streams of a capture are ahead of each other when a
+window opens, and would wait at the next barrier for that. Where streams meet so often that several
+meetings lie in a segment, the window's time has to do, for each part of the work.
 
 The standard error is that of the mean of strata: each window is estimated from the most similar
 window, and the difference is an estimate of the window's error for its stretch.
@@ -33,7 +34,7 @@ its own."""
 FITTED = 10
 """Number of rounds in which rates of windows and of streams are fitted to each other."""
 COUPLED = 0.05
-"""Share of time at locks and awaits from which on threads advance at each other's pace."""
+"""Share of time at locks and awaits from which on these waits are part of a stream's time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +53,13 @@ class WorkLine:
         """Instructions of each stream at these amounts of work, [amounts, streams]."""
         columns = [np.interp(work, self.work, column) for column in self.instructions.T]
         return np.stack(columns, axis=1) if columns else np.zeros((len(work), 0))
+
+    def parts(self, edges: Floats) -> Floats:
+        """Part of each stream in the instructions from each amount of work to the next,
+        [edges - 1, streams]; 0 where there are no instructions.
+        """
+        done = np.diff(self.at(edges), axis=0)
+        return done / np.maximum(done.sum(axis=1, keepdims=True), 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,6 +202,8 @@ class _Rates:
     """Nanoseconds of all streams as one, waiting included, [windows]."""
     busy: Floats
     """Nanoseconds of each stream while it waits for no other, [windows, streams]."""
+    here: Floats
+    """Nanoseconds of each stream, waits included except at barriers, [windows, streams]."""
     mean: Floats
     """Nanoseconds of all streams, while they wait for no other, [windows]."""
     blocked: float
@@ -209,13 +219,14 @@ class _Rates:
         working = max(float((here_ns * (done > 0)).sum()), 1.0)
         return _Rates(
             time_ns / np.maximum(done.sum(axis=1), 1.0),
-            _busy_rates(busy_ns, done),
+            _own_rates(busy_ns, done),
+            _own_rates(here_ns * (done > 0), done),
             busy_ns.sum(axis=1) / np.maximum(done.sum(axis=1), 1.0),
             float((blocked_ns * (done > 0)).sum()) / working,
         )
 
 
-def _busy_rates(busy_ns: Floats, done: Floats) -> Floats:
+def _own_rates(busy_ns: Floats, done: Floats) -> Floats:
     """Rates of each stream in each window.
 
     A stream with very few instructions in a window is assumed to be slower than others there in the
@@ -236,15 +247,15 @@ def _busy_rates(busy_ns: Floats, done: Floats) -> Floats:
 
 def _part_times(parts: _Parts, rates: _Rates) -> Floats:
     """Time of each part; the times of a segment's parts add up to the segment's time."""
-    alone = parts.instructions * rates.busy[parts.stretch]
+    own = rates.here if rates.blocked > COUPLED else rates.busy
+    alone = parts.instructions * own[parts.stretch]
     together = parts.instructions.sum(axis=1) * rates.together[parts.stretch]
     segments = int(parts.segment.max()) + 1
     slowest = _sum_by(parts.segment, alone, segments).max(axis=1)
     shares = np.bincount(parts.segment, together, minlength=segments)
     with np.errstate(divide="ignore", invalid="ignore"):
         stretched = np.where(shares > 0, slowest / shares, 0.0)
-    coupled = parts.meets | (rates.blocked > COUPLED)
-    result: Floats = np.where(coupled, together, together * stretched[parts.segment])
+    result: Floats = np.where(parts.meets, together, together * stretched[parts.segment])
     return result
 
 

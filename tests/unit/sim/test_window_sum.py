@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autofinity.sim.likeness import Intervals, covering_order
+from autofinity.sim.likeness import Floats, Intervals, covering_order
 from autofinity.sim.window_sum import RegionWork, TimedWindow, WorkLine, estimate
 
 WORK = 1_000.0
@@ -23,9 +23,11 @@ def region(
     met: tuple[float, ...] | None = None,
     windows: tuple[tuple[float, float], ...] = WINDOWS,
     writing: tuple[int, ...] = (),
+    parts: Floats | None = None,
 ) -> RegionWork:
     """Streams that do `shares` instructions a unit of work, evenly over the region; in intervals
-    `writing` all touches are writes, in others none.
+    `writing` all touches are writes, in others none. `parts`: of two streams in the work of each
+    interval, [intervals, streams].
     """
     points = np.array([0.0, WORK])
     kept = np.array([0.0, *meetings, WORK])
@@ -34,16 +36,24 @@ def region(
         np.array(windows),
         kept,
         np.arange(len(kept), dtype=float) if met is None else np.array(met),
-        intervals(writing),
+        intervals(writing, parts),
     )
 
 
-def intervals(writing: tuple[int, ...] = ()) -> Intervals:
+def intervals(writing: tuple[int, ...] = (), parts: Floats | None = None) -> Intervals:
     number = round(WORK / INTERVAL)
     touches = np.full((number, 16), 10.0)
     writes = np.zeros(number)
     writes[list(writing)] = 160.0
-    return Intervals.of(INTERVAL, touches, writes, np.full(number, 500.0), np.full(number, 2.0))
+    even = np.full((number, 2), 0.5)
+    return Intervals.of(
+        INTERVAL,
+        touches,
+        writes,
+        np.full(number, 500.0),
+        np.full(number, 2.0),
+        even if parts is None else parts,
+    )
 
 
 def window(
@@ -108,6 +118,32 @@ def test_intervals_go_at_the_rate_of_the_window_that_they_are_most_like() -> Non
     )
     slow = WORK - len(writing) * INTERVAL
     assert found.roi_ns == pytest.approx(2 * slow + len(writing) * INTERVAL)
+
+
+def test_intervals_in_which_other_streams_do_the_work_go_by_windows_with_these_streams() -> None:
+    # Stream 0 does most of the work in every other tenth of the region, stream 1 in the others.
+    tenth = np.arange(round(WORK / INTERVAL)) // 4
+    first = np.where(tenth % 2 == 0, 0.75, 0.25)
+    windows = ((0.0, 50.0), (100.0, 150.0))
+    timed = [window(0, 50.0, (38, 12)), window(1, 150.0, (12, 38))]
+    found = estimate(
+        region((0.5, 0.5), windows=windows, parts=np.stack([first, 1 - first], axis=1)), timed
+    )
+    assert found.progress == pytest.approx([0.5, 1.0])
+
+
+def test_the_parts_of_streams_in_the_work_are_those_between_meetings() -> None:
+    line = WorkLine(np.array([0.0, 100.0, 200.0]), np.array([[0, 0], [60, 20], [60, 120]], float))
+    found = line.parts(np.array([0.0, 50.0, 100.0, 150.0, 200.0, 250.0]))
+    quarter, none = [0.75, 0.25], [0.0, 0.0]
+    assert found == pytest.approx(np.array([quarter, quarter, [0, 1], [0, 1], none]))
+
+
+def test_waits_at_barriers_are_not_taken_from_windows_in_which_streams_also_wait_at_locks() -> None:
+    # Stream 1 came late in the capture: in the window stream 0 waits for it at the barrier.
+    timed = [window(k, 200.0, (100, 100), (90.0, 0.0), (10.0, 100.0)) for k in range(3)]
+    found = estimate(region((1, 0.5), meetings=(500.0,)), timed)
+    assert found.roi_ns == pytest.approx(1_100.0)
 
 
 def test_streams_that_wait_for_each_other_at_locks_take_the_windows_own_time() -> None:

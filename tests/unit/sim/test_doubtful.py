@@ -1,0 +1,53 @@
+"""Where windows do not stand for a program, replays say so, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autofinity.cli.simulate_one import show
+from autofinity.sim.doubtful import remedy
+from autofinity.sim.events import EVENTS
+from autofinity.sim.machine import SimMachine
+from autofinity.sim.preset import load_preset
+from autofinity.sim.result import SimResult
+from autofinity.sim.window_sum import RegionEstimate
+
+MACHINE = "opteron-6164he"
+
+
+def result(error: float) -> SimResult:
+    counts = np.ones((1, 1, len(EVENTS)), dtype=np.uint64)
+    times = np.array([[0, 1000]], dtype=np.uint64)
+    return SimResult(1000, counts[0], counts, times, np.ones(1), (0,), (0,), 2e9, error)
+
+
+def estimate(error: float) -> RegionEstimate:
+    nothing = np.zeros((1, 1))
+    return RegionEstimate(
+        1000.0, error, (0,), np.ones(1), np.ones((1, 1, 1)), np.ones(1), nothing, np.zeros(1)
+    )
+
+
+def test_an_error_above_a_tenth_has_a_remedy_and_a_smaller_one_has_none() -> None:
+    assert "--whole" in (remedy(0.29) or "")
+    assert remedy(0.1) is None
+    assert remedy(float("nan")) is None
+
+
+def test_simulate_prints_what_to_do_where_windows_do_not_stand_for_the_program(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for error, lines in ((0.29, 1), (0.02, 0)):
+        show(Path("mergesort-memory-8t"), load_preset(MACHINE), result(error), False, False)
+        assert capsys.readouterr().out.count("captured whole") == lines
+
+
+def test_the_notice_of_an_error_that_was_not_reached_says_what_to_do() -> None:
+    told: list[str] = []
+    machine = SimMachine(load_preset(MACHINE), notice=told.append)
+    machine._tell_error("mergesort-memory-8t", estimate(0.29))
+    machine._tell_error("scan-memory-8t", estimate(0.02))
+    assert ["captured whole" in line for line in told] == [True, False]
