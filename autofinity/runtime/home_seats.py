@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, permutations
+from itertools import chain, pairwise, permutations
 from math import factorial
 
 from autofinity.model.placement import CoreSet
@@ -36,22 +36,30 @@ def at_home(
     homes: Mapping[int, OsIndex],
     cores: CoreSet,
     available: Collection[OsIndex],
+    *,
+    by_number: bool = False,
 ) -> CoreSet:
     """A core set of the affinity of `cores`, among the CPUs `available`, one PU for each thread.
 
     It is the homes where they form that affinity. Else it is seats near home in an equivalent set
     (`near_set`), and home itself where the seat is in the same cache. `homes` is by thread, and may
-    lack threads.
+    lack threads. With `by_number` threads with neighbouring numbers sit side by side, however far
+    from home, in the order of caches that leaves most threads at home.
     """
     threads = len(cores.cpus)
     known = {n: cpu for n, cpu in homes.items() if n < threads and cpu in available}
-    if len(known) == threads:
+    if len(known) == threads and not by_number:
         home = tuple(known[n] for n in range(threads))
         if _form_alike(topology, home, cores):
             return replace(cores, cpus=home, occupancy=_occupancy(topology, home))
     near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
     pus = topology.by_os_index
-    if len({pus[cpu].llc for cpu in near}) == threads:
+    if by_number:
+        # With many caches `in_order` takes them as they come: caches of a node, and nodes of a
+        # socket, one after the other.
+        order = sorted(near, key=lambda cpu: (pus[cpu].package, pus[cpu].node, pus[cpu].llc))
+        seats = list(in_order(topology, known, order, side_by_side=True))
+    elif len({pus[cpu].llc for cpu in near}) == threads:
         seats = list(seated_near(topology, known, near))
     else:
         seats = list(in_order(topology, known, near))
@@ -88,14 +96,30 @@ def _form_alike(topology: Topology, cpus: Sequence[OsIndex], cores: CoreSet) -> 
     )
 
 
+def neighbours(topology: Topology, seats: Sequence[OsIndex]) -> tuple[int, int, int]:
+    """Numbers of threads that share an LLC, a node and a socket with the next thread."""
+    pus = [topology.by_os_index[cpu] for cpu in seats]
+    pairs = list(pairwise(pus))
+    return (
+        sum(one.llc == next_one.llc for one, next_one in pairs),
+        sum(one.node == next_one.node for one, next_one in pairs),
+        sum(one.package == next_one.package for one, next_one in pairs),
+    )
+
+
 def in_order(
-    topology: Topology, homes: Mapping[int, OsIndex], wanted: Sequence[OsIndex]
+    topology: Topology,
+    homes: Mapping[int, OsIndex],
+    wanted: Sequence[OsIndex],
+    *,
+    side_by_side: bool = False,
 ) -> tuple[OsIndex, ...]:
     """The PUs `wanted`, one for each thread, assigned domain by domain in the order of threads.
 
     GETAFFINITY assigns them in the same way: threads with neighbouring numbers often share, and
     stay together. The order of the domains is the one in which most threads get a PU at home, or on
-    the node of their home.
+    the node of their home. With `side_by_side` only orders count in which most neighbours share
+    nodes and sockets.
     """
     pus = topology.by_os_index
     domains: dict[int, list[OsIndex]] = {}
@@ -111,7 +135,12 @@ def in_order(
     orders: Iterable[Sequence[Sequence[OsIndex]]] = (tuple(domains.values()),)
     if factorial(len(domains)) <= _MOST_ORDERS:
         orders = permutations(domains.values())
-    return max((tuple(chain(*order)) for order in orders), key=at_home)
+    found = [tuple(chain(*order)) for order in orders]
+    if side_by_side:
+        together = {seats: neighbours(topology, seats) for seats in found}
+        most = max(together.values())
+        found = [seats for seats in found if together[seats] == most]
+    return max(found, key=at_home)
 
 
 def seated_near(

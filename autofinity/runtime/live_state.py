@@ -108,6 +108,8 @@ class LiveState:
     """Whether the placement is no answer of the policy: a fallback, or by sharing alone."""
     homes: Mapping[int, OsIndex] = field(default_factory=dict)
     """PU where each thread last ran before it was bound, by number: near its pages."""
+    by_number: bool = False
+    """Whether threads sit in the order of their numbers, however far from home."""
     onset: Onset = field(default_factory=Onset)
     """State of the program's initialisation."""
     early: bool = False

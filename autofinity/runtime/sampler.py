@@ -5,7 +5,8 @@ second look, in that hint's placement.
         ▲                 ├─ threads were not all at work: the look does not count
         │                 ├─ a second look: packed, until both saw the same phase ──┐
         ├─────────────────┴─ the other place again, where they did not ◄────────────┤
-        └─ a trial of one more hint, after both looks ◄─────────────────────────────┤
+        ├─ a trial of one more hint, after both looks ◄─────────────────────────────┤
+        └─ a trial of threads in the order of their numbers ◄───────────────────────┤
                                                                          placed ◄───┘
 
 Repetition is bounded: by the time that a sample may take, by the number of moves for it, and by the
@@ -20,7 +21,7 @@ from dataclasses import replace
 from autofinity.affinity.best_matches import BestMatches, all_cores
 from autofinity.model.affinity import SPREAD, Hint
 from autofinity.model.counters import Behaviour
-from autofinity.model.policy import Decision
+from autofinity.model.policy import Decision, Trial
 from autofinity.model.topology import Topology
 from autofinity.ports import Interval
 from autofinity.runtime.asking import Answer, Asking
@@ -30,10 +31,12 @@ from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
-from autofinity.runtime.trying import Trying
+from autofinity.runtime.trying import Trying, neighbours_matter
 from autofinity.runtime.undecided import UNDECIDED
 
 _FEWEST = 4  # looks where threads start: the guard needs as many rates
+_FASTER = 1.01
+"""Speed above which threads stay in the order of their numbers."""
 _FEWEST_AGAIN = 2  # of the second look, which may cost the program most; a slower one may be cold
 _MOST_APART_NS = 10_000_000_000
 """Longest time in looks that do not count. A thread that idles is no worker after 3 s, and what ran
@@ -55,6 +58,7 @@ def afresh(state: LiveState) -> LiveState:
         probe=None,
         probed_in=None,
         trying=None,
+        by_number=False,
         visits=0,
     )
 
@@ -169,7 +173,7 @@ class Sampler:
             )
             if probing.affinity != sampled_in:  # else a second look would show nothing new
                 return replace(probing, decision=answer.decision, asked=_of(answer)), actions
-        return self._finally(state, answer)
+        return self._reorder(state, answer) or self._finally(state, answer)
 
     def _second(self, state: LiveState) -> Turn:
         if len(state.probes) < _FEWEST_AGAIN:
@@ -195,7 +199,9 @@ class Sampler:
 
     def _final_probe(self, state: LiveState, answer: Answer) -> Turn:
         state = _probed(state) if state.again else state
-        return self._try(state, answer) or self._finally(state, answer)
+        return (
+            self._try(state, answer) or self._reorder(state, answer) or self._finally(state, answer)
+        )
 
     def _try(self, state: LiveState, answer: Answer) -> Turn | None:
         """Begin the trial that the policy has for this answer; None where it has none, where looks
@@ -215,6 +221,28 @@ class Sampler:
         state, actions = self._placer.place(state, tried, "settling")
         return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions
 
+    def _reorder(self, state: LiveState, answer: Answer) -> Turn | None:
+        """Begin the trial of threads in the order of their numbers; None where they sit so already,
+        where neighbours matter less than memory, where no look was taken in the affinity of the
+        answer, or where looks have cost enough.
+
+        Threads are sampled where they ran before, near their pages. In which order a system spreads
+        them says nothing of who shares, and threads with neighbouring numbers often do.
+        """
+        if not (answer.stands and self._asking.shows_speed and self._may_return(state)):
+            return None
+        hint = self._meant(answer.decision.hint, state.room)
+        match = BestMatches(self._topology.restricted(state.available))
+        looks = {state.sampled_in: state.starts, state.probed_in: state.probes}
+        reference = looks.get(match(state.room, hint))
+        if reference is None or not neighbours_matter(mean_of(reference)):
+            return None
+        if not self._placer.side_by_side(state, hint):
+            return None
+        trying = Trying(Trial(hint, _FASTER).against(hint), reference, answer, by_number=True)
+        state = replace(state, by_number=True, trying=trying)
+        return self._placer.place(state, hint, "settling")
+
     def _trial(self, state: LiveState, trying: Trying) -> Turn:
         """The trial of a hint has been looked at once more."""
         state = replace(state, trying=trying)
@@ -226,11 +254,16 @@ class Sampler:
             over = True
         if not over:
             return state, ()
-        if not said.stands or said.decision.hint != trying.tried:
-            state = state.noting(f"{trying.tried.shown} was tried, and is no faster")
-            return self._finally(state, trying.answer)
-        state = state.noting(f"{trying.tried.shown} was tried, and is faster: threads stay")
-        return self._finally(state, replace(trying.answer, decision=said.decision))
+        faster = said.stands and said.decision.rule is not None
+        if faster:
+            state = state.noting(f"{trying.what} was tried, and is faster: threads stay")
+        else:
+            state = state.noting(f"{trying.what} was tried, and is no faster")
+        if trying.by_number:
+            return self._finally(replace(state, by_number=faster), trying.answer)
+        if faster:
+            return self._finally(state, replace(trying.answer, decision=said.decision))
+        return self._reorder(state, trying.answer) or self._finally(state, trying.answer)
 
     def _finally(self, state: LiveState, answer: Answer) -> Turn:
         lacking = self._asking.lacking(answer, state.workers.room)

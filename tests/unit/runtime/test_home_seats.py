@@ -8,7 +8,7 @@ from made_up_machine import machine
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import HINTS, PACKED, SPREAD
 from autofinity.model.topology import OsIndex
-from autofinity.runtime.home_seats import at_home, seated_near
+from autofinity.runtime.home_seats import at_home, neighbours, seated_near
 
 MACHINE = machine(packages=2, llcs=2, cores=4)  # CPUs 0-3, 4-7 | 8-11, 12-15
 
@@ -29,6 +29,16 @@ def test_who_has_to_move_moves_and_the_others_stay() -> None:
     found = seats({0: 1, 1: 2, 2: 9, 3: 13})
     assert found[0] == 1 and found[2:] == [9, 13]
     assert found[1] in range(4, 8)
+
+
+def test_by_number_neighbours_sit_side_by_side_however_far_from_home() -> None:
+    """In the order of caches that leaves most threads at home: the second socket first."""
+    known = {n: OsIndex(cpu) for n, cpu in enumerate((9, 2, 13, 6))}
+    cores = get_affinity(MACHINE, 4, SPREAD)
+    found = at_home(MACHINE, known, cores, MACHINE.allowed, by_number=True).cpus
+    assert [cpu // 8 for cpu in found] in ([0, 0, 1, 1], [1, 1, 0, 0])
+    assert neighbours(MACHINE, found) == (0, 2, 2)
+    assert neighbours(MACHINE, tuple(known.values())) == (0, 0, 0)
 
 
 def test_a_thread_without_a_home_gets_what_is_left() -> None:

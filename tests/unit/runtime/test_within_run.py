@@ -262,6 +262,75 @@ def test_a_hint_between_is_tried_after_both_looks(packed: float, apart: float, h
     assert state.asked[1]["instructions"] / state.asked[0]["instructions"] == pytest.approx(packed)
 
 
+WITH_SPEED = replace(ONE_LOOK, counters=("llc_requests", "instructions"))
+APART = (0, 8, 4, 12)
+"""Where the system put four threads: each has a cache, and no neighbour by number on its socket."""
+
+
+def spread_by_the_system(
+    side_by_side: float, *, shared: float = 0.9, by_sharing: bool = False
+) -> tuple[Program, LiveState]:
+    """A program that is so much faster where threads 0 and 1, and 2 and 3, share a socket, and has
+    such a share of its lines from other caches.
+    """
+
+    def rates(second: float, packed: bool) -> Mapping[str, float]:
+        del second, packed
+        masks = program.applied[-1][2] if program.applied else ()
+        sockets = [min(mask) // 8 for mask in masks]
+        speed = side_by_side if sockets == [0, 0, 1, 1] else 1.0
+        return {
+            "llc_requests": 1e6 * speed,
+            "instructions": 1e9 * speed,
+            "cache_to_cache_transfers_other_llc": 1e5 * shared * speed,
+            "llc_misses": 1e5 * speed,
+        }
+
+    program = Program(rates, cpus=APART)
+    return program, run(program, WITH_SPEED, bind="core", by_sharing=by_sharing)
+
+
+def test_threads_whose_neighbours_share_sit_in_the_order_of_their_numbers() -> None:
+    program, state = spread_by_the_system(1.3)
+    assert state.hint == SPREAD
+    assert [min(mask) for mask in program.applied[-1][2]] == [0, 4, 8, 12]
+    assert "the order of threads by number was tried, and is faster: threads stay" in state.notes
+
+
+@pytest.mark.parametrize("side_by_side", [0.7, 1.0, 1.005])
+def test_threads_whose_neighbours_do_not_share_go_back_to_where_they_were(
+    side_by_side: float,
+) -> None:
+    program, state = spread_by_the_system(side_by_side)
+    assert tuple(min(mask) for mask in program.applied[-1][2]) == APART
+    assert "the order of threads by number was tried, and is no faster" in state.notes
+
+
+def test_the_order_is_not_tried_where_neighbours_sit_side_by_side_already() -> None:
+    shared = {"cache_to_cache_transfers_other_llc": 1e6, "llc_misses": 1e6}
+    rates = {"llc_requests": 2e6, "instructions": 1e9, **shared}
+    program = Program(steadily(rates), cpus=(9, 13, 1, 5))
+    state = run(program, WITH_SPEED, bind="core")
+    assert [min(mask) for mask in program.applied[-1][2]] == [9, 13, 1, 5]
+    assert not state.notes
+
+
+@pytest.mark.parametrize(("shared", "by_sharing"), [(0.4, False), (0.9, True)])
+def test_the_order_is_not_tried_where_memory_matters_more_or_sharing_is_seen(
+    shared: float, by_sharing: bool
+) -> None:
+    program, state = spread_by_the_system(1.3, shared=shared, by_sharing=by_sharing)
+    assert not any("order of threads" in note for note in state.notes)
+    assert tuple(min(mask) for mask in program.applied[-1][2]) == APART
+
+
+def test_the_order_is_not_tried_where_no_counter_shows_speed() -> None:
+    shared = {"cache_to_cache_transfers_other_llc": 1e6, "llc_misses": 1e6}
+    program = Program(steadily({"llc_requests": 2e6, "instructions": 1e9, **shared}), cpus=APART)
+    state = run(program, ONE_LOOK, bind="core")
+    assert not state.notes
+
+
 def test_phases_that_never_meet_are_given_up_and_that_is_said() -> None:
     """Each move is another phase."""
     program = Program(lambda s, packed: MERGING if packed else at_phase(25, loads=0.3))
