@@ -101,14 +101,17 @@ class Follower:
     def _taken_back(self, state: LiveState) -> Turn:
         hint = state.hint
         assert hint is not None
-        order_alone = state.by_number and state.affinity == state.sampled_in
+        ordered = state.order == "by number"
+        order_alone = ordered and (hint == SPREAD or state.affinity == state.sampled_in)
         what = BY_NUMBER if order_alone else hint.shown
+        matter = "the order of threads" if order_alone else "affinity"
         state = state.noting(
-            "taken back: affinity does not matter here"
+            f"taken back: {matter} does not matter here"
             if state.guard.verdict == "same"
             else f"taken back: {what} was {state.guard.verdict} than before"
         )
-        state = replace(state, by_number=False)
+        if ordered:
+            state = replace(state, order="near home for good")
         if order_alone:
             return self._placer.place(state, hint, "placed")
         return self._placer.place(replace(state, refuted=state.refuted | {hint}), SPREAD, "placed")
@@ -140,9 +143,10 @@ def guarded(state: LiveState) -> bool:
 
 def _moved(state: LiveState) -> bool:
     """Whether threads are placed otherwise than where they were sampled first."""
-    if None in (state.affinity, state.sampled_in):
-        return state.hint != SPREAD
-    return state.by_number or state.affinity != state.sampled_in
+    if state.order == "by number":
+        return True
+    apart = state.affinity != state.sampled_in or None in (state.affinity, state.sampled_in)
+    return state.hint != SPREAD and apart
 
 
 def wants_outcome(state: LiveState) -> bool:

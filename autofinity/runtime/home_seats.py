@@ -21,7 +21,13 @@ from autofinity.runtime.near_set import furthest, near_set
 
 _MOST_ORDERS = 720
 """Largest number of orders of LLC domains that are tried."""
-_NEARNESS: tuple[Callable[[PU], int], ...] = (
+type _Part = Callable[[PU], int]
+_WIDEST_FIRST: tuple[_Part, ...] = (
+    lambda pu: pu.package,
+    lambda pu: pu.node,
+    lambda pu: pu.llc,
+)
+_NEARNESS: tuple[_Part, ...] = (
     lambda pu: pu.os_index,
     lambda pu: pu.core,
     lambda pu: pu.llc,
@@ -36,33 +42,80 @@ def at_home(
     homes: Mapping[int, OsIndex],
     cores: CoreSet,
     available: Collection[OsIndex],
-    *,
-    by_number: bool = False,
 ) -> CoreSet:
     """A core set of the affinity of `cores`, among the CPUs `available`, one PU for each thread.
 
     It is the homes where they form that affinity. Else it is seats near home in an equivalent set
     (`near_set`), and home itself where the seat is in the same cache. `homes` is by thread, and may
-    lack threads. With `by_number` threads with neighbouring numbers sit side by side, however far
-    from home, in the order of caches that leaves most threads at home.
+    lack threads.
     """
     threads = len(cores.cpus)
-    known = {n: cpu for n, cpu in homes.items() if n < threads and cpu in available}
-    if len(known) == threads and not by_number:
+    known = _known(homes, threads, available)
+    if len(known) == threads:
         home = tuple(known[n] for n in range(threads))
         if _form_alike(topology, home, cores):
             return replace(cores, cpus=home, occupancy=_occupancy(topology, home))
     near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
     pus = topology.by_os_index
-    if by_number:
-        # With many caches `in_order` takes them as they come: caches of a node, and nodes of a
-        # socket, one after the other.
-        order = sorted(near, key=lambda cpu: (pus[cpu].package, pus[cpu].node, pus[cpu].llc))
-        seats = list(in_order(topology, known, order, side_by_side=True))
-    elif len({pus[cpu].llc for cpu in near}) == threads:
-        seats = list(seated_near(topology, known, near))
+    if len({pus[cpu].llc for cpu in near}) == threads:
+        seats = seated_near(topology, known, near)
     else:
-        seats = list(in_order(topology, known, near))
+        seats = in_order(topology, known, near)
+    return _on_own_cpus(topology, known, cores, seats)
+
+
+def by_number(
+    topology: Topology,
+    homes: Mapping[int, OsIndex],
+    cores: CoreSet,
+    available: Collection[OsIndex],
+) -> CoreSet:
+    """A core set as `at_home` gives it, in which threads with neighbouring numbers share caches,
+    nodes and sockets wherever they can, however far from home.
+
+    Sockets, nodes of a socket and caches of a node are taken in turn, each time the part that is
+    home to most of the threads that come next.
+    """
+    pus = topology.by_os_index
+    known = _known(homes, len(cores.cpus), available)
+    near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
+
+    def dealt(cpus: Sequence[OsIndex], first: int, parts: Sequence[_Part]) -> list[OsIndex]:
+        """These CPUs in the order of the threads from `first` on."""
+        if not parts:
+            return list(cpus)
+        part, *finer = parts
+        groups: dict[int, list[OsIndex]] = {}
+        for cpu in cpus:
+            groups.setdefault(part(pus[cpu]), []).append(cpu)
+        found: list[OsIndex] = []
+        while groups:
+            at = first + len(found)
+            homes_in = {
+                group: sum(
+                    part(pus[known[n]]) == group for n in range(at, at + len(seats)) if n in known
+                )
+                for group, seats in groups.items()
+            }
+            best = max(groups, key=homes_in.__getitem__)
+            found += dealt(groups.pop(best), at, finer)
+        return found
+
+    return _on_own_cpus(topology, known, cores, dealt(near, 0, _WIDEST_FIRST))
+
+
+def _known(
+    homes: Mapping[int, OsIndex], threads: int, available: Collection[OsIndex]
+) -> dict[int, OsIndex]:
+    """Homes of the threads that have one among the CPUs that may be used."""
+    return {n: cpu for n, cpu in homes.items() if n < threads and cpu in available}
+
+
+def _on_own_cpus(
+    topology: Topology, known: Mapping[int, OsIndex], cores: CoreSet, found: Sequence[OsIndex]
+) -> CoreSet:
+    """The seats that were found, but home itself for a thread whose seat is in the same cache."""
+    pus, seats = topology.by_os_index, list(found)
     for thread, cpu in known.items():
         used = {pus[seat].core for other, seat in enumerate(seats) if other != thread}
         seat, own = pus[seats[thread]], pus[cpu]
@@ -108,18 +161,13 @@ def neighbours(topology: Topology, seats: Sequence[OsIndex]) -> tuple[int, int, 
 
 
 def in_order(
-    topology: Topology,
-    homes: Mapping[int, OsIndex],
-    wanted: Sequence[OsIndex],
-    *,
-    side_by_side: bool = False,
+    topology: Topology, homes: Mapping[int, OsIndex], wanted: Sequence[OsIndex]
 ) -> tuple[OsIndex, ...]:
     """The PUs `wanted`, one for each thread, assigned domain by domain in the order of threads.
 
     GETAFFINITY assigns them in the same way: threads with neighbouring numbers often share, and
     stay together. The order of the domains is the one in which most threads get a PU at home, or on
-    the node of their home. With `side_by_side` only orders count in which most neighbours share
-    nodes and sockets.
+    the node of their home.
     """
     pus = topology.by_os_index
     domains: dict[int, list[OsIndex]] = {}
@@ -135,12 +183,7 @@ def in_order(
     orders: Iterable[Sequence[Sequence[OsIndex]]] = (tuple(domains.values()),)
     if factorial(len(domains)) <= _MOST_ORDERS:
         orders = permutations(domains.values())
-    found = [tuple(chain(*order)) for order in orders]
-    if side_by_side:
-        together = {seats: neighbours(topology, seats) for seats in found}
-        most = max(together.values())
-        found = [seats for seats in found if together[seats] == most]
-    return max(found, key=at_home)
+    return max((tuple(chain(*order)) for order in orders), key=at_home)
 
 
 def seated_near(

@@ -13,12 +13,15 @@ from autofinity.runtime.looks import Look
 
 BY_NUMBER = "the order of threads by number"
 _SHARED, _MISSES = "cache_to_cache_transfers_other_llc", "llc_misses"
+NEIGHBOURS = (_SHARED, _MISSES)
+"""Counters that show whether neighbours matter."""
 
 
 def neighbours_matter(seen: Behaviour) -> bool:
     """Whether threads get more lines from each other's caches than from memory, as far as counted.
 
-    Misses of the last-level cache count both. Threads that read memory lose more by leaving their
+    Misses of the last-level cache count both; lines of the own domain's cores, which some caches
+    count, too, are taken for memory's. Threads that read memory lose more by leaving their
     pages than neighbours gain them: with the order tried there, too, looks cost `lbm` on
     `xeon-e5-2650` 0.62 % of a minute in the place of 0.42 %.
     """
