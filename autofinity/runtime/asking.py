@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from autofinity.model.counters import Behaviour
 from autofinity.model.facts import FactsOf, no_facts
 from autofinity.model.policy import Decision, RulePolicy, SecondLook, Trial
+from autofinity.model.ratios import SPEEDUP
 from autofinity.policy.answers import Given, steps
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.on_machine import on_machine
@@ -93,6 +94,11 @@ class Asking:
         second = self.here(threads).second
         assert second is not None
         return self.compared(second, starts, probes)
+
+    @property
+    def shows_speed(self) -> bool:
+        """Whether the policy's counters show speed, so that a trial can be judged."""
+        return set(SPEEDUP.numerator) <= set(self.policy.counters)
 
     def trial(self, answer: Answer) -> Trial | None:
         """The trial that follows both looks; None: the answer is final."""

@@ -42,6 +42,7 @@ from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.placer import BY_SHARING, Placer
 from autofinity.runtime.sampler import Sampler
 from autofinity.runtime.seats import shows_neighbours
+from autofinity.runtime.trying import NEIGHBOURS
 
 _LEAST_LOOK_NS = 50_000_000  # on a crowded machine every thread has had its turn by then
 ONE_OF_A_RANK = "one thread of this rank computes: it runs anywhere in the rank's share"
@@ -275,12 +276,13 @@ class LivePolicy:
 def _counters(policy: RulePolicy | None, topology: Topology) -> tuple[str, ...]:
     """Counters to measure; empty where no sample is taken.
 
-    They are those of the policy and those that show phases, the set-up and, where pages may be on
-    another node, the cost of remote pages.
+    They are those of the policy and those that show phases, the set-up and, where there are several
+    LLCs, the cost of remote pages and whether neighbours matter.
     """
     if policy is None or not policy.counters:
         return ()
-    far = (FAR_READS,) if topology.n_nodes > 1 else ()
+    several = len({pu.llc for pu in topology.pus}) > 1
+    far = (FAR_READS, *NEIGHBOURS) if several else ()
     return tuple(dict.fromkeys((*policy.counters, *PHASE_COUNTERS, *far, "page_faults")))
 
 

@@ -12,6 +12,7 @@ from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looks import length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
+from autofinity.runtime.trying import BY_NUMBER
 
 _MUCH_LESS = 0.75
 """Share of the room of a placement below which threads get a smaller placement."""
@@ -59,7 +60,7 @@ class Follower:
     def follow(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         """One look at a placed program; `rate` is its progress per second."""
         state = self._guarded(state, interval, rate)
-        if state.guard.undo and state.hint is not None and state.hint != SPREAD:
+        if state.guard.undo and state.hint is not None and _moved(state):
             return self._taken_back(state)
         newcomers = interval.threads("begin")
         if state.workers.computing == state.placed:
@@ -100,13 +101,20 @@ class Follower:
     def _taken_back(self, state: LiveState) -> Turn:
         hint = state.hint
         assert hint is not None
+        ordered = state.order == "by number"
+        order_alone = ordered and (hint == SPREAD or state.affinity == state.sampled_in)
+        what = BY_NUMBER if order_alone else hint.shown
+        matter = "the order of threads" if order_alone else "affinity"
         state = state.noting(
-            "taken back: affinity does not matter here"
+            f"taken back: {matter} does not matter here"
             if state.guard.verdict == "same"
-            else f"taken back: {hint.shown} was {state.guard.verdict} than before"
+            else f"taken back: {what} was {state.guard.verdict} than before"
         )
-        state = replace(state, refuted=state.refuted | {hint})
-        return self._placer.place(state, SPREAD, "placed")
+        if ordered:
+            state = replace(state, order="near home for good")
+        if order_alone:
+            return self._placer.place(state, hint, "placed")
+        return self._placer.place(replace(state, refuted=state.refuted | {hint}), SPREAD, "placed")
 
     def _unsettled(self, state: LiveState, newcomers: frozenset[int]) -> Turn:
         state = replace(state, unsettled=state.unsettled + 1)
@@ -130,7 +138,15 @@ class Follower:
 def guarded(state: LiveState) -> bool:
     """Whether the guard still judges the placement, which needs known progress."""
     judged = state.guard.before and state.guard.verdict == "undecided"
-    return bool(judged) and state.decision is not None and state.hint != SPREAD
+    return bool(judged) and state.decision is not None and _moved(state)
+
+
+def _moved(state: LiveState) -> bool:
+    """Whether threads are placed otherwise than where they were sampled first."""
+    if state.order == "by number":
+        return True
+    apart = state.affinity != state.sampled_in or None in (state.affinity, state.sampled_in)
+    return state.hint != SPREAD and apart
 
 
 def wants_outcome(state: LiveState) -> bool:

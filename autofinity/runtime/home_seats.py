@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, permutations
+from itertools import chain, pairwise, permutations
 from math import factorial
 
 from autofinity.model.placement import CoreSet
@@ -21,7 +21,13 @@ from autofinity.runtime.near_set import furthest, near_set
 
 _MOST_ORDERS = 720
 """Largest number of orders of LLC domains that are tried."""
-_NEARNESS: tuple[Callable[[PU], int], ...] = (
+type _Part = Callable[[PU], int]
+_WIDEST_FIRST: tuple[_Part, ...] = (
+    lambda pu: pu.package,
+    lambda pu: pu.node,
+    lambda pu: pu.llc,
+)
+_NEARNESS: tuple[_Part, ...] = (
     lambda pu: pu.os_index,
     lambda pu: pu.core,
     lambda pu: pu.llc,
@@ -44,7 +50,7 @@ def at_home(
     lack threads.
     """
     threads = len(cores.cpus)
-    known = {n: cpu for n, cpu in homes.items() if n < threads and cpu in available}
+    known = _known(homes, threads, available)
     if len(known) == threads:
         home = tuple(known[n] for n in range(threads))
         if _form_alike(topology, home, cores):
@@ -52,9 +58,64 @@ def at_home(
     near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
     pus = topology.by_os_index
     if len({pus[cpu].llc for cpu in near}) == threads:
-        seats = list(seated_near(topology, known, near))
+        seats = seated_near(topology, known, near)
     else:
-        seats = list(in_order(topology, known, near))
+        seats = in_order(topology, known, near)
+    return _on_own_cpus(topology, known, cores, seats)
+
+
+def by_number(
+    topology: Topology,
+    homes: Mapping[int, OsIndex],
+    cores: CoreSet,
+    available: Collection[OsIndex],
+) -> CoreSet:
+    """A core set as `at_home` gives it, in which threads with neighbouring numbers share caches,
+    nodes and sockets wherever they can, however far from home.
+
+    Sockets, nodes of a socket and caches of a node are taken in turn, each time the part that is
+    home to most of the threads that come next.
+    """
+    pus = topology.by_os_index
+    known = _known(homes, len(cores.cpus), available)
+    near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
+
+    def dealt(cpus: Sequence[OsIndex], first: int, parts: Sequence[_Part]) -> list[OsIndex]:
+        """These CPUs in the order of the threads from `first` on."""
+        if not parts:
+            return list(cpus)
+        part, *finer = parts
+        groups: dict[int, list[OsIndex]] = {}
+        for cpu in cpus:
+            groups.setdefault(part(pus[cpu]), []).append(cpu)
+        found: list[OsIndex] = []
+        while groups:
+            at = first + len(found)
+            homes_in = {
+                group: sum(
+                    part(pus[known[n]]) == group for n in range(at, at + len(seats)) if n in known
+                )
+                for group, seats in groups.items()
+            }
+            best = max(groups, key=homes_in.__getitem__)
+            found += dealt(groups.pop(best), at, finer)
+        return found
+
+    return _on_own_cpus(topology, known, cores, dealt(near, 0, _WIDEST_FIRST))
+
+
+def _known(
+    homes: Mapping[int, OsIndex], threads: int, available: Collection[OsIndex]
+) -> dict[int, OsIndex]:
+    """Homes of the threads that have one among the CPUs that may be used."""
+    return {n: cpu for n, cpu in homes.items() if n < threads and cpu in available}
+
+
+def _on_own_cpus(
+    topology: Topology, known: Mapping[int, OsIndex], cores: CoreSet, found: Sequence[OsIndex]
+) -> CoreSet:
+    """The seats that were found, but home itself for a thread whose seat is in the same cache."""
+    pus, seats = topology.by_os_index, list(found)
     for thread, cpu in known.items():
         used = {pus[seat].core for other, seat in enumerate(seats) if other != thread}
         seat, own = pus[seats[thread]], pus[cpu]
@@ -85,6 +146,17 @@ def _form_alike(topology: Topology, cpus: Sequence[OsIndex], cores: CoreSet) -> 
         and len({pu.core for pu in here}) == len({pu.core for pu in there})
         and sorted(pu.efficiency for pu in here) == sorted(pu.efficiency for pu in there)
         and furthest(topology, cpus) <= furthest(topology, cores.cpus)
+    )
+
+
+def neighbours(topology: Topology, seats: Sequence[OsIndex]) -> tuple[int, int, int]:
+    """Numbers of threads that share an LLC, a node and a socket with the next thread."""
+    pus = [topology.by_os_index[cpu] for cpu in seats]
+    pairs = list(pairwise(pus))
+    return (
+        sum(one.llc == next_one.llc for one, next_one in pairs),
+        sum(one.node == next_one.node for one, next_one in pairs),
+        sum(one.package == next_one.package for one, next_one in pairs),
     )
 
 

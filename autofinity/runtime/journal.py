@@ -85,10 +85,10 @@ class Journal:
             self._observed(after, after.affinity, after.outcome)
         if outcome is not None:
             self._refused = outcome.skipped > 0
+            for reason in outcome.reasons:
+                self.note(f"not bound: {reason}")
         if after.placed and _where(after) != _where(before):
             bound = outcome.done if outcome else 0
-            for reason in outcome.reasons if outcome else ():
-                self.note(f"not bound: {reason}")
             self._rows.write(lambda database: self._bound(database, after, bound))
         # A placement that was undone is not to be tried by the next run either.
         if after.phase == "placed" and (

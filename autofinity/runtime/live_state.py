@@ -25,6 +25,9 @@ from autofinity.runtime.workers import Workers
 _NS_PER_MS = 1_000_000
 
 type Phase = Literal["watching", "settling", "sampling", "placed", "left alone"]
+type Order = Literal["near home", "by number", "near home for good"]
+"""Whether threads sit near home or in the order of their numbers; "for good": by number was tried
+in this run, and was no better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,10 @@ class LiveState:
     unasked: bool = False
     """Whether the placement is no answer of the policy: a fallback, or by sharing alone."""
     homes: Mapping[int, OsIndex] = field(default_factory=dict)
-    """PU where each thread last ran before it was bound, by number: near its pages."""
+    """PU where each thread last ran before it was bound, by number: where it first touched its
+    pages."""
+    order: Order = "near home"
+    """Order of the threads in the placement."""
     onset: Onset = field(default_factory=Onset)
     """State of the program's initialisation."""
     early: bool = False
@@ -185,6 +191,11 @@ class LiveState:
         seen = {number: cpu for number, cpu in enumerate(interval.cpus) if cpu >= 0}
         # Once threads are bound, the CPUs where they run are our choice.
         return seen | known if self.cpus else known | seen
+
+    def without_trial(self) -> Self:
+        """The state without the trial that is under way; an order on trial was not kept."""
+        tried = self.trying is not None and self.trying.by_number
+        return replace(self, trying=None, order="near home" if tried else self.order)
 
     def noting(self, line: str) -> Self:
         """The state with one more note, unless the note is there already."""

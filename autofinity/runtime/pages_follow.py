@@ -109,7 +109,7 @@ class PagesFollow:
             self._begin_ns = interval.start_ns
         self._note_homes(before, interval)
         seats = after.placed, after.seats
-        if after.phase == "settling" and after.again and outcome is not None:
+        if _elsewhere(after) and outcome is not None:
             self._come_along(after)
         elif self._trail and seats != self._trail[-1].seats:
             self._left_again(before, seats)
@@ -234,6 +234,11 @@ class PagesFollow:
         self._homes.update(zip(state.placed, now, strict=True))
         stayed = f"; {self._moves.stayed} could not be moved" if self._moves.stayed else ""
         self._tell(f"{self._moves.moved} pages were moved to their threads{stayed}")
+
+
+def _elsewhere(state: LiveState) -> bool:
+    """Whether threads go to a second look or a trial."""
+    return state.phase == "settling" and (state.again or state.trying is not None)
 
 
 def _after(view: View, belongs: View) -> View:

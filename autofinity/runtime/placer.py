@@ -15,8 +15,8 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action
 from autofinity.runtime.claims import Reserve, Reserved, reserve_alone
 from autofinity.runtime.continuous import Watch
-from autofinity.runtime.home_seats import at_home
-from autofinity.runtime.live_state import LiveState, Phase, Settings, Turn
+from autofinity.runtime.home_seats import at_home, by_number, neighbours
+from autofinity.runtime.live_state import LiveState, Order, Phase, Settings, Turn
 from autofinity.runtime.looking import LookCosts, refill_ns
 from autofinity.runtime.masks import binding, union, widened
 from autofinity.runtime.seats import dealt
@@ -46,21 +46,46 @@ class Placer:
         self._reserve = reserve_alone if settings.bind == "none" else reserve
 
     def reserve(
-        self, threads: int, hint: Hint, homes: Mapping[int, OsIndex] | None = None
+        self,
+        threads: int,
+        hint: Hint,
+        homes: Mapping[int, OsIndex] | None = None,
+        order: Order = "near home",
     ) -> Reserved:
         """The best match of a hint among the CPUs that may be used now, beside other runs.
 
         It is as near as possible to the device of the settings, else to the threads' `homes` (by
-        position). Raises `PlacementError`.
+        position), in this order of threads. Raises `PlacementError`.
         """
 
         def pick(cpus: frozenset[OsIndex]) -> CoreSet:
             near = self._settings.near
             cores = get_affinity(self._topology, threads, hint, cpus, near)
-            # Who asks for a device's side does not ask to stay.
-            return at_home(self._topology, homes, cores, cpus) if homes and not near else cores
+            if not homes or near:  # who asks for a device's side does not ask to stay
+                return cores
+            seat = by_number if order == "by number" else at_home
+            return seat(self._topology, homes, cores, cpus)
 
         return self._reserve(threads, self.available(), pick)
+
+    def order_matters(self, state: LiveState, hint: Hint) -> bool:
+        """Whether more threads with neighbouring numbers share a cache, node or socket in the
+        affinity of `hint` if they sit in the order of their numbers than near home.
+
+        False where threads have no seats of their own, where sharing that was seen decides who sits
+        beside whom, or a device where the threads are.
+        """
+        if self._settings.by_sharing or self._settings.near:
+            return False
+        if len(state.seated) != len(state.seats) or len(state.seated) != len(state.placed):
+            return False
+        homes = _homes(state, state.seated)
+        cores = get_affinity(self._topology, len(state.seats), hint, state.available)
+        home, there = (
+            neighbours(self._topology, seat(self._topology, homes, cores, state.available).cpus)
+            for seat in (at_home, by_number)
+        )
+        return there > home
 
     def place(self, state: LiveState, hint: Hint, phase: Phase) -> Turn:
         """Place the computing threads by the best match of a hint for as many as run at a time.
@@ -72,7 +97,7 @@ class Placer:
         room = min(state.workers.room, max(state.workers.at_a_time, len(self.available())))
         seated = computing if room == len(computing) else state.workers.seated
         try:
-            reserved = self.reserve(room, hint, _homes(state, seated))
+            reserved = self.reserve(room, hint, _homes(state, seated), state.order)
         except PlacementError as error:
             return self.leave_alone(state, error)
         if reserved.note:
@@ -148,7 +173,7 @@ class Placer:
         bound_now = bool(state.cpus) or self._settings.divided
         bound = frozenset(number for number, _ in state.workers.alive if bound_now)
         state = replace(
-            state,
+            state.without_trial(),
             phase="left alone",
             placed=state.workers.computing,
             cpus=frozenset(),

@@ -5,7 +5,8 @@ second look, in that hint's placement.
         ▲                 ├─ threads were not all at work: the look does not count
         │                 ├─ a second look: packed, until both saw the same phase ──┐
         ├─────────────────┴─ the other place again, where they did not ◄────────────┤
-        └─ a trial of one more hint, after both looks ◄─────────────────────────────┤
+        ├─ a trial of one more hint, after both looks ◄─────────────────────────────┤
+        └─ a trial of threads in the order of their numbers ◄───────────────────────┤
                                                                          placed ◄───┘
 
 Repetition is bounded: by the time that a sample may take, by the number of moves for it, and by the
@@ -18,22 +19,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autofinity.affinity.best_matches import BestMatches, all_cores
-from autofinity.model.affinity import SPREAD, Hint
+from autofinity.model.affinity import SPREAD, Affinity, Hint
 from autofinity.model.counters import Behaviour
-from autofinity.model.policy import Decision
+from autofinity.model.policy import Decision, Trial
 from autofinity.model.topology import Topology
 from autofinity.ports import Interval
 from autofinity.runtime.asking import Answer, Asking
 from autofinity.runtime.continuous import Watch, decisive
 from autofinity.runtime.guard import Guard
-from autofinity.runtime.live_state import LiveState, Settings, Turn
+from autofinity.runtime.live_state import LiveState, Order, Settings, Turn
 from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
-from autofinity.runtime.trying import Trying
+from autofinity.runtime.trying import Trying, neighbours_matter
 from autofinity.runtime.undecided import UNDECIDED
 
 _FEWEST = 4  # looks where threads start: the guard needs as many rates
+_FASTER = 1.01
+"""Speed above which threads stay in the order of their numbers."""
 _FEWEST_AGAIN = 2  # of the second look, which may cost the program most; a slower one may be cold
 _MOST_APART_NS = 10_000_000_000
 """Longest time in looks that do not count. A thread that idles is no worker after 3 s, and what ran
@@ -95,6 +98,7 @@ class Sampler:
     def look(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         """One look at a program that is being sampled; `rate` is its progress per second."""
         if state.workers.computing != state.placed and state.restarts < self._settings.restarts:
+            state = state.without_trial()
             state = replace(state, phase="watching", steady=0, restarts=state.restarts + 1)
             return state.noting("threads started or ended during the sample: it began again"), ()
         look = look_of(interval, state.workers)
@@ -116,23 +120,33 @@ class Sampler:
         In continuous mode a near tie keeps the former answer. A hint that was slower in this run is
         not tried again.
         """
-        hint = self._meant(decision.hint, state.workers.room)
-        standing = state.standing
-        if hint in state.refuted:
-            state = state.noting(f"{hint.shown} was tried and taken back: not tried again")
-            hint = SPREAD
-        elif standing not in (None, hint) and not decisive(decision.margin):
-            assert standing is not None
-            state = state.noting(f"{hint.shown} is nearly a tie: {standing.shown} stays")
-            hint = standing
+        state, hint = self._chosen(state, decision)
         state = replace(state, decision=decision, unasked=False)
         state, actions = self._placer.place(state, hint, "placed")
         # Where the last sample was taken in this very affinity, it is the reference for changes, so
         # that a change right after it does not become the reference.
         seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
         if state.affinity is not None:
-            state = replace(state, watch=Watch(reference=seen.get(state.affinity)))
+            reference = seen.get(state.affinity)
+            if state.trying is not None and state.trying.by_number and state.order == "by number":
+                reference = mean_of(state.trying.looks)
+            state = replace(state, watch=Watch(reference=reference))
         return replace(state, starts=(), probes=(), trying=None), actions
+
+    def _chosen(self, state: LiveState, decision: Decision) -> tuple[LiveState, Hint]:
+        """The hint that a decision leads to, with a note where it is another one."""
+        hint = self._meant(decision.hint, state.workers.room)
+        standing = state.standing
+        if hint in state.refuted:
+            state = state.noting(f"{hint.shown} was tried and taken back: not tried again")
+            return state, SPREAD
+        if standing not in (None, hint) and not decisive(decision.margin):
+            assert standing is not None
+            return state.noting(f"{hint.shown} is nearly a tie: {standing.shown} stays"), standing
+        return state, hint
+
+    def _affinity_of(self, state: LiveState, hint: Hint) -> Affinity:
+        return BestMatches(self._topology.restricted(state.available))(state.room, hint)
 
     def _meant(self, hint: Hint, threads: int) -> Hint:
         cores = all_cores(self._topology, self._placer.available())
@@ -169,7 +183,7 @@ class Sampler:
             )
             if probing.affinity != sampled_in:  # else a second look would show nothing new
                 return replace(probing, decision=answer.decision, asked=_of(answer)), actions
-        return self._finally(state, answer)
+        return self._reorder(state, answer) or self._finally(state, answer)
 
     def _second(self, state: LiveState) -> Turn:
         if len(state.probes) < _FEWEST_AGAIN:
@@ -195,7 +209,9 @@ class Sampler:
 
     def _final_probe(self, state: LiveState, answer: Answer) -> Turn:
         state = _probed(state) if state.again else state
-        return self._try(state, answer) or self._finally(state, answer)
+        return (
+            self._try(state, answer) or self._reorder(state, answer) or self._finally(state, answer)
+        )
 
     def _try(self, state: LiveState, answer: Answer) -> Turn | None:
         """Begin the trial that the policy has for this answer; None where it has none, where looks
@@ -205,15 +221,39 @@ class Sampler:
         if trial is None or trial.hint in state.refuted or not self._may_return(state):
             return None
         hint, tried = (self._meant(each, state.room) for each in (answer.decision.hint, trial.hint))
-        match = BestMatches(self._topology.restricted(state.available))
-        looks = {state.sampled_in: state.starts, state.probed_in: state.probes}
-        if match(state.room, tried) in looks:
+        looks = _looks_by_affinity(state)
+        if self._affinity_of(state, tried) in looks:
             return None
         # An answer in whose affinity no sample was taken is as fast as the faster of the two.
         faster = state.starts if answer.slower else state.probes
-        reference = looks.get(match(state.room, hint), faster)
+        reference = looks.get(self._affinity_of(state, hint), faster)
         state, actions = self._placer.place(state, tried, "settling")
         return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions
+
+    def _reorder(self, state: LiveState, answer: Answer) -> Turn | None:
+        """Begin the trial of threads in the order of their numbers; None where that was tried, or
+        cannot be compared, where neighbours matter less than memory or sit side by side already,
+        and where looks have cost enough.
+
+        Threads are sampled where they ran before, near their pages. In which order a system spreads
+        them says nothing of who shares, and threads with neighbouring numbers often do.
+        """
+        if state.order != "near home" or not (answer.stands and self._may_return(state)):
+            return None
+        if not self._asking.shows_speed or self._asking.lacking(answer, state.workers.room):
+            return None
+        _, hint = self._chosen(state, answer.decision)
+        there = self._affinity_of(state, hint)
+        reference = _looks_by_affinity(state).get(there)
+        if not reference or not neighbours_matter(mean_of(reference)):
+            return None
+        if not self._placer.order_matters(state, hint):
+            return None
+        trying = Trying(Trial(hint, _FASTER).against(hint), reference, answer, by_number=True)
+        ordered = replace(state, order="by number", trying=trying)
+        moved, actions = self._placer.place(ordered, hint, "settling")
+        # With other CPUs that are allowed, or claimed, by now it may be another affinity.
+        return (moved, actions) if moved.affinity == there else None
 
     def _trial(self, state: LiveState, trying: Trying) -> Turn:
         """The trial of a hint has been looked at once more."""
@@ -226,11 +266,17 @@ class Sampler:
             over = True
         if not over:
             return state, ()
-        if not said.stands or said.decision.hint != trying.tried:
-            state = state.noting(f"{trying.tried.shown} was tried, and is no faster")
-            return self._finally(state, trying.answer)
-        state = state.noting(f"{trying.tried.shown} was tried, and is faster: threads stay")
-        return self._finally(state, replace(trying.answer, decision=said.decision))
+        faster = said.stands and said.decision.rule is not None
+        if faster:
+            state = state.noting(f"{trying.what} was tried, and is faster: threads stay")
+        else:
+            state = state.noting(f"{trying.what} was tried, and is no faster")
+        if trying.by_number:
+            order: Order = "by number" if faster else "near home for good"
+            return self._finally(replace(state, order=order), trying.answer)
+        if faster:
+            return self._finally(state, replace(trying.answer, decision=said.decision))
+        return self._reorder(state, trying.answer) or self._finally(state, trying.answer)
 
     def _finally(self, state: LiveState, answer: Answer) -> Turn:
         lacking = self._asking.lacking(answer, state.workers.room)
@@ -252,6 +298,11 @@ class Sampler:
         return state.visits < self._settings.visits and (
             state.costs.sample_left_ns(state.waited_ns) > 0
         )
+
+
+def _looks_by_affinity(state: LiveState) -> dict[Affinity | None, tuple[Look, ...]]:
+    """The looks of this sample in the first affinity and in that of the second look."""
+    return {state.sampled_in: state.starts, state.probed_in: state.probes}
 
 
 def _probed(state: LiveState) -> LiveState:

@@ -1,13 +1,31 @@
-"""A trial that is under way: one more hint beside the two that the policy was asked with."""
+"""A trial that is under way: one more hint beside the two that the policy was asked with, or
+threads in the order of their numbers in the affinity of the answer.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from autofinity.model.affinity import Hint
+from autofinity.model.counters import Behaviour
 from autofinity.model.policy import SecondLook
 from autofinity.runtime.asking import Answer
 from autofinity.runtime.looks import Look
+
+BY_NUMBER = "the order of threads by number"
+_SHARED, _MISSES = "cache_to_cache_transfers_other_llc", "llc_misses"
+NEIGHBOURS = (_SHARED, _MISSES)
+"""Counters that show whether neighbours matter."""
+
+
+def neighbours_matter(seen: Behaviour) -> bool:
+    """Whether threads get more lines from each other's caches than from memory, as far as counted.
+
+    Misses of the last-level cache count both; lines of the own domain's cores, which some caches
+    count, too, are taken for memory's. Threads that read memory lose more by leaving their
+    pages than neighbours gain them: with the order tried there, too, looks cost `lbm` on
+    `xeon-e5-2650` 0.62 % of a minute in the place of 0.42 %.
+    """
+    return 2 * seen[_SHARED] > seen[_MISSES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +38,14 @@ class Trying:
     """Looks in the affinity of the answer."""
     answer: Answer
     """The answer that stands if threads are no faster."""
+    by_number: bool = False
+    """Whether the order of threads is on trial."""
     looks: tuple[Look, ...] = ()
 
     @property
-    def tried(self) -> Hint:
-        """The hint on trial."""
-        return self.question.sampled_in
+    def what(self) -> str:
+        """The name of the trial, for notes."""
+        return BY_NUMBER if self.by_number else self.question.sampled_in.shown
 
     def saw(self, look: Look) -> Trying:
         """The trial with one more look."""

@@ -8,7 +8,7 @@ from made_up_machine import machine
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import HINTS, PACKED, SPREAD
 from autofinity.model.topology import OsIndex
-from autofinity.runtime.home_seats import at_home, seated_near
+from autofinity.runtime.home_seats import at_home, by_number, neighbours, seated_near
 
 MACHINE = machine(packages=2, llcs=2, cores=4)  # CPUs 0-3, 4-7 | 8-11, 12-15
 
@@ -29,6 +29,27 @@ def test_who_has_to_move_moves_and_the_others_stay() -> None:
     found = seats({0: 1, 1: 2, 2: 9, 3: 13})
     assert found[0] == 1 and found[2:] == [9, 13]
     assert found[1] in range(4, 8)
+
+
+def test_by_number_neighbours_sit_side_by_side_however_far_from_home() -> None:
+    """The socket first that is home to most of the threads that come first."""
+    known = {n: OsIndex(cpu) for n, cpu in enumerate((9, 12, 2, 13))}
+    cores = get_affinity(MACHINE, 4, SPREAD)
+    found = by_number(MACHINE, known, cores, MACHINE.allowed).cpus
+    assert [cpu // 8 for cpu in found] == [1, 1, 0, 0]
+    assert neighbours(MACHINE, found) == (0, 2, 2)
+    assert neighbours(MACHINE, tuple(known.values())) == (0, 1, 1)
+
+
+def test_with_many_caches_most_threads_stay_on_the_socket_of_their_home() -> None:
+    """Eight caches a socket, threads 0 to 7 on the second socket but for one pair."""
+    large = machine(packages=2, llcs=8, cores=2)
+    homes = {n: OsIndex(2 * ((n + 8) % 16)) for n in range(16)}
+    homes[3], homes[12] = homes[12], homes[3]
+    cores = get_affinity(large, 16, SPREAD)
+    found = by_number(large, homes, cores, large.allowed).cpus
+    assert sum(cpu // 16 == homes[n] // 16 for n, cpu in enumerate(found)) == 14
+    assert neighbours(large, found) == (0, 14, 14)
 
 
 def test_a_thread_without_a_home_gets_what_is_left() -> None:

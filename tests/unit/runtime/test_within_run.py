@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from made_up_machine import machine
 from told_looks import at_phase
 
 from autofinity.model.affinity import PACKED, SPREAD, Hint
-from autofinity.model.counters import CounterSample
+from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.policy import (
     Condition,
     Decision,
@@ -26,6 +27,7 @@ from autofinity.model.topology import OsIndex
 from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime import sampler
+from autofinity.runtime.asking import Answer
 from autofinity.runtime.decider import STILL_GROWING, LivePolicy
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState, Settings
@@ -33,6 +35,7 @@ from autofinity.runtime.looking import SHARE
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sampler import ANOTHER_PHASE, NOT_AT_WORK, WITHIN_SCATTER
+from autofinity.runtime.trying import Trying
 from autofinity.store.behaviour_db import BehaviourDB
 
 S = 1_000_000_000
@@ -84,6 +87,10 @@ class Program:
     progress: float = 0.0
     packed: bool = False
     applied: list[tuple[float, bool, tuple[frozenset[OsIndex], ...]]] = field(default_factory=list)
+    counted: frozenset[str] = frozenset()
+    """Counters that the mechanism asks for: no others are measured."""
+    ends: Mapping[int, float] = field(default_factory=dict)
+    """Second in which a thread ends."""
 
     def advance(self, duration_ns: int) -> Interval:
         start, self.now = self.now, self.now + duration_ns
@@ -95,17 +102,25 @@ class Program:
                 start,
                 self.now,
                 {
-                    **{name: round(rate * duration_ns / S) for name, rate in rates.items()},
+                    **{
+                        name: round(rate * duration_ns / S)
+                        for name, rate in rates.items()
+                        if name in self.counted
+                    },
                     "task_clock_ns": 0 if self.rests(n, start / S) else duration_ns,
                 },
                 duration_ns,
                 duration_ns,
             )
             for n in range(4)
+            if start / S < self.ends.get(n, self.seconds)
         )
         if self.progress_per_s:
             self.progress += self.progress_per_s(self.packed) * duration_ns / S
         events = [ThreadEvent("begin", n, 100 + n, 0) for n in range(4) if start == 0]
+        for n, second in self.ends.items():
+            if start <= second * S < self.now:
+                events.append(ThreadEvent("end", n, 100 + n, round(second * S)))
         return Interval(
             start,
             self.now,
@@ -144,6 +159,7 @@ def run(
         lambda threads: None,
         replace(Settings(threads=4), **settings),  # type: ignore[arg-type]
     )
+    program.counted = frozenset(mechanism.sensors.counters)
     start = mechanism.begin(MACHINE, MACHINE.allowed, 4)
     return run_loop(program, mechanism, start, mechanism.period_ns, *observers)
 
@@ -260,6 +276,132 @@ def test_a_hint_between_is_tried_after_both_looks(packed: float, apart: float, h
     assert any(note.startswith(f"{BETWEEN.shown} was tried") for note in state.notes)
     assert state.asked is not None and state.asked[1] is not None
     assert state.asked[1]["instructions"] / state.asked[0]["instructions"] == pytest.approx(packed)
+
+
+WITH_SPEED = replace(ONE_LOOK, counters=("llc_requests", "instructions"))
+APART = (0, 8, 4, 12)
+"""Where the system put four threads: each has a cache, and no neighbour by number on its socket."""
+
+
+def spread_by_the_system(
+    side_by_side: float,
+    *,
+    shared: float = 0.9,
+    progress_per_s: Callable[[bool], float] | None = None,
+    **settings: object,
+) -> tuple[Program, LiveState]:
+    """A program that is so much faster where threads 0 and 1, and 2 and 3, share a socket, and has
+    such a share of its lines from other caches.
+    """
+
+    def rates(second: float, packed: bool) -> Mapping[str, float]:
+        del second, packed
+        masks = program.applied[-1][2] if program.applied else ()
+        sockets = [min(mask) // 8 for mask in masks]
+        speed = side_by_side if sockets == [0, 0, 1, 1] else 1.0
+        return {
+            "llc_requests": 1e6 * speed,
+            "instructions": 1e9 * speed,
+            "cache_to_cache_transfers_other_llc": 1e5 * shared * speed,
+            "llc_misses": 1e5 * speed,
+        }
+
+    program = Program(rates, cpus=APART, progress_per_s=progress_per_s)
+    return program, run(program, WITH_SPEED, bind="core", **settings)
+
+
+def test_threads_whose_neighbours_share_sit_in_the_order_of_their_numbers() -> None:
+    program, state = spread_by_the_system(1.3)
+    assert state.hint == SPREAD
+    assert [min(mask) for mask in program.applied[-1][2]] == [0, 4, 8, 12]
+    assert "the order of threads by number was tried, and is faster: threads stay" in state.notes
+
+
+@pytest.mark.parametrize("side_by_side", [0.7, 1.0, 1.005])
+def test_threads_whose_neighbours_do_not_share_go_back_to_where_they_were(
+    side_by_side: float,
+) -> None:
+    program, state = spread_by_the_system(side_by_side)
+    assert tuple(min(mask) for mask in program.applied[-1][2]) == APART
+    assert "the order of threads by number was tried, and is no faster" in state.notes
+
+
+def test_an_order_that_is_kept_is_no_change_of_the_program() -> None:
+    """In continuous mode; the sample near home is a third slower."""
+    program, state = spread_by_the_system(1.5, every_ns=S)
+    assert [min(mask) for mask in program.applied[-1][2]] == [0, 4, 8, 12]
+    assert len(program.applied) == 3  # near home, by number, and there for good
+    assert not any("has changed" in note for note in state.notes)
+
+
+def test_an_order_that_the_guard_takes_back_is_not_tried_again_in_this_run() -> None:
+    """Counters show more work by number; progress shows less."""
+
+    def progress(packed: bool) -> float:
+        del packed
+        masks = program.applied[-1][2] if program.applied else ()
+        return 0.8 if [min(mask) for mask in masks] == [0, 4, 8, 12] else 1.0
+
+    shared = {"cache_to_cache_transfers_other_llc": 1e6, "llc_misses": 1e6}
+
+    def rates(second: float, packed: bool) -> Mapping[str, float]:
+        del packed
+        ordered = program.applied and [min(m) for m in program.applied[-1][2]] == [0, 4, 8, 12]
+        work = at_phase(1 if second < 30 else 25)
+        return {name: rate * (1.3 if ordered else 1.0) for name, rate in work.items()} | shared
+
+    program = Program(rates, cpus=APART, progress_per_s=progress)
+    state = run(program, replace(WITH_SPEED, rules=()), bind="core", every_ns=S)
+    assert tuple(min(mask) for mask in program.applied[-1][2]) == APART
+    assert [note for note in state.notes if note.startswith("taken back")] == [
+        "taken back: the order of threads by number was worse than before"
+    ]
+    orders = [tuple(min(mask) for mask in masks) for _, _, masks in program.applied]
+    assert sum(a != (0, 4, 8, 12) == b for a, b in pairwise(orders)) == 1
+
+
+def test_an_order_on_trial_is_not_kept_where_sampling_begins_again() -> None:
+    question = Trial(SPREAD, 1.01).against(SPREAD)
+    answer = Answer(Decision(SPREAD, None, 1.0, None), True, Behaviour({}))
+    trying = Trying(question, (), answer, by_number=True)
+    left = LiveState(order="by number", trying=trying).without_trial()
+    assert (left.order, left.trying) == ("near home", None)
+    assert LiveState(order="by number").without_trial().order == "by number"
+
+
+def test_the_guard_does_not_judge_threads_that_stayed_where_they_were_sampled() -> None:
+    """Not even when there are fewer of them later."""
+    rates = {"llc_requests": 1e6, "instructions": 1e9}
+    program = Program(steadily(rates), progress_per_s=lambda packed: 1.0, ends={3: 20.0})
+    state = run(program)
+    assert state.hint == SPREAD and SPREAD not in state.refuted
+    assert len(program.applied) <= 4
+    assert not any(note.startswith("taken back") for note in state.notes)
+
+
+def test_the_order_is_not_tried_where_neighbours_sit_side_by_side_already() -> None:
+    shared = {"cache_to_cache_transfers_other_llc": 1e6, "llc_misses": 1e6}
+    rates = {"llc_requests": 2e6, "instructions": 1e9, **shared}
+    program = Program(steadily(rates), cpus=(9, 13, 1, 5))
+    state = run(program, WITH_SPEED, bind="core")
+    assert [min(mask) for mask in program.applied[-1][2]] == [9, 13, 1, 5]
+    assert not state.notes
+
+
+@pytest.mark.parametrize(("shared", "by_sharing"), [(0.4, False), (0.9, True)])
+def test_the_order_is_not_tried_where_memory_matters_more_or_sharing_is_seen(
+    shared: float, by_sharing: bool
+) -> None:
+    program, state = spread_by_the_system(1.3, shared=shared, by_sharing=by_sharing)
+    assert not any("order of threads" in note for note in state.notes)
+    assert tuple(min(mask) for mask in program.applied[-1][2]) == APART
+
+
+def test_the_order_is_not_tried_where_no_counter_shows_speed() -> None:
+    shared = {"cache_to_cache_transfers_other_llc": 1e6, "llc_misses": 1e6}
+    program = Program(steadily({"llc_requests": 2e6, "instructions": 1e9, **shared}), cpus=APART)
+    state = run(program, ONE_LOOK, bind="core")
+    assert not state.notes
 
 
 def test_phases_that_never_meet_are_given_up_and_that_is_said() -> None:
