@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ import pytest
 from processes import runs
 
 SETUP = Path(__file__).parents[2] / "scripts" / "setup"
+INSTALL = SETUP.parent / "tools" / "install.py"
 TOOLS = ("sh", "dirname", "date", "sed", "sleep", "tail", "tee", "tr", "touch", "cc", "c++")
 OLD = """#!/bin/sh
 echo 'Python 3.9.2' >&2
@@ -41,6 +43,16 @@ written = pathlib.Path(__file__).with_name("new")
 written.write_text(str(child.pid))
 written.rename(written.with_name("pid"))
 child.wait()
+"""
+FAILING_PIP = """
+import pathlib, subprocess, sys, time
+pid = pathlib.Path(__file__).with_name("pid")
+if sys.argv[1] == "wheel":
+    pid.write_text(str(subprocess.Popen(["sleep", "600"]).pid))
+    time.sleep(600)
+while not (pid.exists() and pid.read_text()):
+    time.sleep(0.02)
+sys.exit("no such package")
 """
 
 
@@ -135,3 +147,37 @@ def test_an_interrupted_setup_leaves_no_compiler_running(
     else:
         os.kill(compiler, signal.SIGKILL)
         pytest.fail("what was started runs on")
+
+
+def test_extras_that_name_extras_of_the_project_stand_for_their_packages() -> None:
+    spec = importlib.util.spec_from_file_location("install", INSTALL)
+    assert spec is not None and spec.loader is not None
+    install = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(install)
+    project = {
+        "name": "ours",
+        "dependencies": ["a>=1"],
+        "optional-dependencies": {"x": ["b"], "y": ["c[z]>=2", "ours[x]"], "dev": ["ours[x,y]"]},
+    }
+    assert sorted(set(install.requirements(project, ["dev"]))) == ["a>=1", "b", "c[z]>=2"]
+
+
+def test_a_failed_pip_ends_the_other_one_and_the_setup(tmp_path: Path, env: dict[str, str]) -> None:
+    python = tmp_path / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    program(tmp_path / "lib" / "pip.py", FAILING_PIP)
+    env["PYTHONPATH"] = str(tmp_path / "lib")
+    done = subprocess.run([SETUP, tmp_path / "venv"], env=env, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "no such package" in done.stderr
+    assert "installing failed; the whole log is in" in done.stderr
+    assert not (tmp_path / "venv" / ".ready").exists()
+    compiler = int((tmp_path / "lib" / "pid").read_text())
+    for _ in range(6000):
+        if not runs(compiler):
+            break
+        time.sleep(0.02)
+    else:
+        os.kill(compiler, signal.SIGKILL)
+        pytest.fail("the compiler runs on")
