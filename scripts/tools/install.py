@@ -19,6 +19,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 QUIET = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
@@ -46,14 +47,13 @@ def pip(command: str, *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "pip", command, *QUIET, *words])
 
 
-def requirements(project: Mapping[str, object], extras: Sequence[str]) -> Iterator[str]:
+def requirements(project: Mapping[str, Any], extras: Sequence[str]) -> Iterator[str]:
     """Requirements of the project and of these extras; an extra may name others of the project."""
-    yield from project["dependencies"]  # type: ignore[misc]
-    optional: Mapping[str, Sequence[str]] = project["optional-dependencies"]  # type: ignore[assignment]
+    yield from project["dependencies"]
     own = re.compile(rf"{project['name']}\[(.*)\]")
     waiting = list(extras)
     while waiting:
-        for requirement in optional[waiting.pop()]:
+        for requirement in project["optional-dependencies"][waiting.pop()]:
             named = own.fullmatch(requirement)
             if named:
                 waiting += named[1].split(",")
