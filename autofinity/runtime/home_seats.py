@@ -3,8 +3,9 @@
 A thread has filled caches, and first touched its pages, where it ran before it was bound. A thread
 that is bound elsewhere refills caches, and reads its pages from another node for the rest of the
 run; and a thread that is moved for a second look has to come back. Cores of a cache are equivalent,
-and so are caches of a class: threads that form the affinity already stay. Where threads share
-caches, threads with neighbouring numbers stay together in any case.
+and so are caches of a class: threads that form the affinity already stay, in whichever order the
+system spread them. Others that share caches sit beside threads with neighbouring numbers, and all
+threads do in `by_number`, which is tried where neighbours matter.
 """
 
 from __future__ import annotations
