@@ -22,8 +22,8 @@ def neighbours_matter(seen: Behaviour) -> bool:
 
     Misses of the last-level cache count both; lines of the own domain's cores, which some caches
     count, too, are taken for memory's. Threads that read memory lose more by leaving their
-    pages than neighbours gain them: with the order tried there, too, looks cost `lbm` on
-    `xeon-e5-2650` 0.62 % of a minute in the place of 0.42 %.
+    pages than neighbours gain them: where the order was tried for `lbm` and `cg`, too, it was no
+    faster, and the looks were slow.
     """
     return 2 * seen[_SHARED] > seen[_MISSES]
 

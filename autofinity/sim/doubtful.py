@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 DOUBTFUL = 0.1
-"""Relative standard error of the time, with all windows, above which the time is in doubt."""
+"""Relative standard error of the time above which the time is in doubt."""
 
 
 def remedy(error: float) -> str | None:
-    """Return the remedy for such a standard error of all windows; None: none is needed."""
+    """Return the remedy for such a standard error; None: none is needed."""
     if not error > DOUBTFUL:
         return None
     return (

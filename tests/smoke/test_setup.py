@@ -76,6 +76,16 @@ def program(path: Path, text: str) -> Path:
     return path
 
 
+def assert_ended(pid: int) -> None:
+    """Wait for the end of a process that the set-up started."""
+    for _ in range(6000):
+        if not runs(pid):
+            return
+        time.sleep(0.02)
+    os.kill(pid, signal.SIGKILL)
+    pytest.fail("what was started runs on")
+
+
 def test_interpreters_that_will_not_do_are_named_with_the_reason(
     tmp_path: Path, env: dict[str, str]
 ) -> None:
@@ -140,13 +150,7 @@ def test_an_interrupted_setup_leaves_no_compiler_running(
     assert process.returncode == -number, said
     assert "interrupted; the same command begins again" in said
     assert not (tmp_path / "venv" / ".ready").exists()
-    for _ in range(6000):
-        if not runs(compiler):
-            break
-        time.sleep(0.02)
-    else:
-        os.kill(compiler, signal.SIGKILL)
-        pytest.fail("what was started runs on")
+    assert_ended(compiler)
 
 
 def test_extras_that_name_extras_of_the_project_stand_for_their_packages() -> None:
@@ -174,10 +178,4 @@ def test_a_failed_pip_ends_the_other_one_and_the_setup(tmp_path: Path, env: dict
     assert "installing failed; the whole log is in" in done.stderr
     assert not (tmp_path / "venv" / ".ready").exists()
     compiler = int((tmp_path / "lib" / "pid").read_text())
-    for _ in range(6000):
-        if not runs(compiler):
-            break
-        time.sleep(0.02)
-    else:
-        os.kill(compiler, signal.SIGKILL)
-        pytest.fail("the compiler runs on")
+    assert_ended(compiler)

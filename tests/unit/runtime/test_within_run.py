@@ -284,11 +284,7 @@ APART = (0, 8, 4, 12)
 
 
 def spread_by_the_system(
-    side_by_side: float,
-    *,
-    shared: float = 0.9,
-    progress_per_s: Callable[[bool], float] | None = None,
-    **settings: object,
+    side_by_side: float, *, shared: float = 0.9, **settings: object
 ) -> tuple[Program, LiveState]:
     """A program that is so much faster where threads 0 and 1, and 2 and 3, share a socket, and has
     such a share of its lines from other caches.
@@ -306,7 +302,7 @@ def spread_by_the_system(
             "llc_misses": 1e5 * speed,
         }
 
-    program = Program(rates, cpus=APART, progress_per_s=progress_per_s)
+    program = Program(rates, cpus=APART)
     return program, run(program, WITH_SPEED, bind="core", **settings)
 
 
