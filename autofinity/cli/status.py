@@ -116,12 +116,18 @@ def _programs(known: Sequence[Known]) -> Table:
             table,
             row.path,
             str(row.threads),
-            row.hint.shown if row.hint else "-",
+            _answer(row),
             row.policy[:12] if row.policy else "-",
             row.tier,
             _when(row.sampled_at),
         )
     return table
+
+
+def _answer(row: Known) -> str:
+    if row.hint is None:
+        return "-"
+    return f"{row.hint.shown}, by number" if row.by_number else row.hint.shown
 
 
 def _running(live: Sequence[RunRecord]) -> Table:

@@ -7,6 +7,7 @@ from functools import partial
 
 from autofinity.affinity.near import NOWHERE, nodes_near
 from autofinity.linux.numa_hinting import hinting_is_on
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.devices import Device
 from autofinity.model.facts import no_facts
 from autofinity.model.policy import RulePolicy
@@ -26,12 +27,13 @@ def by_policy(request: Request, around: Surroundings) -> LivePolicy:
     """The policy decides; without counters, sharing between threads decides their neighbours."""
     from autofinity.policy.selector import decide
 
+    asked_for = AnswerOnRecord(request.hint) if request.hint else None
     return LivePolicy(
         around.topology,
         around.policy,
         decide,
         around.available,
-        (lambda threads: request.hint) if request.hint else around.journal.hint_on_record,
+        (lambda threads: asked_for) if asked_for else around.journal.answer_on_record,
         replace(
             settings_of(request),
             by_sharing=sharing_shows(request, around.topology),

@@ -11,7 +11,7 @@ start spread, sample, ask the policy, place, and follow the threads from then on
 
 Nothing is placed before the threads are seen to compute: with a narrower mask a runtime that counts
 its CPUs would start fewer threads. The class is a pure `ports.Mechanism`: its queries (CPUs allowed
-now, known hints) are passed in as functions.
+now, answers on record) are passed in as functions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import replace
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.affinity.siblings import siblings_note
-from autofinity.model.affinity import Hint
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import PlacementError
 from autofinity.model.facts import FactsOf, no_facts
@@ -42,10 +42,11 @@ from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.placer import BY_SHARING, Placer
 from autofinity.runtime.sampler import Sampler
 from autofinity.runtime.seats import shows_neighbours
-from autofinity.runtime.trying import NEIGHBOURS
+from autofinity.runtime.trying import BY_NUMBER, NEIGHBOURS
 
 _LEAST_LOOK_NS = 50_000_000  # on a crowded machine every thread has had its turn by then
 ONE_OF_A_RANK = "one thread of this rank computes: it runs anywhere in the rank's share"
+ORDER_ON_RECORD = f"{BY_NUMBER} was faster in an earlier run: threads sit in it from the start"
 STILL_GROWING = "its memory still grows: sampled now, and again when its memory stops growing"
 
 
@@ -60,14 +61,14 @@ class LivePolicy:
         policy: RulePolicy | None,
         decide: Decide,
         available: Callable[[], frozenset[OsIndex]],
-        known: Callable[[int], Hint | None],
+        known: Callable[[int], AnswerOnRecord | None],
         settings: Settings,
         reserve: Reserve = reserve_alone,
         facts_of: FactsOf = no_facts,
     ) -> None:
         """Make the mechanism.
 
-        `available` gives the CPUs allowed now, `known` the hint on record for a thread count.
+        `available` gives the CPUs allowed now, `known` the answer on record for a thread count.
         `reserve` chooses cores among the CPUs beside other runs. `facts_of` gives facts of the
         machine, for a policy that asks for facts.
         """
@@ -160,10 +161,13 @@ class LivePolicy:
         if not asked_for and self._nothing_to_choose():
             state = state.noting(ONE_LLC)
         if known is not None:
-            state, actions = self._placer.place(replace(state, unasked=False), known, "placed")
+            state = replace(state, unasked=False)
+            if known.by_number:
+                state = replace(state.noting(ORDER_ON_RECORD), order="by number")
+            state, actions = self._placer.place(state, known.hint, "placed")
             if asked_for and state.phase == "placed":
                 here = self._topology.restricted(state.available)
-                note = siblings_note(here, known, state.seats)
+                note = siblings_note(here, known.hint, state.seats)
                 state = state.noting(note) if note else state
             return state, actions
         if self._policy is None or self._sampler is None:

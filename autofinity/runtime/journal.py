@@ -15,6 +15,7 @@ from autofinity.linux.identity import identity_of
 from autofinity.linux.machine_key import machine_key
 from autofinity.linux.thread_masks import MaskChange
 from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import Behaviour
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.topology import OsIndex, Topology
@@ -92,7 +93,8 @@ class Journal:
             self._rows.write(lambda database: self._bound(database, after, bound))
         # A placement that was undone is not to be tried by the next run either.
         if after.phase == "placed" and (
-            before.phase != "placed" or after.refuted != before.refuted
+            before.phase != "placed"
+            or (after.refuted, after.order) != (before.refuted, before.order)
         ):
             self._rows.write(lambda database: self._decided(database, after))
         if after.phase != before.phase:  # last: who reads of a phase reads all of what led to it
@@ -112,14 +114,14 @@ class Journal:
             text = "\n".join(self._notes)
             self._rows.write(lambda database: self._update(database, notes=text))
 
-    def hint_on_record(self, threads: int) -> Hint | None:
-        """The hint that this very policy gave this program before; None without such a hint or
-        database.
+    def answer_on_record(self, threads: int) -> AnswerOnRecord | None:
+        """The answer that this very policy gave for this program before; None without such an
+        answer or database.
         """
         if not self._header.policy:
             return None
         return self._rows.ask(
-            lambda database: database.hint(self._header.program, threads, self._header.policy)
+            lambda database: database.answer(self._header.program, threads, self._header.policy)
         )
 
     def keep_masks(self, changes: Sequence[MaskChange]) -> None:
@@ -278,7 +280,8 @@ class Journal:
         if hint is None or not header.policy or state.unasked:
             return
         threads = self._threads(state)
-        database.remember_hint(header.program, threads, hint, header.policy)
+        answer = AnswerOnRecord(hint, by_number=state.order == "by number")
+        database.remember_answer(header.program, threads, answer, header.policy)
         # Cores chosen beside other runs are no answer for a start on a free machine, and cores
         # chosen near a device none for a start without one.
         elsewhere = state.crowded or header.divided or header.near

@@ -1,6 +1,6 @@
 """The behaviour database: samples of each program, and the answers of its policy.
 
-    program ──< behaviour (one a thread count: sample, hint, digest of the hint's policy)
+    program ──< behaviour (one a thread count: sample, answer, digest of its policy)
             ──< run       (one a start: time, settings, bound threads, problems)
                     ──< observation (one an affinity that the run was sampled in: to learn from)
                     ──< mask        (one a thread that the run bound: the mask to restore)
@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Unpack
 
 from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_rows import (
     Known,
@@ -92,18 +93,21 @@ class BehaviourDB:
         """Close the file."""
         self.session.close()
 
-    def hint(self, program: str, threads: int, policy: str) -> Hint | None:
-        """Hint of this very policy, or None. A hint of another (older) policy is deleted."""
+    def answer(self, program: str, threads: int, policy: str) -> AnswerOnRecord | None:
+        """Answer of this very policy, or None. One of another (older) policy is deleted."""
         with self.session.statement() as connection:
             connection.execute(
-                "UPDATE behaviour SET hint = NULL, policy = NULL "
+                "UPDATE behaviour SET hint = NULL, by_number = 0, policy = NULL "
                 "WHERE program = ? AND threads = ? AND policy IS NOT ?",
                 (program, threads, policy),
             )
             row = connection.execute(
-                "SELECT hint FROM behaviour WHERE program = ? AND threads = ?", (program, threads)
+                "SELECT hint, by_number FROM behaviour WHERE program = ? AND threads = ?",
+                (program, threads),
             ).fetchone()
-            return Hint.from_letters(row[0]) if row and row[0] else None
+            if not row or not row[0]:
+                return None
+            return AnswerOnRecord(Hint.from_letters(row[0]), by_number=bool(row[1]))
 
     def remember_sample(
         self, program: str, path: str, threads: int, sample: Mapping[str, float], tier: str
@@ -117,18 +121,21 @@ class BehaviourDB:
                 "INSERT INTO behaviour(program, threads, sample, tier, sampled_at) "
                 "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET sample = excluded.sample, "
                 "tier = excluded.tier, sampled_at = excluded.sampled_at, hint = NULL, "
-                "policy = NULL",
+                "by_number = 0, policy = NULL",
                 (program, threads, json.dumps(dict(sample)), tier, time.time()),
             )
 
-    def remember_hint(self, program: str, threads: int, hint: Hint, policy: str) -> None:
+    def remember_answer(
+        self, program: str, threads: int, answer: AnswerOnRecord, policy: str
+    ) -> None:
         """Store a policy's answer for the present sample; without a sample of so many threads,
         nothing is stored.
         """
         with self.session.statement() as connection:
             connection.execute(
-                "UPDATE behaviour SET hint = ?, policy = ? WHERE program = ? AND threads = ?",
-                (str(hint), policy, program, threads),
+                "UPDATE behaviour SET hint = ?, by_number = ?, policy = ? "
+                "WHERE program = ? AND threads = ?",
+                (str(answer.hint), answer.by_number, policy, program, threads),
             )
 
     def remember_observation(
@@ -221,7 +228,8 @@ class BehaviourDB:
         """All known programs, newest sample first."""
         return self.session.read(
             known_of,
-            f"SELECT program, {taken('path')}, threads, sample, tier, sampled_at, hint, policy "
+            f"SELECT program, {taken('path')}, threads, sample, tier, sampled_at, hint, policy, "
+            "by_number "
             "FROM behaviour JOIN program ON key = program ORDER BY sampled_at DESC, threads",
         )
 

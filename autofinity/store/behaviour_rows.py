@@ -31,6 +31,8 @@ class Known:
     hint: Hint | None
     policy: str | None
     """Digest of the policy that gave the hint."""
+    by_number: bool
+    """Whether threads sat in the order of their numbers, else near home."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,9 @@ class MaskRecord:
 
 
 def known_of(row: tuple[object, ...]) -> Known:
-    """Value of a row `program, path, threads, sample, tier, sampled_at, hint, policy`."""
+    """Value of a row `program, path, threads, sample, tier, sampled_at, hint, policy,
+    by_number`.
+    """
     values = Values(f"sample of program {str(row[0])[:12]}", row)
     return Known(
         program=values.text("program"),
@@ -148,6 +152,7 @@ def known_of(row: tuple[object, ...]) -> Known:
         sampled_at=values.time("sampled_at"),
         hint=values.or_none(values.hint, "hint"),
         policy=values.or_none(values.text, "policy"),
+        by_number=bool(values.whole("by_number")),
     )
 
 

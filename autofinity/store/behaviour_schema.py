@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 _SCHEMA = """
 CREATE TABLE program (
@@ -107,7 +107,12 @@ CREATE TABLE look (
     PRIMARY KEY (run, number)
 ) STRICT;
 """
-_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4, _SCHEMA_5)
+
+# Since 6 a hint says in which order threads sat.
+_SCHEMA_6 = """
+ALTER TABLE behaviour ADD COLUMN by_number INTEGER NOT NULL DEFAULT 0
+"""
+_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4, _SCHEMA_5, _SCHEMA_6)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autofinity.model.affinity import HINTS, Affinity
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.errors import AutofinityError
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.rebuild_mark import RebuildMark
@@ -34,7 +35,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with BehaviourDB.open(path) as database:
         run = database.begin_run("key", "/bin/app", 1, "hardware counters")
         database.remember_sample("key", "/bin/app", 2, SAMPLE, "hardware counters")
-        database.remember_hint("key", 2, HINTS[0], "digest")
+        database.remember_answer("key", 2, AnswerOnRecord(HINTS[0]), "digest")
         database.remember_observation(
             run, "key", 2, Affinity.of([[2]]), "m", SAMPLE, "hardware counters"
         )

@@ -108,7 +108,7 @@ def live(db: Path, policy: Path, sysfs: Path, program: str, process: Scripted) -
         load(policy),
         decide,
         lambda: topology.allowed,
-        journal.hint_on_record,
+        journal.answer_on_record,
         Settings(threads=2, bind="llc"),
     )
     start = mechanism.begin(topology, topology.allowed, 2)

@@ -24,7 +24,15 @@ def older_database(path: Path, version: int) -> None:
         connection.executescript((_GOLDEN / f"schema_{version}.sql").read_text())
 
 
-def rows_of(path: Path) -> dict[str, list[dict[str, object]]]:
+type Rows = list[dict[str, object]]
+
+
+def in_old_columns(rows: Rows, old: Rows) -> Rows:
+    """As many rows of a table, with the columns that its old rows have."""
+    return [{name: row[name] for name in was} for row, was in zip(rows, old, strict=True)]
+
+
+def rows_of(path: Path) -> dict[str, Rows]:
     """All rows of a database, by table."""
     with closing(sqlite3.connect(path)) as connection:
         connection.row_factory = sqlite3.Row

@@ -11,6 +11,7 @@ from pathlib import Path
 from autofinity.linux.identity import ProcessIdentity, identity_of
 from autofinity.linux.proc import tasks_of
 from autofinity.model.affinity import PACKED, Affinity
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.timeline import TimelineStep
 from autofinity.store.behaviour_db import BehaviourDB
@@ -29,7 +30,7 @@ def filled(path: Path, pid: int, monitor: ProcessIdentity | None = None) -> int:
     now = format_cpu_list(frozenset(os.sched_getaffinity(pid)))  # type: ignore[arg-type]
     with BehaviourDB.open(path) as database:
         database.remember_sample(KEY, "/bin/k", 2, {"ipc": 0.5}, "software events")
-        database.remember_hint(KEY, 2, PACKED, "p")
+        database.remember_answer(KEY, 2, AnswerOnRecord(PACKED), "p")
         run = database.begin_run(
             KEY,
             "/bin/k",

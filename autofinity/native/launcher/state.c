@@ -15,7 +15,7 @@
 
 #include "launcher.h"
 
-enum { SCHEMA_VERSION = 5 };
+enum { SCHEMA_VERSION = 6 };
 
 static bool put(char out[PATH_MAX], const char* folder, const char* name) {
     int wanted = snprintf(out, PATH_MAX, "%s/%s", folder, name);

@@ -113,7 +113,7 @@ def read(path: Path) -> None:
 def use(path: Path, pid: int) -> None:
     """By everything that writes."""
     with BehaviourDB.open(path) as database:
-        answered(lambda: database.hint(KEY, 2, "p"))
+        answered(lambda: database.answer(KEY, 2, "p"))
         answered(lambda: request_for(pid, database))
         answered(lambda: write_claims(database))
         for run in live_runs(database):

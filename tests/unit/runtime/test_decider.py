@@ -10,6 +10,7 @@ import pytest
 from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD, Affinity, Hint
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import CounterSample
 from autofinity.model.policy import (
     Condition,
@@ -122,7 +123,7 @@ def run(
         policy,
         decide,
         lambda: allowed,
-        lambda threads: known,
+        lambda threads: AnswerOnRecord(known) if known else None,
         settings or Settings(),
     )
     start = mechanism.begin(topology, allowed, 0)

@@ -11,6 +11,7 @@ import pytest
 from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD, Affinity
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
@@ -237,7 +238,7 @@ def test_what_could_never_be_written_is_logged(tmp_path: Path) -> None:
     (tmp_path / "db").write_bytes(b"garbage " * 100)
     journal = Journal(tmp_path / "db", header())
     journal.saw(*decided(), TURN, None)
-    assert journal.hint_on_record(2) is None
+    assert journal.answer_on_record(2) is None
     journal.end({})
     log = (tmp_path / "monitor.log").read_text()
     assert "/bin/app (42)" in log
@@ -248,16 +249,16 @@ def test_what_could_never_be_written_is_logged(tmp_path: Path) -> None:
 def test_without_a_database_nothing_is_kept_and_nothing_fails(tmp_path: Path) -> None:
     journal = Journal(None, header())
     journal.saw(*decided(), TURN, None)
-    assert journal.hint_on_record(2) is None
+    assert journal.answer_on_record(2) is None
     journal.end({})
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_hint_on_record_is_that_of_this_policy(tmp_path: Path) -> None:
+def test_the_answer_on_record_is_that_of_this_policy(tmp_path: Path) -> None:
     first = Journal(tmp_path / "db", header())
     first.saw(*decided(), TURN, None)
     first.end({})
-    assert Journal(tmp_path / "db", header()).hint_on_record(2) == PACKED
+    assert Journal(tmp_path / "db", header()).answer_on_record(2) == AnswerOnRecord(PACKED)
     other = replace(header(), policy="e" * 64)
-    assert Journal(tmp_path / "db", other).hint_on_record(2) is None
-    assert Journal(tmp_path / "db", replace(header(), policy="")).hint_on_record(2) is None
+    assert Journal(tmp_path / "db", other).answer_on_record(2) is None
+    assert Journal(tmp_path / "db", replace(header(), policy="")).answer_on_record(2) is None

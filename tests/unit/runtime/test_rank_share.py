@@ -10,6 +10,7 @@ from made_up_machine import cpus, machine
 
 from autofinity.linux.bind import StartMask
 from autofinity.model.affinity import PACKED, SPREAD, Hint
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import CounterSample
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex
@@ -137,7 +138,7 @@ def placed(rank: int, threads: int, hint: Hint | None, policy: RulePolicy | None
         policy,
         lambda chosen, sample: Decision(chosen.default, None, float("inf"), None),
         lambda: mine.of(MACHINE.allowed),
-        lambda count: hint,
+        lambda count: AnswerOnRecord(hint) if hint else None,
         Settings(bind="core", divided=True),
     )
     program = Program(threads)

@@ -9,6 +9,7 @@ import pytest
 from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD, Hint
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import CounterSample
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex
@@ -80,7 +81,7 @@ def run(program: Program, hint: Hint | None, settings: Settings) -> LiveState:
         RulePolicy((), {}, (), PACKED),
         lambda chosen, sample: Decision(chosen.default, None, float("inf"), None),
         lambda: MACHINE.allowed,
-        lambda threads: hint,
+        lambda threads: AnswerOnRecord(hint) if hint else None,
         settings,
     )
     start = policy.begin(MACHINE, MACHINE.allowed, 0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ from made_up_machine import machine
 from told_looks import at_phase
 
 from autofinity.model.affinity import PACKED, SPREAD, Hint
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.policy import (
     Condition,
@@ -28,7 +30,7 @@ from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime import sampler
 from autofinity.runtime.asking import Answer
-from autofinity.runtime.decider import STILL_GROWING, LivePolicy
+from autofinity.runtime.decider import ORDER_ON_RECORD, STILL_GROWING, LivePolicy
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.looking import SHARE
@@ -149,14 +151,16 @@ def run(
     program: Program,
     policy: RulePolicy = ONE_LOOK,
     *observers: Observer[LiveState],
+    known: Callable[[int], AnswerOnRecord | None] = lambda threads: None,
+    available: Callable[[], frozenset[OsIndex]] = lambda: MACHINE.allowed,
     **settings: object,
 ) -> LiveState:
     mechanism = LivePolicy(
         MACHINE,
         policy,
         decide,
-        lambda: MACHINE.allowed,
-        lambda threads: None,
+        available,
+        known,
         replace(Settings(threads=4), **settings),  # type: ignore[arg-type]
     )
     program.counted = frozenset(mechanism.sensors.counters)
@@ -284,11 +288,17 @@ APART = (0, 8, 4, 12)
 
 
 def spread_by_the_system(
-    side_by_side: float, *, shared: float = 0.9, **settings: object
+    side_by_side: float, *observers: Observer[LiveState], shared: float = 0.9, **settings: object
 ) -> tuple[Program, LiveState]:
     """A program that is so much faster where threads 0 and 1, and 2 and 3, share a socket, and has
     such a share of its lines from other caches.
     """
+    program = sharing_by_socket(side_by_side, shared)
+    return program, run(program, WITH_SPEED, *observers, bind="core", **settings)
+
+
+def sharing_by_socket(side_by_side: float, shared: float = 0.9) -> Program:
+    """The program alone."""
 
     def rates(second: float, packed: bool) -> Mapping[str, float]:
         del second, packed
@@ -303,7 +313,7 @@ def spread_by_the_system(
         }
 
     program = Program(rates, cpus=APART)
-    return program, run(program, WITH_SPEED, bind="core", **settings)
+    return program
 
 
 def test_threads_whose_neighbours_share_sit_in_the_order_of_their_numbers() -> None:
@@ -354,6 +364,79 @@ def test_an_order_that_the_guard_takes_back_is_not_tried_again_in_this_run() -> 
     ]
     orders = [tuple(min(mask) for mask in masks) for _, _, masks in program.applied]
     assert sum(a != (0, 4, 8, 12) == b for a, b in pairwise(orders)) == 1
+
+
+@contextmanager
+def closing_journal(folder: Path) -> Iterator[Journal]:
+    """The record of a run of the program."""
+    header = RunHeader("k" * 64, "/bin/app", 42, "hardware counters", 4, "d" * 64, "llc", "0-15")
+    journal = Journal(folder / "db", header)
+    yield journal
+    journal.end({})
+
+
+def on_record(folder: Path) -> AnswerOnRecord | None:
+    with BehaviourDB.open(folder / "db") as database:
+        return database.answer("k" * 64, 4, "d" * 64)
+
+
+@pytest.mark.parametrize(("side_by_side", "by_number"), [(1.3, True), (1.0, False)])
+def test_the_next_run_begins_with_the_order_that_was_faster(
+    tmp_path: Path, side_by_side: float, by_number: bool
+) -> None:
+    with closing_journal(tmp_path) as journal:
+        spread_by_the_system(side_by_side, journal)
+    assert on_record(tmp_path) == AnswerOnRecord(SPREAD, by_number=by_number)
+    program = sharing_by_socket(side_by_side)
+    with closing_journal(tmp_path) as journal:
+        state = run(program, WITH_SPEED, journal, known=journal.answer_on_record, bind="core")
+    seats = [tuple(min(mask) for mask in masks) for _, _, masks in program.applied]
+    assert seats == [(0, 4, 8, 12) if by_number else APART]
+    assert (ORDER_ON_RECORD in state.notes) is by_number
+    assert on_record(tmp_path) == AnswerOnRecord(SPREAD, by_number=by_number)
+
+
+def test_an_order_that_the_guard_takes_back_is_taken_out_of_the_record(tmp_path: Path) -> None:
+    """Instructions show a gain by number; progress shows a loss."""
+    program = sharing_by_socket(1.3)
+
+    def progress(packed: bool) -> float:
+        del packed
+        masks = program.applied[-1][2] if program.applied else ()
+        return 0.8 if [min(mask) for mask in masks] == [0, 4, 8, 12] else 1.0
+
+    program.progress_per_s = progress
+    with closing_journal(tmp_path) as journal:
+        state = run(program, WITH_SPEED, journal, bind="core")
+    assert any(note.startswith("taken back") for note in state.notes)
+    assert on_record(tmp_path) == AnswerOnRecord(SPREAD)
+
+
+def test_fewer_cpus_amid_the_trial_of_an_order_are_kept_to() -> None:
+    """The trial is answered all the same, and no thread gets a CPU that was taken away."""
+    program = sharing_by_socket(1.3)
+    fewer = frozenset(map(OsIndex, range(12)))
+
+    def available() -> frozenset[OsIndex]:
+        ordered = any([min(m) for m in masks] == [0, 4, 8, 12] for *_, masks in program.applied)
+        return fewer if ordered else MACHINE.allowed
+
+    state = run(program, WITH_SPEED, available=available, bind="core")
+    assert state.phase == "placed"
+    assert all(mask <= fewer for mask in program.applied[-1][2])
+    assert state.trying is None
+
+
+def test_a_thread_that_ends_amid_the_trial_of_an_order_begins_the_sample_again() -> None:
+    program = sharing_by_socket(1.3)
+    program.ends = {3: 0.45}
+    state = run(program, WITH_SPEED, bind="core")
+    began, tried, again = program.applied[:3]
+    assert [min(mask) for mask in began[2]] == list(APART)
+    assert [min(mask) for mask in tried[2]] == [0, 4, 8, 12] and tried[0] < 0.45
+    assert [min(mask) for mask in again[2]] == list(APART[:3])
+    assert "threads started or ended during the sample: it began again" in state.notes
+    assert (state.phase, state.trying) == ("placed", None)
 
 
 def test_an_order_on_trial_is_not_kept_where_sampling_begins_again() -> None:
@@ -452,15 +535,10 @@ def test_a_trial_that_got_worse_is_undone_and_not_tried_again_in_this_run() -> N
 
 
 def test_a_trial_that_got_worse_is_remembered_for_the_next_run(tmp_path: Path) -> None:
-    journal = Journal(
-        tmp_path / "db",
-        RunHeader("k" * 64, "/bin/app", 42, "hardware counters", 4, "d" * 64, "llc", "0-15"),
-    )
     program = Program(steadily(MERGING), progress_per_s=lambda packed: 0.8 if packed else 1.0)
-    run(program, ONE_LOOK, journal)
-    journal.end({})
-    with BehaviourDB.open(tmp_path / "db") as database:
-        assert database.hint("k" * 64, 4, "d" * 64) == SPREAD
+    with closing_journal(tmp_path) as journal:
+        run(program, ONE_LOOK, journal)
+    assert on_record(tmp_path) == AnswerOnRecord(SPREAD)
 
 
 def test_a_policy_that_asks_for_nothing_places_without_a_sample() -> None:

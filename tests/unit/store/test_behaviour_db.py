@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from autofinity.model.affinity import PACKED, SPREAD, Affinity
+from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.errors import StoreError
 from autofinity.model.timeline import TimelineStep
 from autofinity.store.behaviour_db import BehaviourDB
@@ -31,44 +32,47 @@ def filled(path: Path, rows: int) -> BehaviourDB:
 
 def test_a_sample_and_its_hint_come_back_as_they_were(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 1) as database:
-        database.remember_hint("k", 1, PACKED, "policy-a")
+        database.remember_answer("k", 1, AnswerOnRecord(PACKED, by_number=True), "policy-a")
     with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
         (known,) = database.programs()
     assert known.sample == SAMPLE
     assert (known.threads, known.hint, known.policy) == (1, PACKED, "policy-a")
+    assert known.by_number
     assert known.path == "/bin/k"
 
 
 def test_a_hint_of_another_policy_is_dropped_on_use(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 1) as database:
-        database.remember_hint("k", 1, PACKED, "old")
-        assert database.hint("k", 1, "old") == PACKED
-        assert database.hint("k", 1, "new") is None
+        ordered = AnswerOnRecord(PACKED, by_number=True)
+        database.remember_answer("k", 1, ordered, "old")
+        assert database.answer("k", 1, "old") == ordered
+        assert database.answer("k", 1, "new") is None
         assert database.programs()[0].hint is None
-        assert database.hint("k", 1, "old") is None
+        assert not database.programs()[0].by_number
+        assert database.answer("k", 1, "old") is None
         assert database.programs()[0].sample == SAMPLE
 
 
 def test_a_new_sample_drops_the_hint_of_the_old_one(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 1) as database:
-        database.remember_hint("k", 1, PACKED, "p")
+        database.remember_answer("k", 1, AnswerOnRecord(PACKED), "p")
         database.remember_sample("k", "/bin/k", 1, {"ipc": 2.0}, "software events")
-        assert database.hint("k", 1, "p") is None
+        assert database.answer("k", 1, "p") is None
 
 
 def test_thread_counts_are_apart(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 2) as database:
-        database.remember_hint("k", 1, PACKED, "p")
-        database.remember_hint("k", 2, SPREAD, "p")
-        assert database.hint("k", 1, "p") == PACKED
-        assert database.hint("k", 2, "p") == SPREAD
-        assert database.hint("k", 3, "p") is None
+        database.remember_answer("k", 1, AnswerOnRecord(PACKED), "p")
+        database.remember_answer("k", 2, AnswerOnRecord(SPREAD), "p")
+        assert database.answer("k", 1, "p") == AnswerOnRecord(PACKED)
+        assert database.answer("k", 2, "p") == AnswerOnRecord(SPREAD)
+        assert database.answer("k", 3, "p") is None
 
 
 def test_a_hint_without_a_sample_is_not_kept(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 1) as database:
-        database.remember_hint("k", 9, PACKED, "p")
-        assert database.hint("k", 9, "p") is None
+        database.remember_answer("k", 9, AnswerOnRecord(PACKED), "p")
+        assert database.answer("k", 9, "p") is None
         assert [known.threads for known in database.programs()] == [1]
 
 
@@ -114,6 +118,7 @@ def test_a_database_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path:
         columns = [row[1] for row in old.execute("PRAGMA table_info(run)")]
         for later in columns[columns.index("totals") + 1 :]:
             old.execute(f"ALTER TABLE run DROP COLUMN {later}")
+        old.execute("ALTER TABLE behaviour DROP COLUMN by_number")
         old.execute("PRAGMA user_version = 1")
     old.close()
     with BehaviourDB.open(path, read_only=True) as database:
@@ -226,7 +231,7 @@ def test_a_damaged_row_is_left_out_and_said(tmp_path: Path) -> None:
         assert len(database.damaged) == 1
         assert "sample of program k: sample: got 'no json', expected" in str(database.damage)
         with pytest.raises(StoreError):
-            database.hint("k", 1, "p")
+            database.answer("k", 1, "p")
 
 
 def test_a_lock_that_stays_is_a_store_error_and_not_a_wait_without_end(tmp_path: Path) -> None:
