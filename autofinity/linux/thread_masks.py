@@ -71,7 +71,8 @@ class ThreadMasks:
             now = mask_of(tid) if mask and tid is not None else None
             if tid is None or now is None:
                 continue
-            if now == mask and not self._is_cut(tid, mask, cpuset):
+            ours = tid in self._bound or mask >= self._at_start  # with a mask to go back to
+            if now == mask and ours and not self._is_cut(tid, mask, cpuset):
                 done += 1
             elif not self._may_change(tid, now, cpuset):
                 reason = "pinned by the program or by others"

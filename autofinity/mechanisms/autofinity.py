@@ -2,8 +2,9 @@
 Learning, CC 2013, figure 3.
 
 - `autofinity`: within the run, by the same decider as `autofinity run` (`runtime.decider`). Threads
-  begin with the operating system, are put into the spread affinity, sampled, and placed; the
-  policy may look twice, and the guard may take the placement back.
+  begin in the spread affinity, as where such a number of them ran before, are sampled, and placed;
+  the policy may look twice, and the guard may take the placement back. Without a core for each
+  thread they begin with the operating system.
 - `autofinity-restart`: as the paper evaluates it (section 3.1): sampled in one run in the
   spread affinity, then run again in the chosen one.
 
@@ -16,15 +17,18 @@ after a move is not scaled.
 from __future__ import annotations
 
 from autofinity.affinity.best_matches import all_cores
-from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting
+from autofinity.affinity.hints import get_affinity
+from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting, Start
 from autofinity.mechanisms.static import Static, hinted
 from autofinity.mechanisms.stretched import stretched
+from autofinity.model.affinity import SPREAD
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.answers import last_answer
 from autofinity.policy.selector import decide
 from autofinity.ports import Interval, Sensors
+from autofinity.profiling.placements import bound
 from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looking import SAMPLING_LOSS, refill_ns
@@ -35,7 +39,6 @@ class InRun:
     """`autofinity`."""
 
     name = "autofinity"
-    start = UNMANAGED
 
     def __init__(
         self,
@@ -45,6 +48,8 @@ class InRun:
     ) -> None:
         """Who binds nothing needs no policy: it only looks."""
         policy = policy_of(setting) if bind != "none" else setting.policy
+        seated = setting.threads if bind != "none" and _has_seats(setting) else 0
+        self.start = Start(bound(_spread(setting))) if seated else UNMANAGED
         self._stretch = NS_PER_S / setting.paper_second_ns
         self._clock_hz = setting.clock_hz
         self._live = LivePolicy(
@@ -55,6 +60,7 @@ class InRun:
             known=lambda threads: None,
             settings=Settings(
                 threads=setting.placed,
+                seated=seated,
                 bind=bind,
                 settle_ns=self._settle_ns(setting),
                 sampling_loss=sampling_loss,
@@ -80,6 +86,15 @@ class InRun:
     def step(self, state: LiveState, interval: Interval) -> Turn:
         """The decider's, shown a longer run."""
         return self._live.step(state, stretched(interval, self._stretch, self._clock_hz))
+
+
+def _has_seats(setting: Setting) -> bool:
+    """Whether each thread has a seat from its creation on."""
+    return setting.threads <= min(setting.placed, len(setting.topology.allowed))
+
+
+def _spread(setting: Setting) -> tuple[OsIndex, ...]:
+    return get_affinity(setting.topology, setting.threads, SPREAD).cpus
 
 
 def restarted(setting: Setting) -> Static:

@@ -3,8 +3,8 @@
 A text file beside the behaviour database. It is rewritten by rename after each decision and read by
 the native launcher, which has no SQLite. Its loss is harmless: it is derived from the database.
 
-    autofinity-decisions 2
-    KEY THREADS POLICY_DIGEST llc|core MACHINE HINT ALLOWED MASK
+    autofinity-decisions 3
+    KEY THREADS POLICY_DIGEST llc|core MACHINE HINT ALLOWED MASK SEATS
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from pathlib import Path
 
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import StoreError
+from autofinity.runtime.creation_seats import NO_SEATS, is_seats_text
 from autofinity.runtime.side_lines import beginning, entries
 from autofinity.whole_file import replace_file
 
-HEAD = "autofinity-decisions 2"
+HEAD = "autofinity-decisions 3"
+ANY = "-"
+"""Program and policy of the seats that an unknown program starts on."""
 _MOST = 4096  # lines kept; the newest are first
 
 
@@ -39,6 +42,8 @@ class CachedDecision:
     list."""
     mask: str
     """CPU list the whole process is bound to before exec."""
+    seats: str = NO_SEATS
+    """Masks of threads as they are created (`creation_seats`)."""
 
     @property
     def _subject(self) -> tuple[str, int, str, str, str]:
@@ -48,15 +53,18 @@ class CachedDecision:
         """The line that the launcher reads."""
         return (
             f"{self.program} {self.threads} {self.policy} {self.bind} {self.machine} "
-            f"{self.hint} {self.allowed} {self.mask}"
+            f"{self.hint} {self.allowed} {self.mask} {self.seats}"
         )
 
     @staticmethod
     def parse(line: str) -> CachedDecision:
         """Inverse of `line`. Raises `ValueError`."""
-        program, threads, policy, bind, machine, hint, allowed, mask = line.split(" ")
+        program, threads, policy, bind, machine, letters, allowed, mask, seats = line.split(" ")
+        if not is_seats_text(seats):
+            raise ValueError(f"no masks of threads: {seats}")
+        hint = Hint.from_letters(letters)
         return CachedDecision(
-            program, int(threads), policy, bind, machine, Hint.from_letters(hint), allowed, mask
+            program, int(threads), policy, bind, machine, hint, allowed, mask, seats
         )
 
 

@@ -77,9 +77,18 @@ def by_number(
     Sockets, nodes of a socket and caches of a node are taken in turn, each time the part that is
     home to most of the threads that come next.
     """
-    pus = topology.by_os_index
     known = _known(homes, len(cores.cpus), available)
     near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
+    return _on_own_cpus(topology, known, cores, numbered(topology, near, known))
+
+
+def numbered(
+    topology: Topology, cpus: Sequence[OsIndex], homes: Mapping[int, OsIndex]
+) -> tuple[OsIndex, ...]:
+    """The PUs `cpus`, one for each thread, so that threads with neighbouring numbers share caches,
+    nodes and sockets. Parts that are home to more of the threads at hand come first.
+    """
+    pus = topology.by_os_index
 
     def dealt(cpus: Sequence[OsIndex], first: int, parts: Sequence[_Part]) -> list[OsIndex]:
         """These CPUs in the order of the threads from `first` on."""
@@ -94,7 +103,7 @@ def by_number(
             at = first + len(found)
             homes_in = {
                 group: sum(
-                    part(pus[known[n]]) == group for n in range(at, at + len(seats)) if n in known
+                    part(pus[homes[n]]) == group for n in range(at, at + len(seats)) if n in homes
                 )
                 for group, seats in groups.items()
             }
@@ -102,7 +111,7 @@ def by_number(
             found += dealt(groups.pop(best), at, finer)
         return found
 
-    return _on_own_cpus(topology, known, cores, dealt(near, 0, _WIDEST_FIRST))
+    return tuple(dealt(cpus, 0, _WIDEST_FIRST))
 
 
 def _known(

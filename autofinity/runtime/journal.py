@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
 from autofinity.linux.identity import identity_of
 from autofinity.linux.machine_key import machine_key
 from autofinity.linux.thread_masks import MaskChange
-from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.affinity import SPREAD, Affinity, Hint
 from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import Behaviour
 from autofinity.model.cpu_lists import format_cpu_list
@@ -28,10 +29,12 @@ from autofinity.runtime.claims import (
     reserve_beside_others,
     write_claims,
 )
-from autofinity.runtime.decisions import CachedDecision, write_decision
+from autofinity.runtime.creation_seats import masks_of_next_run, seats_text, starting_masks
+from autofinity.runtime.decisions import ANY, CachedDecision, write_decision
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.look_nodes import LookNodes
 from autofinity.runtime.look_series import LookSeries, look_of
+from autofinity.runtime.masks import union
 from autofinity.runtime.row_queue import RowQueue
 from autofinity.runtime.run_header import RunHeader
 from autofinity.store.behaviour_db import BehaviourDB
@@ -61,6 +64,7 @@ class Journal:
         self._kept_on: frozenset[OsIndex] = frozenset()
         self._series = LookSeries()
         self._nodes = LookNodes(topology) if topology is not None else None
+        self._topology = topology
         self._rows.write(self._begin)
 
     def saw(
@@ -298,8 +302,20 @@ class Journal:
             allowed=format_cpu_list(state.allowed) or header.allowed,
             mask=format_cpu_list(state.cpus),
         )
+        topology = self._topology
+        if topology is not None:
+            masks = masks_of_next_run(topology, state, header.bind)
+            decision = replace(decision, seats=seats_text(masks))
+        cache = database.path.with_name("decisions")
         with database.exclusively():
-            write_decision(database.path.with_name("decisions"), decision)
+            write_decision(cache, decision)
+            # Unknown programs can be sampled here, too: they start where they are sampled.
+            if topology is not None and state.sample is not None:
+                start = starting_masks(topology, threads, state.allowed, header.bind)
+                if start:
+                    mask, seats = format_cpu_list(union(start)), seats_text(start)
+                    any_program = replace(decision, program=ANY, policy=ANY, hint=SPREAD)
+                    write_decision(cache, replace(any_program, mask=mask, seats=seats))
 
     def _threads(self, state: LiveState) -> int:
         return self._header.threads or len(state.placed)

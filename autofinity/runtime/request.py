@@ -35,6 +35,8 @@ class Request:
     bound: str = ""
     """CPU lists, separated by `;`, of masks that are ours although this monitor did not give them:
     the program was bound to them before exec, or by an earlier watch."""
+    seated: int = 0
+    """Number of threads that the launcher's half seats as they are created; 0: none."""
     sample_s: float = 1.0
     every_s: float = 0.0
     """Continuous mode: seconds between looks at a placed program for changes; 0: never."""
@@ -97,6 +99,7 @@ class Request:
             policy=Path(policy) if policy else None,
             db=Path(database) if database else None,
             bound=given.get("--bound", ""),
+            seated=int(given.get("--seated", "0")),
             sample_s=float(given.get("--sample-s", "1")),
             every_s=float(given.get("--every-s", "0")),
             mechanism=given.get("--mechanism", "autofinity"),

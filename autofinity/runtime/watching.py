@@ -34,6 +34,8 @@ from autofinity.runtime.surroundings import Deciding, Make, Surroundings
 from autofinity.runtime.undecided import UNDECIDED, why_undecided
 from autofinity.store.site_address import site_name
 
+SEATED = "its threads got seats one by one as they were created, in the order of their numbers"
+
 
 class Teller(Observer[LiveState], Protocol):
     """Sees every turn, and shows a person more than states do."""
@@ -67,7 +69,8 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
         header, machine=machine_text(topology), bind=request.bind, divided=share.divided
     )
     journal = Journal(request.db, header, topology)
-    for line in filter(None, (said, _near(request, topology), share.note, *gaps(topology))):
+    seated = SEATED if request.seated else ""
+    for line in filter(None, (said, _near(request, topology), share.note, seated, *gaps(topology))):
         journal.note(line)
     around = Surroundings(
         topology,

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 from device_sysfs_tree import add_devices
+from hypothesis import given
+from hypothesis import strategies as st
 from made_up_machine import machine
 from planted import plant, plant_way
 from topology_sysfs_tree import write_sysfs
@@ -39,12 +41,14 @@ from autofinity.model.affinity import HINTS, PACKED, Hint
 from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import PolicyError, StoreError, UsageError
 from autofinity.model.policy import POLICY_VERSION, RulePolicy
+from autofinity.model.topology import OsIndex
 from autofinity.own_python import ISOLATED, give_back, own_environment
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.files import dumps, loads
 from autofinity.policy.reading import LARGEST_FILE_BYTES
 from autofinity.policy.shipped import policy_names, policy_path
 from autofinity.runtime.claims import CLAIMS_HEAD, claimed, live_runs, write_claims
+from autofinity.runtime.creation_seats import is_seats_text, seats_text
 from autofinity.runtime.decisions import CachedDecision, read_decisions, write_decision
 from autofinity.runtime.evidence import nothing_to_choose
 from autofinity.runtime.policies import (
@@ -64,6 +68,7 @@ ASKED = (
     "attach",
     "claims",
     "cpuset",
+    "creation",
     "default_policy",
     "devices",
     "hints",
@@ -382,6 +387,27 @@ def test_the_launcher_finds_the_decision_of_this_very_policy_threads_cpus_and_ma
     path.unlink()
     write_decision(path, dataclasses.replace(made, machine="0" * 16))
     assert said(made) == ["unknown"]
+
+
+@given(st.lists(st.frozensets(st.integers(0, 300), min_size=1, max_size=8), max_size=12))
+def test_the_launcher_reads_the_seats_of_threads_as_they_were_written(
+    launcher: Launcher, masks: list[frozenset[OsIndex]]
+) -> None:
+    lists = [format_cpu_list(mask) for mask in masks]
+    text = seats_text(tuple(masks))
+    count, *said = launcher.says("seats", text, "0-300")
+    assert int(count) == len(masks)
+    assert said[: len(masks)] == lists
+    if masks:
+        assert {*said[-1].split(";")} == {"", *lists}
+        outside = f"0-{max(frozenset().union(*masks)) - 1}" if max(map(max, masks)) else "1"
+        assert launcher.says("seats", text, outside) == ["0"]
+
+
+@pytest.mark.parametrize("text", ["2", "2*", "*0", "x*0", "1*0;", "1*0,", "-1*0", "1*3-1", "0*0"])
+def test_the_launcher_seats_nobody_by_another_text(launcher: Launcher, text: str) -> None:
+    assert launcher.says("seats", text, "0-300") == ["0"]
+    assert not is_seats_text(text)
 
 
 @each("databases")

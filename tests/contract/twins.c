@@ -66,6 +66,22 @@ static int decision(char** words) {
     return found ? printf("%s %s\n", known.hint, known.list) : puts("unknown");
 }
 
+// Masks by number of the thread, one a line, and the masks that are ours.
+static int seats(char** words) {
+    static CpuSet within, mask;
+    static char list[4096], ours[65536];
+    if (!cpuset_parse(words[1], &within)) return -1;
+    int threads = count_seats(words[0], &within);
+    printf("%d\n", threads);
+    for (int number = 0; number < threads; number++) {
+        if (!seat_of(words[0], number, &mask) || !cpuset_format(&mask, list, sizeof list))
+            return -1;
+        puts(list);
+    }
+    if (!threads) return 0;
+    return masks_of_seats(words[0], ours, sizeof ours) ? puts(ours) : -1;
+}
+
 static int hint(char** words) {
     const char* letters = hint_letters(words[0]);
     return letters ? printf("%s\n%s\n", letters, hint_shown(letters)) : puts("no hint");
@@ -164,6 +180,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "folders")) done = folders(words);
     if (!strcmp(what, "claimed")) done = claimed(words);
     if (!strcmp(what, "decision")) done = decision(words);
+    if (!strcmp(what, "seats")) done = seats(words);
     if (!strcmp(what, "hint")) done = hint(words);
     if (!strcmp(what, "database")) done = database(words);
     if (!strcmp(what, "site_set")) done = site_set();

@@ -12,7 +12,7 @@
 
 // Every second input begins as the cache does: else nearly all of them end there.
 static void fill(int file, const uint8_t* data, size_t size) {
-    static const char head[] = "autofinity-decisions 2\n";
+    static const char head[] = "autofinity-decisions 3\n";
     static const char subject[] = "\nkey 2 digest llc ";
     if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0) abort();
     if (size > 0 && (data[0] & 1)) {

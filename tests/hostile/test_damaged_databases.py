@@ -123,7 +123,7 @@ def test_values_of_any_kind_in_any_column(
     read_or_refused(path)
 
 
-LINES = ("autofinity-decisions 2", "key 2 digest llc m SLP 0-1 0-1", "key x", "", "\x1b[2J", "\0")
+LINES = ("autofinity-decisions 3", "key 2 digest llc m SLP 0-1 0-1", "key x", "", "\x1b[2J", "\0")
 LINES += ("[" * 3000, '{"a": 1}', "autofinity-claims 1", "1 2 3 0-1", "-1 99999999999999999999")
 
 

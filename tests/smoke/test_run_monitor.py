@@ -22,6 +22,9 @@ from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
 from autofinity.runtime.claims import CLAIMS_HEAD
+from autofinity.runtime.creation_seats import NO_SEATS, seats_text
+from autofinity.runtime.decisions import CachedDecision, read_decisions, write_decision
+from autofinity.runtime.watching import SEATED
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 
@@ -95,6 +98,45 @@ def test_a_known_program_is_bound_before_exec(run: Runner, probe: Path, policy: 
     done = run("--policy", policy, "--threads", "2", "--", probe, "0")
     assert b"bound to CPUs" in done.stderr
     assert f"Cpus_allowed_list:\t{cpus}\n".encode() in done.stdout
+
+
+def test_threads_of_a_known_program_are_seated_as_they_are_created(
+    run: Runner, spinner: Path, policy: Path, tmp_path: Path
+) -> None:
+    """Before there is a monitor: here its interpreter never becomes one."""
+    first, second = sorted(allowed())[:2]
+    both = format_cpu_list({first, second})
+    _write_cache(run, spinner, policy, both, bind="core", seats=f"1*{both};1*{second};1*{first}")
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\nexec sleep 300\n")
+    python.chmod(0o755)
+    options = ("--policy", policy, "--threads", "2", "--bind", "core")
+    env = run.env | {"AUTOFINITY_PYTHON": str(python)}
+    with run.lasting(*options, "--", spinner, "2", "300", env=env) as process:
+        expected = [{first, second}, {second}, {first}]
+        assert run.eventually(lambda: masks_of(process.pid) == expected)
+    pinning = env | {"OMP_PROC_BIND": "true"}
+    with run.lasting(*options, "--", spinner, "2", "300", env=pinning) as process:
+        assert run.eventually(lambda: len(masks_of(process.pid)) == 3)
+        time.sleep(0.1)  # its runtime is not disturbed
+        assert masks_of(process.pid) == [{first, second}] * 3
+
+
+def test_the_monitor_keeps_threads_on_the_seats_that_they_were_created_on(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    """And `autofinity restore` knows which masks they had before."""
+    options = ("--policy", policy, "--threads", "2", "--bind", "core", "--period", "0.3s")
+    with run.lasting(*options, "--", spinner, "2", "300"):
+        assert run.eventually(lambda: hints(run.db) == [PACKED])
+        assert run.eventually(lambda: read_decisions(run.db.with_name("decisions")))
+    own = read_decisions(run.db.with_name("decisions"))[-1]
+    with run.lasting(*options, "--", spinner, "2", "300") as process:
+        assert run.eventually(run.placed)
+        assert seats_text(tuple(masks_of(process.pid)[1:])) == own.seats.partition(";")[2]
+        assert SEATED in run.placed().notes.splitlines()
+        subprocess.run([run.launcher, "restore", str(process.pid)], env=run.env, check=True)
+        assert masks_of(process.pid) == [allowed()] * 3
 
 
 def test_a_decision_is_for_a_thread_count_that_was_promised(
@@ -225,9 +267,10 @@ def test_status_and_doctor_speak_json(run: Runner, launcher: Path, policy: Path)
     assert all(set(c) == {"name", "available", "detail", "remedy"} for c in doctor["capabilities"])
 
 
-def _write_cache(run: Runner, probe: Path, policy: Path, cpus: str) -> None:
+def _write_cache(
+    run: Runner, probe: Path, policy: Path, cpus: str, *, bind: str = "llc", seats: str = NO_SEATS
+) -> None:
     """A decision as the monitor would write it."""
-    from autofinity.runtime.decisions import CachedDecision, write_decision
     from autofinity.runtime.policies import digest_of
 
     key = _key_of(run, probe)
@@ -239,11 +282,12 @@ def _write_cache(run: Runner, probe: Path, policy: Path, cpus: str) -> None:
             program=key,
             threads=2,
             policy=digest_of(policy),
-            bind="llc",
+            bind=bind,
             machine=machine_key(),
             hint=PACKED,
             allowed=format_cpu_list(allowed()),
             mask=cpus,
+            seats=seats,
         ),
     )
 

@@ -225,11 +225,29 @@ typedef struct {
     char hint[4];
     char list[4096];
     CpuSet set;
+    char seats[16384];  // of threads as they are created (creation); empty: none
+    int seated;         // number of threads that have one
 } Known;
 // Looks up the program's decision. Only a decision of this very policy on this kind of machine for
 // the CPUs allowed now counts.
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out);
+
+// Looks up the seats on which an unknown program with so many threads is sampled first.
+bool find_starting_seats(const State* state, int threads, const char* bind, const CpuSet* allowed,
+                         Known* out);
+
+// ---- creation -----------------------------------------------------------------------------------
+// Number of threads that a text of seats is for; 0: it is none, or uses CPUs outside `within`.
+int count_seats(const char* seats, const CpuSet* within);
+// Mask of the thread of this number; false: it has none.
+bool seat_of(const char* seats, int number, CpuSet* out);
+// The masks of a valid text, each after a semicolon; false: there are too many.
+bool masks_of_seats(const char* seats, char* out, size_t size);
+// Whether the environment asks an OpenMP runtime to pin threads itself.
+bool runtime_pins(void);
+// Gives the threads of the program their masks as they are created, until each has one.
+void seat_threads(pid_t application, int pidfd, const char* seats);
 
 // Whether a live run holds one of these CPUs.
 bool claimed_by_others(const State* state, const CpuSet* set);
@@ -307,6 +325,7 @@ typedef struct {
     const char* policy;   // absolute path; NULL: nothing is decided
     const char* origin;   // source of the choice
     const char* bound;    // CPU list bound before exec, or NULL
+    const Known* seats;   // seats of threads as they are created, or NULL
     const char* allowed;  // CPU list allowed before anything was bound
     int near_node;        // node that hints prefer; negative: none
     int threads;          // 0: unknown; the monitor watches

@@ -84,7 +84,8 @@ static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD
 static void exec_python(const char* module, const MonitorRequest* request, int pidfd,
                         const Attached* attached, const Counters* counters) {
     char pid[16], descriptor[16], threads[16], ranks[16], rank[16], near_node[16];
-    char started[40], opened[256] = "", ladder[REASON_CHARS];
+    char started[40], opened[256] = "", ladder[REASON_CHARS], seated[16];
+    static char ours[sizeof((Known*)0)->list + sizeof((Known*)0)->seats];
     snprintf(pid, sizeof pid, "%d", (int)request->application);
     snprintf(descriptor, sizeof descriptor, "%d", pidfd);
     snprintf(threads, sizeof threads, "%d", request->threads);
@@ -94,6 +95,12 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
     snprintf(started, sizeof started, "%lld.%09ld", (long long)request->started.tv_sec,
              request->started.tv_nsec);
     explain_ladder(attached, ladder, sizeof ladder);
+    int bound_chars = snprintf(ours, sizeof ours, "%s", request->bound ? request->bound : "");
+    if (request->seats) {
+        snprintf(seated, sizeof seated, "%d", request->seats->seated);
+        masks_of_seats(request->seats->seats, ours + bound_chars,
+                       sizeof ours - (size_t)bound_chars);
+    }
     if (pidfd >= 0) keep_over_exec(pidfd);
     size_t used = 0;
     for (int i = 0; i < counters->count; i++) {
@@ -123,7 +130,8 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         {"--near-node", request->near_node >= 0 ? near_node : NULL},
         {"--fallback", request->options->fallback},
         {"--db", request->state ? request->state->db : NULL},
-        {"--bound", request->bound},
+        {"--bound", *ours ? ours : NULL},
+        {"--seated", request->seats ? seated : NULL},
         {"--mechanism", request->options->mechanism},
         {"--migrate-pages", request->options->migrate_pages ? "yes" : NULL},
         {"--arm", request->options->arm ? "yes" : NULL},
@@ -207,6 +215,16 @@ static void native_half(const MonitorRequest* request, int pidfd, int ready, int
     _exit(0);
 }
 
+// Seats threads until each has its mask, beside the native half.
+static void seating_half(const MonitorRequest* request, int pidfd) {
+    int none = -1;
+    if (!close_all_but(&pidfd, &none)) _exit(1);
+    become_background();
+    seat_threads(request->application, pidfd, request->seats->seats);
+    if (request->adopts) ended_within(pidfd, -1);  // as the native half does
+    _exit(0);
+}
+
 // Tries the monitor's later work while the launcher can still report a failure: the same system
 // calls, with arguments that change nothing.
 static void try_what_a_monitor_takes(const Options* options) {
@@ -263,6 +281,8 @@ bool start_monitor(const MonitorRequest* request, Attached* attached, char reaso
     pid_t monitor = fork_away(request->adopts);
     if (monitor == 0) native_half(request, pidfd, ready[1], refusal);
     if (monitor < 0) return failed("fork", reason);
+    // Where this fails, threads get their masks when the monitor has seen them.
+    if (request->seats && fork_away(request->adopts) == 0) seating_half(request, pidfd);
     if (refusal) {  // the answer is known without waiting for it
         Counters none;
         attach(request->application, refusal, attached, &none);

@@ -25,6 +25,8 @@ typedef struct {
     LocalRank local;
     Known known;                                    // the decision that is known already
     enum { NOT_KNOWN, CROWDED, FREE } known_cores;  // CROWDED: other runs claim some of them
+    Known start;  // seats that an unknown program starts on; `seated` 0: none
+    bool seated;  // threads get seats as they are created
     bool monitored;
     Attached attached;  // where it is monitored
     char reason[REASON_CHARS];

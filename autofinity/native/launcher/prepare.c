@@ -90,14 +90,29 @@ static void find_known_cores(Plan* plan) {
     const Options* options = plan->options;
     plan->threads = options->threads ? options->threads : threads_from_environment();
     find_local_rank(&plan->local);
-    bool known = plan->use_db && options->bind_threads && policy_decides(options) &&
-                 plan->threads > 0 && plan->near_node < 0 && plan->digest[0] &&
-                 plan->local.ranks < 2 &&
-                 find_decision(&plan->state, plan->program.key, plan->threads, plan->digest,
-                               options->bind, &plan->allowed, &plan->known);
-    if (!known) return;
-    // Where others claim some, the monitor looks for cores beside them.
-    plan->known_cores = claimed_by_others(&plan->state, &plan->known.set) ? CROWDED : FREE;
+    bool known_before = plan->use_db && options->bind_threads && policy_decides(options) &&
+                        plan->threads > 0 && plan->near_node < 0 && plan->digest[0] &&
+                        plan->local.ranks < 2;
+    if (!known_before) return;
+    if (find_decision(&plan->state, plan->program.key, plan->threads, plan->digest, options->bind,
+                      &plan->allowed, &plan->known)) {
+        // Where others claim some, the monitor looks for cores beside them.
+        plan->known_cores = claimed_by_others(&plan->state, &plan->known.set) ? CROWDED : FREE;
+        return;
+    }
+    trying("perf_event_open");
+    if (hardware_refusal()) return;  // without counters an unknown program stays as it is
+    if (find_starting_seats(&plan->state, plan->threads, options->bind, &plan->allowed,
+                            &plan->start) &&
+        claimed_by_others(&plan->state, &plan->start.set)) {
+        plan->start.seated = 0;
+    }
+}
+
+// Seats that threads get as they are created; NULL: none.
+static const Known* creation_seats(const Plan* plan) {
+    const Known* from = plan->known_cores == FREE ? &plan->known : &plan->start;
+    return from->seated > 0 && !runtime_pins() ? from : NULL;
 }
 
 static void monitor(Plan* plan) {
@@ -109,6 +124,7 @@ static void monitor(Plan* plan) {
         .policy = plan->policy[0] ? plan->policy : NULL,
         .origin = plan->origin,
         .bound = plan->known_cores == FREE ? plan->known.list : NULL,
+        .seats = creation_seats(plan),
         .allowed = plan->allowed_list,
         .near_node = plan->near_node,
         .threads = plan->threads,
@@ -124,6 +140,7 @@ static void monitor(Plan* plan) {
         become_dry_run(&request);
     } else {
         plan->monitored = start_monitor(&request, &plan->attached, plan->reason);
+        plan->seated = plan->monitored && request.seats;
         if (!plan->monitored) say("no monitor: %s", plan->reason);
     }
 }

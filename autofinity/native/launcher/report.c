@@ -84,8 +84,9 @@ void tell_all(const Plan* plan) {
 void tell_placing(const Plan* plan, bool bound) {
     const Known* known = &plan->known;
     if (bound) {
-        say("known with %d threads: hint %s, bound to CPUs %s before start", plan->threads,
-            hint_shown(known->hint), known->list);
+        say("known with %d threads: hint %s, bound to CPUs %s before start%s", plan->threads,
+            hint_shown(known->hint), known->list,
+            plan->seated ? ", threads one by one as they are created" : "");
     } else if (plan->known_cores == CROWDED) {
         say("known with %d threads: hint %s, not bound before start: other runs claim some of CPUs "
             "%s",

@@ -3,8 +3,11 @@
 //
 // The decision cache is a text file that a monitor rewrites, by rename, after each decision:
 //
-//   autofinity-decisions 2
-//   KEY THREADS POLICY_DIGEST llc|core MACHINE HINT ALLOWED_CPULIST MASK_CPULIST
+//   autofinity-decisions 3
+//   KEY THREADS POLICY_DIGEST llc|core MACHINE HINT ALLOWED_CPULIST MASK_CPULIST SEATS
+//
+// SEATS are masks of threads as they are created (`creation.c`), or "-". The key "-" stands for any
+// program that is not known.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -135,7 +138,7 @@ bool check_database(const State* state, char reason[REASON_CHARS]) {
 
 bool find_decision(const State* state, const char* key, int threads, const char* policy_digest,
                    const char* bind, const CpuSet* allowed, Known* out) {
-    char* text = read_private(state->decisions, "autofinity-decisions 2\n");
+    char* text = read_private(state->decisions, "autofinity-decisions 3\n");
     if (!text) return false;
     char wanted[2 * DIGEST_CHARS + MACHINE_CHARS + 64], machine[MACHINE_CHARS + 1];
     snprintf(wanted, sizeof wanted, "\n%s %d %s %s ", key, threads, policy_digest, bind);
@@ -149,15 +152,23 @@ bool find_decision(const State* state, const char* key, int threads, const char*
     if (line) {
         char was_allowed[sizeof out->list];
         CpuSet then;
-        found = sscanf(line + strlen(wanted), "%3[SsLlPp] %4095[0-9,-] %4095[0-9,-]\n", out->hint,
-                       was_allowed, out->list) == 3 &&
-                is_hint(out->hint) && cpuset_parse(was_allowed, &then) &&
-                cpuset_parse(out->list, &out->set) && cpuset_equal(&then, allowed) &&
-                cpuset_within(&out->set, allowed) &&
-                // With fewer CPUs than threads, a runtime that counts CPUs would start fewer
-                // threads.
-                cpuset_count(&out->set) >= threads;
+        found =
+            sscanf(line + strlen(wanted), "%3[SsLlPp] %4095[0-9,-] %4095[0-9,-] %16383[0-9,;*-]\n",
+                   out->hint, was_allowed, out->list, out->seats) == 4 &&
+            is_hint(out->hint) && cpuset_parse(was_allowed, &then) &&
+            cpuset_parse(out->list, &out->set) && cpuset_equal(&then, allowed) &&
+            cpuset_within(&out->set, allowed) &&
+            // With fewer CPUs than threads, a runtime that counts CPUs would start fewer
+            // threads.
+            cpuset_count(&out->set) >= threads;
     }
     free(text);
+    if (!found || strcmp(out->seats, "-") == 0) out->seats[0] = '\0';
+    out->seated = count_seats(out->seats, allowed);
     return found;
+}
+
+bool find_starting_seats(const State* state, int threads, const char* bind, const CpuSet* allowed,
+                         Known* out) {
+    return find_decision(state, "-", threads, "-", bind, allowed, out) && out->seated > 0;
 }

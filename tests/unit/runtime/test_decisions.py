@@ -33,7 +33,7 @@ def test_the_newest_decision_of_a_subject_replaces_the_older_one(tmp_path: Path)
     newer = CachedDecision("a" * 64, 8, "p", "llc", "m", HINTS[0], "0-47", "0,6")
     write_decision(path, newer)
     assert read_decisions(path) == (newer, decision(threads=4))
-    assert path.read_text().splitlines()[0] == "autofinity-decisions 2"
+    assert path.read_text().splitlines()[0] == "autofinity-decisions 3"
 
 
 def test_decisions_of_another_kind_of_machine_stay_beside_ours(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_decisions_of_another_kind_of_machine_stay_beside_ours(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "text", ["", "nonsense", "autofinity-decisions 1\nx", "autofinity-decisions 2\n1 2 3\n\x00"]
+    "text", ["", "nonsense", "autofinity-decisions 1\nx", "autofinity-decisions 3\n1 2 3\n\x00"]
 )
 def test_a_damaged_cache_is_empty(tmp_path: Path, text: str) -> None:
     path = tmp_path / "decisions"

@@ -16,7 +16,7 @@ from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome
-from autofinity.runtime.decisions import read_decisions
+from autofinity.runtime.decisions import ANY, read_decisions
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
@@ -27,6 +27,7 @@ from autofinity.store.behaviour_db import BehaviourDB
 
 KEY, DIGEST = "k" * 64, "d" * 64
 TURN = Interval(0, 1, ())
+MACHINE = machine(packages=2, llcs=2, cores=4)
 
 
 def header(bind: Binding = "llc", threads: int = 0) -> RunHeader:
@@ -61,6 +62,33 @@ def test_a_decision_becomes_a_row_a_run_and_a_line_of_the_cache(tmp_path: Path) 
     assert run.totals == {"cycles": 9}
     (line,) = read_decisions(tmp_path / "decisions")
     assert (line.program, line.threads, line.mask, line.allowed) == (KEY, 2, "0-3", "0-15")
+
+
+def test_the_cache_has_seats_of_the_program_and_of_unknown_programs(tmp_path: Path) -> None:
+    before, after = decided()
+    seated = replace(
+        after,
+        seated=(1, 2),
+        seats=(OsIndex(1), OsIndex(0)),
+        available=MACHINE.allowed,
+        allowed=MACHINE.allowed,
+    )
+    journal = Journal(tmp_path / "db", header("core"), MACHINE)
+    journal.saw(before, seated, TURN, None)
+    journal.end({})
+    unknown, own = read_decisions(tmp_path / "decisions")
+    assert (own.program, own.hint, own.seats) == (KEY, PACKED, "1*0-1;1*1;1*0")
+    assert (unknown.program, unknown.policy, unknown.hint) == (ANY, ANY, SPREAD)
+    assert (unknown.threads, unknown.mask, unknown.seats) == (2, "0,8", "1*0;1*8")
+
+
+def test_a_program_that_was_not_sampled_says_nothing_of_unknown_ones(tmp_path: Path) -> None:
+    """It was known, so whether anything can be measured here is not known."""
+    before, after = decided()
+    journal = Journal(tmp_path / "db", header("core"), MACHINE)
+    journal.saw(replace(before, sample=None), replace(after, sample=None), TURN, None)
+    journal.end({})
+    assert [line.program for line in read_decisions(tmp_path / "decisions")] == [KEY]
 
 
 def test_looks_on_record_have_reads_by_node_where_the_topology_is_known(tmp_path: Path) -> None:

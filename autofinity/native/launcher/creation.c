@@ -1,0 +1,144 @@
+// Gives threads masks as they are created, so that they touch their memory where they stay. The
+// system would spread them in an order of its own.
+//
+//   SEATS: COUNT*CPULIST;COUNT*CPULIST;…   by number of the thread, from 0
+//
+// `runtime/creation_seats.py` writes the text. Numbers are by creation, with the helpers that a
+// monitor does not number: where there are some, threads sit one seat further on until the monitor
+// has seen them. The first thread is bound last: until there are others, children and runtimes that
+// count their CPUs would take over its mask.
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+// A look costs some microseconds, so that looks cost a thread of the program at most a hundredth.
+enum { FIRST_LOOK_MS = 1, LAST_LOOK_MS = 10, LOOKS_FOR_MS = 60000, MOST_THREADS = 4096 };
+
+// The part that begins at `*at`, and moves on. False: it is no part.
+static bool next_part(const char** at, int* count, CpuSet* mask) {
+    char list[sizeof((Known*)0)->list];
+    char* end;
+    long many = **at >= '1' && **at <= '9' ? strtol(*at, &end, 10) : 0;
+    if (many < 1 || many > MOST_THREADS || *end != '*') return false;
+    size_t chars = strcspn(end + 1, ";");
+    if (chars >= sizeof list) return false;
+    memcpy(list, end + 1, chars);
+    list[chars] = '\0';
+    *count = (int)many;
+    *at = end + 1 + chars;
+    if (**at == ';' && *++*at == '\0') return false;
+    return cpuset_parse(list, mask);
+}
+
+int count_seats(const char* seats, const CpuSet* within) {
+    int count, all = 0;
+    CpuSet mask;
+    while (*seats) {
+        if (!next_part(&seats, &count, &mask) || !cpuset_within(&mask, within)) return 0;
+        all += count;
+        if (all > MOST_THREADS) return 0;
+    }
+    return all;
+}
+
+bool seat_of(const char* seats, int number, CpuSet* out) {
+    int count;
+    while (*seats) {
+        if (!next_part(&seats, &count, out)) return false;
+        if (number < count) return true;
+        number -= count;
+    }
+    return false;
+}
+
+bool masks_of_seats(const char* seats, char* out, size_t size) {
+    size_t used = 0;
+    while (*seats) {
+        seats = strchr(seats, '*') + 1;
+        int chars = (int)strcspn(seats, ";");
+        int wanted = snprintf(out + used, size - used, ";%.*s", chars, seats);
+        if (wanted < 0 || (size_t)wanted >= size - used) return false;
+        used += (size_t)wanted;
+        seats += chars;
+        if (*seats) seats++;
+    }
+    return true;
+}
+
+bool runtime_pins(void) {
+    static const char* const variables[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY",
+                                            "KMP_AFFINITY"};
+    static const char* const nothing[] = {"", "false", "none", "disabled"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char* value = getenv(variables[i]);
+        bool pins = value != NULL;
+        for (size_t j = 0; pins && j < sizeof nothing / sizeof nothing[0]; j++) {
+            pins = strcasecmp(value, nothing[j]) != 0;
+        }
+        if (pins) return true;
+    }
+    return false;
+}
+
+static long long now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool has_ended(int pidfd, int milliseconds) {
+    struct pollfd watch = {.fd = pidfd, .events = POLLIN};
+    return poll(&watch, 1, milliseconds) > 0;
+}
+
+// Threads of a process in the order of their creation; the number of those that `tids` has room
+// for.
+static int threads_of(const char* folder, int tids[MOST_THREADS]) {
+    DIR* tasks = opendir(folder);
+    int found = 0;
+    struct dirent* entry;
+    while (tasks && found < MOST_THREADS && (entry = readdir(tasks))) {
+        if (entry->d_name[0] != '.') tids[found++] = atoi(entry->d_name);
+    }
+    if (tasks) closedir(tasks);
+    return found;
+}
+
+void seat_threads(pid_t application, int pidfd, const char* seats) {
+    static int tids[MOST_THREADS], known[MOST_THREADS];
+    char folder[32];
+    int seen = 0, wanted = 0, count;
+    CpuSet mask;
+    for (const char* at = seats; *at && next_part(&at, &count, &mask);) wanted += count;
+    snprintf(folder, sizeof folder, "/proc/%d/task", (int)application);
+    nlink_t links = 0;
+    for (long long start = now_ms(), for_ms = 0; for_ms < LOOKS_FOR_MS; for_ms = now_ms() - start) {
+        long long pause = FIRST_LOOK_MS + for_ms / 1000;
+        if (has_ended(pidfd, (int)(pause < LAST_LOOK_MS ? pause : LAST_LOOK_MS))) return;
+        struct stat info;
+        if (stat(folder, &info) != 0) return;
+        if (info.st_nlink == links) continue;  // one link a thread
+        links = info.st_nlink;
+        int found = threads_of(folder, tids);
+        for (int i = 0; i < found && seen < wanted; i++) {
+            bool is_new = true;
+            for (int j = 0; j < seen && is_new; j++) is_new = known[j] != tids[i];
+            if (!is_new) continue;
+            known[seen] = tids[i];
+            if (seen > 0 && seat_of(seats, seen, &mask)) cpuset_set(tids[i], &mask);
+            seen++;
+        }
+        if (seen < wanted) continue;
+        if (seat_of(seats, 0, &mask)) cpuset_set(known[0], &mask);
+        return;
+    }
+}

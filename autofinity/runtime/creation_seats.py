@@ -1,0 +1,80 @@
+"""Masks that threads get as they are created, so that they touch their memory where they stay.
+
+The launcher's native half gives them (`native/launcher/creation.c`), by a text in the decision
+cache: masks by number of the thread, from 0.
+
+    COUNT*CPULIST;COUNT*CPULIST;…
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from autofinity.affinity.hints import get_affinity
+from autofinity.model.affinity import SPREAD
+from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
+from autofinity.model.errors import PlacementError, UsageError
+from autofinity.model.topology import OsIndex, Topology
+from autofinity.runtime.home_seats import numbered
+from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.masks import Binding, union, widened
+from autofinity.runtime.placer import BY_SHARING
+
+NO_SEATS = "-"
+_COUNT = re.compile("[1-9][0-9]{0,3}")
+_LONGEST = 16_000
+"""In characters: the launcher keeps no more."""
+type Masks = tuple[frozenset[OsIndex], ...]
+
+
+def seats_text(masks: Masks) -> str:
+    """The masks as the launcher reads them."""
+    runs = ((format_cpu_list(mask), len(list(alike))) for mask, alike in groupby(masks))
+    text = ";".join(f"{count}*{cpus}" for cpus, count in runs)
+    return text if 0 < len(text) <= _LONGEST else NO_SEATS
+
+
+def is_seats_text(text: str) -> bool:
+    """Whether a text of the cache gives masks, or says that there are none."""
+    try:
+        for part in text.split(";") if text != NO_SEATS else ():
+            count, _, cpus = part.partition("*")
+            if not _COUNT.fullmatch(count) or not parse_cpu_list(cpus):
+                return False
+    except UsageError:
+        return False
+    return True
+
+
+def masks_of_next_run(topology: Topology, state: LiveState, bind: Binding) -> Masks:
+    """Masks for the next run of a program that is placed: its threads in the order of their
+    numbers, as long as no sharing was seen that says more.
+
+    Empty where threads have no seats of their own, or numbers show that threads come and go.
+    """
+    seated = state.seated
+    if not seated or len(seated) != len(state.placed) or len(seated) != len(state.seats):
+        return ()
+    if max(seated) > len(seated):
+        return ()
+    seats: Sequence[OsIndex] = state.seats
+    if BY_SHARING not in state.notes:
+        seats, seated = numbered(topology, seats, {}), tuple(sorted(seated))
+    masks = widened(topology, [frozenset({seat}) for seat in seats], state.available, bind)
+    own, everywhere = dict(zip(seated, masks, strict=True)), union(masks)
+    return tuple(own.get(number, everywhere) for number in range(1 + max(seated)))
+
+
+def starting_masks(
+    topology: Topology, threads: int, available: frozenset[OsIndex], bind: Binding
+) -> Masks:
+    """Masks of the affinity that every unknown program is sampled in first; empty: none has room
+    for so many threads.
+    """
+    try:
+        cores = get_affinity(topology, threads, SPREAD, available)
+    except PlacementError:
+        return ()
+    return widened(topology, [frozenset({cpu}) for cpu in cores.cpus], available, bind)

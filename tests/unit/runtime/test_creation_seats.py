@@ -1,0 +1,84 @@
+"""Masks of threads as they are created: in the order of their numbers, where they are to stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from made_up_machine import machine
+
+from autofinity.model.topology import OsIndex
+from autofinity.runtime.creation_seats import (
+    NO_SEATS,
+    is_seats_text,
+    masks_of_next_run,
+    seats_text,
+    starting_masks,
+)
+from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.placer import BY_SHARING
+
+MACHINE = machine(packages=2, llcs=2, cores=4)
+APART = LiveState(
+    placed=(0, 1, 2, 3),
+    seated=(0, 1, 2, 3),
+    seats=tuple(map(OsIndex, (0, 8, 4, 12))),
+    available=MACHINE.allowed,
+)
+"""Four threads, each in a cache; no thread has its neighbour by number on its socket."""
+
+
+def masks(*each: Sequence[int]) -> tuple[frozenset[OsIndex], ...]:
+    return tuple(frozenset(map(OsIndex, mask)) for mask in each)
+
+
+def test_the_next_run_has_the_same_cpus_in_the_order_of_numbers() -> None:
+    assert masks_of_next_run(MACHINE, APART, "core") == masks([0], [4], [8], [12])
+    by_cache = masks(range(4), range(4, 8), range(8, 12), range(12, 16))
+    assert masks_of_next_run(MACHINE, APART, "llc") == by_cache
+
+
+def test_sharing_that_was_seen_decides_before_numbers() -> None:
+    state = APART.noting(BY_SHARING)
+    assert masks_of_next_run(MACHINE, state, "core") == masks([0], [8], [4], [12])
+
+
+def test_a_first_thread_that_only_waits_may_use_all_cpus_of_the_others() -> None:
+    state = replace(APART, placed=(1, 2, 3, 4), seated=(1, 2, 3, 4))
+    everywhere = [0, 4, 8, 12]
+    assert masks_of_next_run(MACHINE, state, "core") == masks(everywhere, [0], [4], [8], [12])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"seated": (), "seats": ()},  # nothing was placed
+        {"placed": (0, 1, 2, 3, 4)},  # one takes turns with the others
+        {"placed": (0, 1, 2, 9), "seated": (0, 1, 2, 9)},  # others have ended
+    ],
+)
+def test_threads_without_seats_of_their_own_have_none_in_the_next_run(
+    changed: dict[str, tuple[int, ...]],
+) -> None:
+    state = replace(APART, **changed)  # type: ignore[arg-type]
+    assert masks_of_next_run(MACHINE, state, "core") == ()
+
+
+def test_an_unknown_program_starts_where_it_is_sampled_first() -> None:
+    assert starting_masks(MACHINE, 4, MACHINE.allowed, "core") == masks([0], [4], [8], [12])
+    assert starting_masks(MACHINE, 17, MACHINE.allowed, "core") == ()
+
+
+def test_equal_masks_in_a_row_are_one_part_of_the_text() -> None:
+    text = seats_text(masks([0, 1], [0, 1], [4], [0, 1]))
+    assert text == "2*0-1;1*4;1*0-1"
+    assert is_seats_text(text)
+    assert is_seats_text(seats_text(())) and seats_text(()) == NO_SEATS
+
+
+@pytest.mark.parametrize(
+    "text", ["", "2", "2*", "*0", "x*0", "1*0;", "1*0,", "-1*0", "1*3-1", "²*0", "0*0"]
+)
+def test_another_text_gives_no_masks(text: str) -> None:
+    assert not is_seats_text(text)
