@@ -1,4 +1,4 @@
-"""Where threads and pages are in the course of a run, as a few samples of it.
+"""Where threads and pages are in the course of a run, and how much work is done there.
 
 `Followed` is a machine on which the last program that was started leaves its course; nothing else
 is different.
@@ -28,7 +28,7 @@ from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
 
 _MOST = 32
-"""Marks that are kept at most; then every other one is forgotten, and fewer are made."""
+"""Marks that are kept at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,16 @@ class Place:
     placement: Placement | None
     """None: the operating system's scheduler moves the threads."""
     pages: tuple[tuple[int, ...], ...] = ()
-    """Numbers of the pages on each logical node; empty: no page has been moved."""
+    """Numbers of the pages on each logical node; empty: where the threads touch them first."""
 
 
 @dataclass
 class Course:
-    """A process that notes its places, with the work that was done by then."""
+    """A process that notes each change of place, with the work that was done by then.
+
+    Pages stay where they were touched first when their threads are moved. After many changes only
+    the places at even distances of work are kept.
+    """
 
     process: SimProcess
     nodes: int
@@ -51,23 +55,25 @@ class Course:
     threads_moved: int = 0
     """Threads that were bound to other PUs, each as often as that happened."""
     _marks: list[tuple[int, Place]] = field(default_factory=list)
-    _looks: int = 0
-    _spacing: int = 1
+    _spacing: int = 0
+    """Work between two marks; 0: each change is one."""
     _work: int = 0
     _cpus: Sequence[OsIndex] = ()
     _bound: bool = False
-    _moved: bool = False
+    _changed: bool = False
+
+    def __post_init__(self) -> None:
+        self._marks.append((0, Place(self.placement)))
 
     def advance(self, duration_ns: int) -> Interval:
-        """As the process. Notes the place, but for the looks between two marks."""
-        if self._looks % self._spacing == 0:
-            self._marks.append((self._work, Place(self.placement, self._pages())))
-        self._looks += 1
-        if len(self._marks) == _MOST:
-            del self._marks[1::2]
-            self._spacing *= 2
+        """As the process."""
+        if self._changed and not self._spacing:
+            self._mark(self._work)
+            self._changed = False
         interval = self.process.advance(duration_ns)
         self._work += sum(sample.counts["instructions"] for sample in interval.samples)
+        if self._spacing and self._marks[-1][0] + self._spacing < self._work:
+            self._mark_evenly()
         if self._bound:
             self.threads_moved += sum(map(operator.ne, self._cpus, interval.cpus))
         self._bound, self._cpus = False, interval.cpus
@@ -77,26 +83,57 @@ class Course:
         """As the process."""
         for action in actions:
             if isinstance(action, BindThreads):
+                self._changed = self._changed or action.placement != self.placement
                 self.placement, self._bound = action.placement, True
-            self._moved = self._moved or isinstance(action, MovePages)
+            self._changed = self._changed or isinstance(action, MovePages)
         return self.process.apply(actions)
 
+    def _mark(self, work: int) -> None:
+        if self._marks[-1][0] == work:
+            self._marks.pop()
+        self._marks.append((work, Place(self.placement, self._pages())))
+        if len(self._marks) > _MOST:
+            self._spacing = max(1, 2 * self._work // _MOST)
+            self._thin()
+
+    def _mark_evenly(self) -> None:
+        """Mark all points of the work that the last look passed: it was done in the present
+        place.
+        """
+        while (self._work - self._marks[-1][0]) // self._spacing + len(self._marks) > _MOST:
+            self._spacing *= 2
+            self._thin()
+        place = Place(self.placement, self._pages())
+        for point in range(self._marks[-1][0] + self._spacing, self._work, self._spacing):
+            self._marks.append((point, place))
+
+    def _thin(self) -> None:
+        """Keep the places at the points of the present spacing."""
+        points = range(0, self._marks[-1][0] + 1, self._spacing)
+        self._marks = [(point, self._at(point)) for point in points]
+
+    def _at(self, work: float) -> Place:
+        """The place of the mark before this work."""
+        return next(place for begin, place in reversed(self._marks) if begin <= work)
+
     def _pages(self) -> tuple[tuple[int, ...], ...]:
-        if not self._moved:
-            return ()
         return tuple(
             tuple(sorted(chain.from_iterable(self.process.pages_on(node))))
             for node in range(self.nodes)
         )
 
     def shares(self, points: int) -> Mapping[Place, float]:
-        """Share of the work that each place stands for: a systematic sample, of the places at the
-        middles of `points` equal parts of the work.
+        """Share of the work that was done in each place. Where there are more than `points` places,
+        those at the middles of `points` equal parts of the work stand for all.
         """
-        middles = [self._work * (2 * point + 1) / (2 * points) for point in range(points)]
-        found = Counter(
-            [place for work, place in self._marks if work <= middle][-1] for middle in middles
-        )
+        done = Counter[Place]()
+        ends = (*(work for work, _ in self._marks[1:]), self._work)
+        for (begin, place), end in zip(self._marks, ends, strict=True):
+            done[place] += end - begin
+        if len(done) <= points:
+            return {place: work / self._work for place, work in done.items() if work}
+        middles = (self._work * (2 * point + 1) / (2 * points) for point in range(points))
+        found = Counter(map(self._at, middles))
         return {place: count / points for place, count in found.items()}
 
 

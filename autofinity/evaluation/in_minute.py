@@ -1,6 +1,6 @@
 """The run that a simulated run under a mechanism stands for: of a minute, if no other is named.
 
-    short run, everything in it ─► places, sampled ─► each repeated until warm ─► counts of a repeat
+    short run, everything in it ─► its places ─► each repeated until warm ─► counts of a repeat
               └──────────────────► operations, as many as in the minute ────────► time once
 
 A compared run is a thousand times shorter than what it stands for, and makes as many mappings,
@@ -14,21 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 from autofinity.evaluation.course import Course, Followed, Place
 from autofinity.evaluation.lasting import LastingProcess
 from autofinity.evaluation.mechanism_run import SCORED, Counted, run_mechanism
-from autofinity.mechanisms.recipe import NS_PER_S, Recipe
+from autofinity.mechanisms.recipe import NS_PER_S, PAGE_BYTES, Recipe
 from autofinity.model.detection import Detector, TlbAccessCounters
 from autofinity.model.mechanism_run import COUNTS, MechanismRun, Ran
-from autofinity.ports import MovePages, RunRequest, Sensors
+from autofinity.ports import RunRequest, Sensors
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
 
 _POINTS = 8
-"""Points of the run at which places are looked at."""
+"""Places that are repeated at most; of more, those at as many points of the run."""
 _MOST = 1000
 """Repeats of the region: more than are replayed."""
 _LOOK_NS = 20_000
@@ -162,21 +161,23 @@ def _stay(
     seed: int,
 ) -> _Stay:
     """Stay in a place, with nothing that detects."""
-    started = machine.start(replace(request, repeats=_MOST), place.placement, Sensors(SCORED), seed)
+    parts = range(machine.spec.page_bytes // PAGE_BYTES)
+    nodes = {
+        first + part: node
+        for node, own in enumerate(place.pages)
+        for first in own
+        for part in parts
+    }
+    pages = replace(request.pages, nodes={**request.pages.nodes, **nodes})
+    asked = replace(request, repeats=_MOST, pages=pages)
+    started = machine.start(asked, place.placement, Sensors(SCORED), seed)
     assert isinstance(started, SimProcess)  # a sampled trace is not repeated
     process = LastingProcess(started, region)
     while process.done < 1:  # so that each page has been touched
         process.advance(_LOOK_NS)
     first, first_s = process.done, process.now_ns / 1e9
-    if place.pages:
-        process.apply([_moved(place.pages)])
     repeat_s = process.lasting().repeat_s
     warm = Counted(started)
     warm.advance(max(_LEAST_NS, round(1e9 * repeat_s)))
     cold_s = max(0.0, first_s - first * repeat_s)
     return _Stay(share, repeat_s, cold_s, warm.result(request.threads))
-
-
-def _moved(pages: tuple[tuple[int, ...], ...]) -> MovePages:
-    nodes = tuple(node for node, own in enumerate(pages) for _ in own)
-    return MovePages(tuple(chain.from_iterable(pages)), nodes)
