@@ -21,7 +21,7 @@ class Terminal:
     """Reports to the person who called the command."""
 
     quiet: bool = False
-    """No progress; notices all the same."""
+    """No lines of progress, as with `--json`; a bar on a terminal, and notices, all the same."""
 
     def progress(self, title: str, total: int) -> AbstractContextManager[Progress]:
         """A bar, or lines, as the module says."""
@@ -43,11 +43,11 @@ def progress(
     """A bar of `total` steps for the time of the block; where there are lines, one every `still_s`
     in which none came otherwise.
     """
-    if quiet or total == 0:
+    if total > 0 and sys.stderr.isatty():
+        yield from _bar(title, total, clock_s)
+    elif quiet or total == 0:
         with SILENT.progress(title, total) as nobody:
             yield nobody
-    elif sys.stderr.isatty():
-        yield from _bar(title, total, clock_s)
     else:
         lines = _Lines(title, total, clock_s)
         with recurring(lambda: lines.still(still_s), still_s, still_s):

@@ -54,6 +54,19 @@ def test_what_was_there_does_not_make_the_rest_look_quick(monkeypatch: pytest.Mo
     assert "0:32:40" in last  # 196 more at 10 s each, not at 4 s
 
 
+def test_beside_json_a_terminal_has_a_bar_and_a_log_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    with redirect_stderr(terminal), progress("compare", 3, quiet=True) as bar:
+        bar.step("case")
+    assert "1/3" in terminal.getvalue()
+    with progress("compare", 1, quiet=True) as bar:
+        bar.step("case")
+    assert capsys.readouterr().err == ""
+
+
 def test_a_log_says_that_work_goes_on_while_nothing_finishes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
