@@ -28,7 +28,7 @@ from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
 
 _MOST = 32
-"""Marks that are kept at most."""
+"""Places, and marks, that are kept at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class Place:
 
 @dataclass
 class Course:
-    """A process that notes each change of place, with the work that was done by then.
+    """A process that notes how much work is done in each place.
 
-    Pages stay where they were touched first when their threads are moved. After many changes only
-    the places at even distances of work are kept.
+    Pages stay where they were touched first when their threads are moved. With very many places
+    only those at even distances of work are known.
     """
 
     process: SimProcess
@@ -54,26 +54,31 @@ class Course:
     placement: Placement | None
     threads_moved: int = 0
     """Threads that were bound to other PUs, each as often as that happened."""
+    _done: Counter[Place] = field(default_factory=Counter)
     _marks: list[tuple[int, Place]] = field(default_factory=list)
-    _spacing: int = 0
-    """Work between two marks; 0: each change is one."""
+    _spacing: int = 1
+    """Work between two marks."""
     _work: int = 0
     _cpus: Sequence[OsIndex] = ()
     _bound: bool = False
     _changed: bool = False
 
     def __post_init__(self) -> None:
-        self._marks.append((0, Place(self.placement)))
+        self._place = Place(self.placement)
+        self._marks.append((0, self._place))
 
     def advance(self, duration_ns: int) -> Interval:
         """As the process."""
-        if self._changed and not self._spacing:
-            self._mark(self._work)
-            self._changed = False
+        if len(self._done) <= _MOST:
+            self._look()
         interval = self.process.advance(duration_ns)
-        self._work += sum(sample.counts["instructions"] for sample in interval.samples)
-        if self._spacing and self._marks[-1][0] + self._spacing < self._work:
-            self._mark_evenly()
+        gained = sum(sample.counts["instructions"] for sample in interval.samples)
+        self._work += gained
+        if len(self._done) <= _MOST:
+            self._done[self._place] += gained
+        if self._marks[-1][0] + self._spacing < self._work:
+            self._look()
+            self._mark()
         if self._bound:
             self.threads_moved += sum(map(operator.ne, self._cpus, interval.cpus))
         self._bound, self._cpus = False, interval.cpus
@@ -88,53 +93,41 @@ class Course:
             self._changed = self._changed or isinstance(action, MovePages)
         return self.process.apply(actions)
 
-    def _mark(self, work: int) -> None:
-        if self._marks[-1][0] == work:
-            self._marks.pop()
-        self._marks.append((work, Place(self.placement, self._pages())))
-        if len(self._marks) > _MOST:
-            self._spacing = max(1, 2 * self._work // _MOST)
-            self._thin()
+    def shares(self, points: int) -> Mapping[Place, float]:
+        """Share of the work that was done in each place. Where there are more than `points` places,
+        those at the middles of `points` equal parts of the work stand for all.
+        """
+        if not self._work:
+            return {self._place: 1.0}
+        if len(self._done) <= points:
+            return {place: work / self._work for place, work in self._done.items() if work}
+        middles = (self._work * (2 * point + 1) / (2 * points) for point in range(points))
+        found = Counter(map(self._at, middles))
+        return {place: count / points for place, count in found.items()}
 
-    def _mark_evenly(self) -> None:
+    def _look(self) -> None:
+        """Find the present place, if it has changed: pages are many."""
+        if self._changed:
+            numbers = (
+                chain.from_iterable(self.process.pages_on(node)) for node in range(self.nodes)
+            )
+            self._place = Place(self.placement, tuple(tuple(sorted(own)) for own in numbers))
+            self._changed = False
+
+    def _mark(self) -> None:
         """Mark all points of the work that the last look passed: it was done in the present
         place.
         """
         while (self._work - self._marks[-1][0]) // self._spacing + len(self._marks) > _MOST:
             self._spacing *= 2
-            self._thin()
-        place = Place(self.placement, self._pages())
+            points = range(0, self._marks[-1][0] + 1, self._spacing)
+            self._marks = [(point, self._at(point)) for point in points]
         for point in range(self._marks[-1][0] + self._spacing, self._work, self._spacing):
-            self._marks.append((point, place))
-
-    def _thin(self) -> None:
-        """Keep the places at the points of the present spacing."""
-        points = range(0, self._marks[-1][0] + 1, self._spacing)
-        self._marks = [(point, self._at(point)) for point in points]
+            self._marks.append((point, self._place))
 
     def _at(self, work: float) -> Place:
         """The place of the mark before this work."""
         return next(place for begin, place in reversed(self._marks) if begin <= work)
-
-    def _pages(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(
-            tuple(sorted(chain.from_iterable(self.process.pages_on(node))))
-            for node in range(self.nodes)
-        )
-
-    def shares(self, points: int) -> Mapping[Place, float]:
-        """Share of the work that was done in each place. Where there are more than `points` places,
-        those at the middles of `points` equal parts of the work stand for all.
-        """
-        done = Counter[Place]()
-        ends = (*(work for work, _ in self._marks[1:]), self._work)
-        for (begin, place), end in zip(self._marks, ends, strict=True):
-            done[place] += end - begin
-        if len(done) <= points:
-            return {place: work / self._work for place, work in done.items() if work}
-        middles = (self._work * (2 * point + 1) / (2 * points) for point in range(points))
-        found = Counter(map(self._at, middles))
-        return {place: count / points for place, count in found.items()}
 
 
 class Followed(MachineAround[SimMachine]):

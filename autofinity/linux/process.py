@@ -23,6 +23,7 @@ from autofinity.linux.event_tables import Encoding
 from autofinity.linux.look_budget import LookBudget
 from autofinity.linux.memory import memory_of, pages_on
 from autofinity.linux.pages import move
+from autofinity.linux.seated_threads import SeatedThreads
 from autofinity.linux.thread_masks import KeepMasks, ThreadMasks
 from autofinity.linux.thread_roll import ThreadRoll, Usage
 from autofinity.model.counters import CounterSample
@@ -53,12 +54,13 @@ class LinuxProcess:
         keep_masks: KeepMasks = lambda changes: None,
         faults: AddressSensor | None = None,
         node_os_indices: Sequence[OsIndex] = (),
+        seated: SeatedThreads | None = None,
     ) -> None:
         """Watch process `pid`.
 
         `ours` are masks that count as given by us: before exec, or by an earlier watch. `faults` is
         closed with the process; `node_os_indices` are the kernel's numbers of the nodes that pages
-        may be moved to.
+        may be moved to. Threads are `seated` until the first of them is bound here.
         """
         self._pid = pid
         self._poll = select.poll()
@@ -68,6 +70,9 @@ class LinuxProcess:
         self._masks = ThreadMasks(allowed_at_start, ours, keep_masks)
         self._counters = CountedThreads(counters or {})
         self._faults = faults
+        self._seated = seated
+        self._named: list[tuple[int, frozenset[OsIndex]]] = []
+        """Seated threads that no look has shown yet."""
         self._node_os_indices = tuple(node_os_indices)
         self._ended = False
         self._looked_at = -_FRESH_NS - 1
@@ -156,6 +161,7 @@ class LinuxProcess:
         """Close every counter."""
         self._counters.close()
         self._close_faults()
+        self._end_seating()
 
     def _close_faults(self) -> None:
         if self._faults is not None:
@@ -186,7 +192,10 @@ class LinuxProcess:
 
     def _look(self, now: int) -> list[ThreadEvent]:
         before = time.thread_time_ns()
+        if self._seated is not None:
+            self._named += self._seated.named()
         events = self._roll.look(now)
+        self._adopt()
         self._looked_at = now
         for event in events:
             if event.kind == "end":
@@ -195,7 +204,24 @@ class LinuxProcess:
         self._budget.spend(time.thread_time_ns() - before)
         return events
 
+    def _adopt(self) -> None:
+        """Take over the masks of seated threads; helpers of a runtime are not to have any."""
+        for tid, mask in self._named:
+            usage = self._roll.usage.get(tid)
+            if usage is not None:
+                self._masks.adopt(tid, usage.task.started, mask)
+            else:
+                self._masks.free(tid, mask)
+        self._named = []
+
+    def _end_seating(self) -> None:
+        if self._seated is not None:
+            self._named += self._seated.named()
+            self._seated.close()
+            self._seated = None
+
     def _bind(self, action: BindThreads) -> tuple[int, Mapping[str, int]]:
+        self._end_seating()
         masks = action.placement.masks
         managed, refused = self._masks.bind(self._roll, masks, cpuset_of(self._pid))
         if self._faults is not None:

@@ -51,6 +51,21 @@ class ThreadMasks:
         self._bound.pop(tid, None)
         self._bound_within.pop(tid, None)
 
+    def adopt(self, tid: int, started: int, mask: frozenset[OsIndex]) -> None:
+        """Take over the mask that the launcher's half gave a thread, unless somebody else has
+        pinned the thread since.
+        """
+        if mask_of(tid) == mask:
+            self._keep_masks([MaskChange(tid, started, self._at_start, mask)])
+            self._bound[tid] = mask
+            self._bound_within[tid] = None
+            self._given.add(mask)
+
+    def free(self, tid: int, mask: frozenset[OsIndex]) -> None:
+        """Take that mask back from a thread that is none of the program's numbered ones."""
+        if mask_of(tid) == mask:
+            bind_thread(tid, self._at_start)
+
     def bind(
         self,
         roll: ThreadRoll,
@@ -71,8 +86,7 @@ class ThreadMasks:
             now = mask_of(tid) if mask and tid is not None else None
             if tid is None or now is None:
                 continue
-            ours = tid in self._bound or mask >= self._at_start  # with a mask to go back to
-            if now == mask and ours and not self._is_cut(tid, mask, cpuset):
+            if now == mask and not self._is_cut(tid, mask, cpuset):
                 done += 1
             elif not self._may_change(tid, now, cpuset):
                 reason = "pinned by the program or by others"

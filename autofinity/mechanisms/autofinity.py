@@ -48,7 +48,7 @@ class InRun:
     ) -> None:
         """Who binds nothing needs no policy: it only looks."""
         policy = policy_of(setting) if bind != "none" else setting.policy
-        seated = setting.threads if bind != "none" and _has_seats(setting) else 0
+        seated = bind != "none" and _has_seats(setting)
         self.start = Start(bound(_spread(setting))) if seated else UNMANAGED
         self._stretch = NS_PER_S / setting.paper_second_ns
         self._clock_hz = setting.clock_hz

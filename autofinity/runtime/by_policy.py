@@ -74,7 +74,7 @@ def settings_of(request: Request) -> Settings:
     """Settings of the watched run."""
     return Settings(
         threads=request.threads,
-        seated=request.seated,
+        seated=bool(request.seats),
         bind=request.bind,
         sample_ns=round(request.sample_s * _NS_PER_S),
         every_ns=round(request.every_s * _NS_PER_S),

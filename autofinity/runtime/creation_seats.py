@@ -36,23 +36,24 @@ def seats_text(masks: Masks) -> str:
     return text if 0 < len(text) <= _LONGEST else NO_SEATS
 
 
-def is_seats_text(text: str) -> bool:
-    """Whether a text of the cache gives masks, or says that there are none."""
-    try:
-        for part in text.split(";") if text != NO_SEATS else ():
-            count, _, cpus = part.partition("*")
-            if not _COUNT.fullmatch(count) or not parse_cpu_list(cpus):
-                return False
-    except UsageError:
-        return False
-    return True
+def masks_of_seats(text: str) -> Masks:
+    """The masks in a text of the cache. Raises `UsageError` for a text that gives none."""
+    found: list[frozenset[OsIndex]] = []
+    for part in text.split(";") if text != NO_SEATS else ():
+        count, _, cpus = part.partition("*")
+        mask = parse_cpu_list(cpus)
+        if not _COUNT.fullmatch(count) or not mask:
+            raise UsageError(f"got {part!r} as seats of threads, expected COUNT*CPULIST")
+        found += [mask] * int(count)
+    return tuple(found)
 
 
 def masks_of_next_run(topology: Topology, state: LiveState, bind: Binding) -> Masks:
     """Masks for the next run of a program that is placed: its threads in the order of their
     numbers, as long as no sharing was seen that says more.
 
-    Empty where threads have no seats of their own, or numbers show that threads come and go.
+    Empty where threads have no seats of their own, or numbers show that threads come and go. An
+    order that was tried and was no faster counts for nothing: pages stayed behind then.
     """
     seated = state.seated
     if not seated or len(seated) != len(state.placed) or len(seated) != len(state.seats):

@@ -30,7 +30,7 @@ from autofinity.model.memory import FAR_READS
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.evidence import can_ask
-from autofinity.ports import Action, Interval, Sensors
+from autofinity.ports import Interval, Sensors
 from autofinity.runtime.asking import Asking, Decide
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.continuous import look_cost_ns
@@ -124,7 +124,7 @@ class LivePolicy:
             return state, ()
         match state.phase:
             case "watching":
-                return self._with_seats(*self._watch(state), interval)
+                return self._watch(state)
             case "settling":
                 return self._settled(state, interval), ()
             case "sampling":
@@ -175,21 +175,6 @@ class LivePolicy:
         if self._settings.blind or self._found_blind(state):
             return self._unmeasured(state, self._policy.counters)
         return self._sample_when_steady(state, self._sampler)
-
-    def _with_seats(self, state: LiveState, actions: Sequence[Action], interval: Interval) -> Turn:
-        """A turn in which threads that were seated as they were created stay so, if no other run
-        has their CPUs; threads without a seat may have inherited a mask, and are let go.
-        """
-        seated = self._settings.seated
-        if not seated or actions or state.phase != "watching":
-            return state, actions
-        if not state.claimed and len(state.workers.alive) >= seated:
-            state = replace(state, claimed=True)
-            if self._placer.crowded(seated, self._known(seated)):
-                alive = (number for number, _ in state.workers.alive)
-                return state, self._placer.let_go(frozenset(alive))
-        unseated = (number for number in interval.threads("begin") if number >= seated)
-        return state, self._placer.let_go(frozenset(unseated))
 
     def _complete(self, state: LiveState) -> bool:
         """Whether no more threads are expected to start computing."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.model.affinity import Hint
-from autofinity.model.errors import StoreError
-from autofinity.runtime.creation_seats import NO_SEATS, is_seats_text
+from autofinity.model.errors import StoreError, UsageError
+from autofinity.runtime.creation_seats import NO_SEATS, masks_of_seats
 from autofinity.runtime.side_lines import beginning, entries
 from autofinity.whole_file import replace_file
 
@@ -58,10 +58,9 @@ class CachedDecision:
 
     @staticmethod
     def parse(line: str) -> CachedDecision:
-        """Inverse of `line`. Raises `ValueError`."""
+        """Inverse of `line`. Raises `ValueError` or `UsageError`."""
         program, threads, policy, bind, machine, letters, allowed, mask, seats = line.split(" ")
-        if not is_seats_text(seats):
-            raise ValueError(f"no masks of threads: {seats}")
+        masks_of_seats(seats)
         hint = Hint.from_letters(letters)
         return CachedDecision(
             program, int(threads), policy, bind, machine, hint, allowed, mask, seats
@@ -72,7 +71,7 @@ def read_decisions(path: Path) -> tuple[CachedDecision, ...]:
     """All valid lines, newest first; empty when the file is missing or foreign."""
     found = []
     for line in entries(path, HEAD):
-        with suppress(ValueError):
+        with suppress(ValueError, UsageError):
             found.append(CachedDecision.parse(line))
     return tuple(found)
 

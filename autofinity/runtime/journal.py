@@ -310,7 +310,8 @@ class Journal:
         with database.exclusively():
             write_decision(cache, decision)
             # Unknown programs can be sampled here, too: they start where they are sampled.
-            if topology is not None and state.sample is not None:
+            whole = 2 <= threads == len(state.placed) and header.bind == "llc"
+            if topology is not None and state.sample is not None and whole:
                 start = starting_masks(topology, threads, state.allowed, header.bind)
                 if start:
                     mask, seats = format_cpu_list(union(start)), seats_text(start)

@@ -36,8 +36,8 @@ class Settings:
 
     threads: int = 0
     """Number of threads that the program promises to compute with; 0: watch them appear."""
-    seated: int = 0
-    """Number of threads that have seats from their creation on: number 0 to this; 0: none."""
+    seated: bool = False
+    """Whether threads have seats from their creation on."""
     bind: Binding = "llc"
     sample_ns: int = 1_000 * _NS_PER_MS
     """Usual length of a sample; it lasts at least a fifth of this and at most twice this."""
@@ -98,8 +98,6 @@ class LiveState:
     """Numbers of the threads that the present placement is for."""
     room: int = 0
     """Number of cores of the placement: one for each thread, or some more than ran at a time."""
-    claimed: bool = False
-    """Whether the seats that threads have from their creation on were claimed, or released."""
     swings: bool = False
     """Whether more threads once ran at a time than a placement had room for: it shrinks no more."""
     hint: Hint | None = None

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.model.affinity import SPREAD, Hint
-from autofinity.model.answer_on_record import AnswerOnRecord
+from autofinity.model.affinity import Hint
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology
@@ -68,16 +67,6 @@ class Placer:
             return seat(self._topology, homes, cores, cpus)
 
         return self._reserve(threads, self.available(), pick)
-
-    def crowded(self, threads: int, known: AnswerOnRecord | None) -> bool:
-        """Claim the seats that so many threads get as they are created: whether other runs have
-        some of them.
-        """
-        try:
-            reserved = self.reserve(threads, known.hint if known else SPREAD)
-        except PlacementError:
-            return True
-        return bool(reserved.note)
 
     def order_matters(self, state: LiveState, hint: Hint) -> bool:
         """Whether more threads with neighbouring numbers share a cache, node or socket in the
@@ -181,7 +170,7 @@ class Placer:
 
         Bound threads may run anywhere; those of a rank anywhere in its share.
         """
-        bound_now = bool(state.cpus) or self._settings.divided or self._settings.seated > 0
+        bound_now = bool(state.cpus) or self._settings.divided or self._settings.seated
         bound = frozenset(number for number, _ in state.workers.alive if bound_now)
         state = replace(
             state.without_trial(),

@@ -35,8 +35,11 @@ class Request:
     bound: str = ""
     """CPU lists, separated by `;`, of masks that are ours although this monitor did not give them:
     the program was bound to them before exec, or by an earlier watch."""
-    seated: int = 0
-    """Number of threads that the launcher's half seats as they are created; 0: none."""
+    seats: str = ""
+    """Seats that the launcher's half gives threads as they are created (`creation_seats`); empty:
+    none."""
+    seated: int = -1
+    """Descriptor that names these threads."""
     sample_s: float = 1.0
     every_s: float = 0.0
     """Continuous mode: seconds between looks at a placed program for changes; 0: never."""
@@ -99,7 +102,8 @@ class Request:
             policy=Path(policy) if policy else None,
             db=Path(database) if database else None,
             bound=given.get("--bound", ""),
-            seated=int(given.get("--seated", "0")),
+            seats=given.get("--seats", ""),
+            seated=int(given.get("--seated", "-1")),
             sample_s=float(given.get("--sample-s", "1")),
             every_s=float(given.get("--every-s", "0")),
             mechanism=given.get("--mechanism", "autofinity"),

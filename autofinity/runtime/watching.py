@@ -15,12 +15,14 @@ from autofinity.linux.bind import (
 from autofinity.linux.gaps import gaps
 from autofinity.linux.online import SYSFS
 from autofinity.linux.process import LinuxProcess, open_pidfd
+from autofinity.linux.seated_threads import SeatedThreads
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import AutofinityError, TopologyError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology
 from autofinity.runtime.by_policy import by_policy, near_of
+from autofinity.runtime.creation_seats import masks_of_seats
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.loop import Observer, run_loop
@@ -33,8 +35,6 @@ from autofinity.runtime.sensors import address_sensor, counters_of, hinting, tot
 from autofinity.runtime.surroundings import Deciding, Make, Surroundings
 from autofinity.runtime.undecided import UNDECIDED, why_undecided
 from autofinity.store.site_address import site_name
-
-SEATED = "its threads got seats one by one as they were created, in the order of their numbers"
 
 
 class Teller(Observer[LiveState], Protocol):
@@ -69,8 +69,7 @@ def watch(request: Request, teller: Teller | None = None, make: Make = by_policy
         header, machine=machine_text(topology), bind=request.bind, divided=share.divided
     )
     journal = Journal(request.db, header, topology)
-    seated = SEATED if request.seated else ""
-    for line in filter(None, (said, _near(request, topology), share.note, seated, *gaps(topology))):
+    for line in filter(None, (said, _near(request, topology), share.note, *gaps(topology))):
         journal.note(line)
     around = Surroundings(
         topology,
@@ -149,6 +148,9 @@ def _loop(
         journal.keep_masks,
         address_sensor(request, mechanism.sensors.detectors, around.topology),
         around.topology.node_os_indices,
+        SeatedThreads(request.seated, masks_of_seats(request.seats), journal.note)
+        if request.seats
+        else None,
     )
     start = mechanism.begin(around.topology, allowed, request.threads)
     for line in start.notes:

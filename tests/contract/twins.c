@@ -66,10 +66,10 @@ static int decision(char** words) {
     return found ? printf("%s %s\n", known.hint, known.list) : puts("unknown");
 }
 
-// Masks by number of the thread, one a line, and the masks that are ours.
+// Masks by number of the thread, one a line.
 static int seats(char** words) {
     static CpuSet within, mask;
-    static char list[4096], ours[65536];
+    static char list[4096];
     if (!cpuset_parse(words[1], &within)) return -1;
     int threads = count_seats(words[0], &within);
     printf("%d\n", threads);
@@ -78,8 +78,7 @@ static int seats(char** words) {
             return -1;
         puts(list);
     }
-    if (!threads) return 0;
-    return masks_of_seats(words[0], ours, sizeof ours) ? puts(ours) : -1;
+    return 0;
 }
 
 static int hint(char** words) {

@@ -16,6 +16,7 @@ from live_run import preferred
 
 from autofinity.linux.identity import identity_of, this_host
 from autofinity.linux.machine_key import machine_key
+from autofinity.linux.seated_threads import SEATED
 from autofinity.model.affinity import PACKED, Hint
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import StoreError
@@ -24,7 +25,6 @@ from autofinity.policy.files import save
 from autofinity.runtime.claims import CLAIMS_HEAD
 from autofinity.runtime.creation_seats import NO_SEATS, seats_text
 from autofinity.runtime.decisions import CachedDecision, read_decisions, write_decision
-from autofinity.runtime.watching import SEATED
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 

@@ -14,10 +14,12 @@ bool cpuset_has(const CpuSet* set, int cpu) {
     return (set->words[cpu / WORD_BITS] >> (cpu % WORD_BITS)) & 1;
 }
 
-bool cpuset_get(CpuSet* out) {
+bool cpuset_of_thread(pid_t tid, CpuSet* out) {
     memset(out, 0, sizeof *out);
-    return syscall(SYS_sched_getaffinity, 0, sizeof out->words, out->words) > 0;
+    return syscall(SYS_sched_getaffinity, tid, sizeof out->words, out->words) > 0;
 }
+
+bool cpuset_get(CpuSet* out) { return cpuset_of_thread(0, out); }
 
 bool cpuset_set(pid_t pid, const CpuSet* set) {
     return syscall(SYS_sched_setaffinity, pid, sizeof set->words, set->words) == 0;

@@ -3,10 +3,11 @@
 //
 //   SEATS: COUNT*CPULIST;COUNT*CPULIST;…   by number of the thread, from 0
 //
-// `runtime/creation_seats.py` writes the text. Numbers are by creation, with the helpers that a
-// monitor does not number: where there are some, threads sit one seat further on until the monitor
-// has seen them. The first thread is bound last: until there are others, children and runtimes that
-// count their CPUs would take over its mask.
+// `runtime/creation_seats.py` writes the text. The first thread is the monitor's to bind: what it
+// starts would take over its mask. A thread keeps a mask that is not the program's own from its
+// start: it, or a command before the program, has pinned it. Each thread that has its seat is named
+// to the monitor, by a pipe; when the monitor begins to bind threads it closes the pipe, and this
+// ends.
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -60,20 +61,6 @@ bool seat_of(const char* seats, int number, CpuSet* out) {
     return false;
 }
 
-bool masks_of_seats(const char* seats, char* out, size_t size) {
-    size_t used = 0;
-    while (*seats) {
-        seats = strchr(seats, '*') + 1;
-        int chars = (int)strcspn(seats, ";");
-        int wanted = snprintf(out + used, size - used, ";%.*s", chars, seats);
-        if (wanted < 0 || (size_t)wanted >= size - used) return false;
-        used += (size_t)wanted;
-        seats += chars;
-        if (*seats) seats++;
-    }
-    return true;
-}
-
 bool runtime_pins(void) {
     static const char* const variables[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY",
                                             "KMP_AFFINITY"};
@@ -113,11 +100,30 @@ static int threads_of(const char* folder, int tids[MOST_THREADS]) {
     return found;
 }
 
-void seat_threads(pid_t application, int pidfd, const char* seats) {
+// Whether somebody still reads the pipe.
+static bool is_read(int out) {
+    struct pollfd watch = {.fd = out};
+    return poll(&watch, 1, 0) == 0;
+}
+
+// False: the monitor binds threads itself from now on.
+static bool seat_thread(int tid, int number, const char* seats, const CpuSet* own, int out) {
+    static CpuSet mask, now;
+    const int32_t named[2] = {tid, number};
+    if (!seat_of(seats, number, &mask)) return true;
+    if (!is_read(out)) return false;
+    if (!cpuset_of_thread(tid, &now) || !cpuset_equal(&now, own)) return true;
+    if (!cpuset_set(tid, &mask)) return true;
+    if (write(out, named, sizeof named) == sizeof named) return true;
+    cpuset_set(tid, own);
+    return false;
+}
+
+void seat_threads(pid_t application, int pidfd, const char* seats, const CpuSet* own, int out) {
     static int tids[MOST_THREADS], known[MOST_THREADS];
+    static CpuSet mask;
     char folder[32];
     int seen = 0, wanted = 0, count;
-    CpuSet mask;
     for (const char* at = seats; *at && next_part(&at, &count, &mask);) wanted += count;
     snprintf(folder, sizeof folder, "/proc/%d/task", (int)application);
     nlink_t links = 0;
@@ -125,7 +131,7 @@ void seat_threads(pid_t application, int pidfd, const char* seats) {
         long long pause = FIRST_LOOK_MS + for_ms / 1000;
         if (has_ended(pidfd, (int)(pause < LAST_LOOK_MS ? pause : LAST_LOOK_MS))) return;
         struct stat info;
-        if (stat(folder, &info) != 0) return;
+        if (stat(folder, &info) != 0 || !is_read(out)) return;
         if (info.st_nlink == links) continue;  // one link a thread
         links = info.st_nlink;
         int found = threads_of(folder, tids);
@@ -134,11 +140,9 @@ void seat_threads(pid_t application, int pidfd, const char* seats) {
             for (int j = 0; j < seen && is_new; j++) is_new = known[j] != tids[i];
             if (!is_new) continue;
             known[seen] = tids[i];
-            if (seen > 0 && seat_of(seats, seen, &mask)) cpuset_set(tids[i], &mask);
+            if (seen > 0 && !seat_thread(tids[i], seen, seats, own, out)) return;
             seen++;
         }
-        if (seen < wanted) continue;
-        if (seat_of(seats, 0, &mask)) cpuset_set(known[0], &mask);
-        return;
+        if (seen == wanted) return;
     }
 }

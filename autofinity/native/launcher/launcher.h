@@ -163,6 +163,7 @@ typedef struct {
 } CpuSet;
 bool cpuset_has(const CpuSet* set, int cpu);
 bool cpuset_get(CpuSet* out);                   // CPUs that this process may use now
+bool cpuset_of_thread(pid_t tid, CpuSet* out);  // the same of a thread
 bool cpuset_set(pid_t pid, const CpuSet* set);  // bind a process
 bool cpuset_parse(const char* list, CpuSet* out);
 int cpuset_count(const CpuSet* set);
@@ -242,12 +243,11 @@ bool find_starting_seats(const State* state, int threads, const char* bind, cons
 int count_seats(const char* seats, const CpuSet* within);
 // Mask of the thread of this number; false: it has none.
 bool seat_of(const char* seats, int number, CpuSet* out);
-// The masks of a valid text, each after a semicolon; false: there are too many.
-bool masks_of_seats(const char* seats, char* out, size_t size);
 // Whether the environment asks an OpenMP runtime to pin threads itself.
 bool runtime_pins(void);
-// Gives the threads of the program their masks as they are created, until each has one.
-void seat_threads(pid_t application, int pidfd, const char* seats);
+// Gives the threads of the program their masks as they are created, until each has one, or nobody
+// reads `out` any more. `own`: the program's mask from its start.
+void seat_threads(pid_t application, int pidfd, const char* seats, const CpuSet* own, int out);
 
 // Whether a live run holds one of these CPUs.
 bool claimed_by_others(const State* state, const CpuSet* set);
@@ -326,6 +326,7 @@ typedef struct {
     const char* origin;   // source of the choice
     const char* bound;    // CPU list bound before exec, or NULL
     const Known* seats;   // seats of threads as they are created, or NULL
+    const CpuSet* own;    // mask of the program from its start
     const char* allowed;  // CPU list allowed before anything was bound
     int near_node;        // node that hints prefer; negative: none
     int threads;          // 0: unknown; the monitor watches

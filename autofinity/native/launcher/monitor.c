@@ -81,11 +81,11 @@ static void become_background(void) {
 static void keep_over_exec(int fd) { fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) & ~FD_CLOEXEC); }
 
 // Becomes Python with `module`, which gets everything by arguments. Returns when exec fails.
-static void exec_python(const char* module, const MonitorRequest* request, int pidfd,
+// `seating`: where seated threads are named, or -1.
+static void exec_python(const char* module, const MonitorRequest* request, int pidfd, int seating,
                         const Attached* attached, const Counters* counters) {
     char pid[16], descriptor[16], threads[16], ranks[16], rank[16], near_node[16];
     char started[40], opened[256] = "", ladder[REASON_CHARS], seated[16];
-    static char ours[sizeof((Known*)0)->list + sizeof((Known*)0)->seats];
     snprintf(pid, sizeof pid, "%d", (int)request->application);
     snprintf(descriptor, sizeof descriptor, "%d", pidfd);
     snprintf(threads, sizeof threads, "%d", request->threads);
@@ -95,12 +95,8 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
     snprintf(started, sizeof started, "%lld.%09ld", (long long)request->started.tv_sec,
              request->started.tv_nsec);
     explain_ladder(attached, ladder, sizeof ladder);
-    int bound_chars = snprintf(ours, sizeof ours, "%s", request->bound ? request->bound : "");
-    if (request->seats) {
-        snprintf(seated, sizeof seated, "%d", request->seats->seated);
-        masks_of_seats(request->seats->seats, ours + bound_chars,
-                       sizeof ours - (size_t)bound_chars);
-    }
+    snprintf(seated, sizeof seated, "%d", seating);
+    if (seating >= 0) keep_over_exec(seating);
     if (pidfd >= 0) keep_over_exec(pidfd);
     size_t used = 0;
     for (int i = 0; i < counters->count; i++) {
@@ -130,8 +126,9 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         {"--near-node", request->near_node >= 0 ? near_node : NULL},
         {"--fallback", request->options->fallback},
         {"--db", request->state ? request->state->db : NULL},
-        {"--bound", *ours ? ours : NULL},
-        {"--seated", request->seats ? seated : NULL},
+        {"--bound", request->bound},
+        {"--seats", seating >= 0 ? request->seats->seats : NULL},
+        {"--seated", seating >= 0 ? seated : NULL},
         {"--mechanism", request->options->mechanism},
         {"--migrate-pages", request->options->migrate_pages ? "yes" : NULL},
         {"--arm", request->options->arm ? "yes" : NULL},
@@ -156,11 +153,11 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
     execve(argv[0], (char* const*)argv, python_environment(request->python, true, site));
 }
 
-static void become_monitor(const MonitorRequest* request, int pidfd, const Attached* attached,
-                           const Counters* counters) {
+static void become_monitor(const MonitorRequest* request, int pidfd, int seating,
+                           const Attached* attached, const Counters* counters) {
     const char* module = policy_decides(request->options) ? "autofinity.runtime.monitor"
                                                           : "autofinity.mechanisms.monitor";
-    exec_python(module, request, pidfd, attached, counters);
+    exec_python(module, request, pidfd, seating, attached, counters);
     _exit(1);
 }
 
@@ -169,7 +166,7 @@ void become_dry_run(const MonitorRequest* request) {
     Counters counters;
     attach(request->application, hardware_refusal(), &attached, &counters);
     detach(&counters);
-    exec_python("autofinity.cli.dry_run", request, -1, &attached, &counters);
+    exec_python("autofinity.cli.dry_run", request, -1, -1, &attached, &counters);
 }
 
 static bool ended_within(int pidfd, int milliseconds) {
@@ -179,6 +176,31 @@ static bool ended_within(int pidfd, int milliseconds) {
         got = poll(&watch, 1, milliseconds);
     } while (got < 0 && errno == EINTR);
     return got != 0;
+}
+
+// Seats threads in a process of its own; returns where it names them, or -1. Nobody adopts it but
+// init: where the program would, it is a child of the native half, and ends with it.
+static int start_seating(const MonitorRequest* request, int pidfd) {
+    int ends[2];
+    if (!request->seats || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+    pid_t self = getpid(), child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        signal(SIGPIPE, SIG_IGN);
+        if (request->adopts) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (getppid() != self) _exit(0);
+        } else if (fork() != 0) {
+            _exit(0);
+        }
+        seat_threads(request->application, pidfd, request->seats->seats, request->own, ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    if (child > 0 && !request->adopts) {
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+    }
+    return ends[0];
 }
 
 // `refusal`: the reason why there are no hardware counters; then `ready` is -1, and no process
@@ -196,32 +218,24 @@ static void native_half(const MonitorRequest* request, int pidfd, int ready, int
         close(ready);
     }
     become_background();  // after the answer: the launcher waits for it
+    int seating = start_seating(request, pidfd);
     if (ended_within(pidfd, PYTHON_DELAY_MS)) {
         if (request->state) keep_short_run(request->state, request->program, request->application);
         _exit(0);
     }
-    if (!request->adopts) become_monitor(request, pidfd, &attached, &counters);
+    if (!request->adopts) become_monitor(request, pidfd, seating, &attached, &counters);
     pid_t self = getpid();
     pid_t python = fork();
     if (python == 0) {
         // If the native half were killed, the application would adopt Python: so Python ends, too.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self) _exit(0);
-        become_monitor(request, pidfd, &attached, &counters);
+        become_monitor(request, pidfd, seating, &attached, &counters);
     }
+    close(seating);
     // Stays until the application ends, otherwise it would become the application's zombie.
     ended_within(pidfd, -1);
     while (python > 0 && waitpid(python, NULL, 0) < 0 && errno == EINTR) continue;
-    _exit(0);
-}
-
-// Seats threads until each has its mask, beside the native half.
-static void seating_half(const MonitorRequest* request, int pidfd) {
-    int none = -1;
-    if (!close_all_but(&pidfd, &none)) _exit(1);
-    become_background();
-    seat_threads(request->application, pidfd, request->seats->seats);
-    if (request->adopts) ended_within(pidfd, -1);  // as the native half does
     _exit(0);
 }
 
@@ -281,8 +295,6 @@ bool start_monitor(const MonitorRequest* request, Attached* attached, char reaso
     pid_t monitor = fork_away(request->adopts);
     if (monitor == 0) native_half(request, pidfd, ready[1], refusal);
     if (monitor < 0) return failed("fork", reason);
-    // Where this fails, threads get their masks when the monitor has seen them.
-    if (request->seats && fork_away(request->adopts) == 0) seating_half(request, pidfd);
     if (refusal) {  // the answer is known without waiting for it
         Counters none;
         attach(request->application, refusal, attached, &none);

@@ -101,7 +101,9 @@ static void find_known_cores(Plan* plan) {
         return;
     }
     trying("perf_event_open");
-    if (hardware_refusal()) return;  // without counters an unknown program stays as it is
+    // Without counters an unknown program stays as it is. Programs that begin together are to share
+    // caches, not cores, until their monitors know of each other.
+    if (hardware_refusal() || strcmp(options->bind, "llc") != 0) return;
     if (find_starting_seats(&plan->state, plan->threads, options->bind, &plan->allowed,
                             &plan->start) &&
         claimed_by_others(&plan->state, &plan->start.set)) {
@@ -125,6 +127,7 @@ static void monitor(Plan* plan) {
         .origin = plan->origin,
         .bound = plan->known_cores == FREE ? plan->known.list : NULL,
         .seats = creation_seats(plan),
+        .own = plan->known_cores == FREE ? &plan->known.set : &plan->allowed,
         .allowed = plan->allowed_list,
         .near_node = plan->near_node,
         .threads = plan->threads,

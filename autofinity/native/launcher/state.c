@@ -170,5 +170,5 @@ bool find_decision(const State* state, const char* key, int threads, const char*
 
 bool find_starting_seats(const State* state, int threads, const char* bind, const CpuSet* allowed,
                          Known* out) {
-    return find_decision(state, "-", threads, "-", bind, allowed, out) && out->seated > 0;
+    return find_decision(state, "-", threads, "-", bind, allowed, out) && out->seated == threads;
 }

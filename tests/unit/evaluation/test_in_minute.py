@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from random import Random
 
 import paper_runs
 import pytest
@@ -130,6 +130,7 @@ class Even:
     """A program that does as much work in each look."""
 
     looks: int = 0
+    first_page: int = 0
 
     def advance(self, duration_ns: int) -> Interval:
         begin_ns, self.looks = self.looks * duration_ns, self.looks + 1
@@ -141,7 +142,7 @@ class Even:
         return Outcome(len(actions), 0)
 
     def pages_on(self, node: int) -> Sequence[Sequence[int]]:
-        return ([node],)
+        return ([node + self.first_page],)
 
 
 @pytest.mark.parametrize("looks", [1, 10, 31, 32, 33, 1000, 4099])
@@ -169,18 +170,36 @@ def test_looks_of_any_length_show_how_long_a_place_lasted() -> None:
     assert shares == pytest.approx({HERE: 0.01, THERE: 0.99})
 
 
-@pytest.mark.parametrize("changes", [33, 200, 5000])
-def test_of_many_places_a_few_stand_for_the_others(changes: int) -> None:
-    """Threads go to and fro, for about three times as long there as here."""
-    course, lengths = Course(Uneven(), 2, HERE), Random(changes)  # type: ignore[arg-type]
-    for change in range(changes):
+def test_two_places_that_alternate_are_told_apart_whatever_the_period() -> None:
+    course = Course(Uneven(), 2, HERE)  # type: ignore[arg-type]
+    for change in range(4096):
         course.apply([BindThreads(THERE if change % 2 else HERE)])
-        course.advance((3 if change % 2 else 1) * lengths.randrange(500, 1500))
-    assert len(course._marks) <= 32
+        course.advance(3000 if change % 2 else 1000)
+    by_placement = Counter[Placement | None]()
+    for place, share in course.shares(8).items():
+        by_placement[place.placement] += share  # type: ignore[assignment]
+    assert by_placement == pytest.approx({HERE: 0.25, THERE: 0.75})
+
+
+@pytest.mark.parametrize("places", [33, 200, 5000])
+def test_of_very_many_places_a_few_stand_for_the_others(places: int) -> None:
+    """Pages move before each look."""
+    process = Uneven()
+    course = Course(process, 2, HERE)  # type: ignore[arg-type]
+    for _ in range(places):
+        process.first_page += 1
+        course.apply([MovePages((0,), (0,))])
+        course.advance(1000)
     shares = course.shares(8)
+    assert len(shares) == 8
     assert sum(shares.values()) == pytest.approx(1)
-    there = sum(share for place, share in shares.items() if place.placement == THERE)
-    assert there == pytest.approx(0.75, abs=0.2)
+    seen = sorted(place.pages[0][0] for place in shares)
+    expected = [places * (2 * part + 1) / 16 for part in range(8)]
+    assert seen == pytest.approx(expected, abs=places / 16 + 1)
+
+
+def test_a_run_without_work_stayed_where_it_began() -> None:
+    assert list(Course(Even(), 2, HERE).shares(8).values()) == [1.0]  # type: ignore[arg-type]
 
 
 class Uneven(Even):

@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 from made_up_machine import machine
 
+from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
 from autofinity.runtime.creation_seats import (
     NO_SEATS,
-    is_seats_text,
     masks_of_next_run,
+    masks_of_seats,
     seats_text,
     starting_masks,
 )
@@ -73,12 +74,14 @@ def test_an_unknown_program_starts_where_it_is_sampled_first() -> None:
 def test_equal_masks_in_a_row_are_one_part_of_the_text() -> None:
     text = seats_text(masks([0, 1], [0, 1], [4], [0, 1]))
     assert text == "2*0-1;1*4;1*0-1"
-    assert is_seats_text(text)
-    assert is_seats_text(seats_text(())) and seats_text(()) == NO_SEATS
+    assert masks_of_seats(text) == masks([0, 1], [0, 1], [4], [0, 1])
+    assert seats_text(()) == NO_SEATS
+    assert masks_of_seats(NO_SEATS) == ()
 
 
 @pytest.mark.parametrize(
     "text", ["", "2", "2*", "*0", "x*0", "1*0;", "1*0,", "-1*0", "1*3-1", "²*0", "0*0"]
 )
 def test_another_text_gives_no_masks(text: str) -> None:
-    assert not is_seats_text(text)
+    with pytest.raises(UsageError):
+        masks_of_seats(text)

@@ -73,20 +73,27 @@ def test_the_cache_has_seats_of_the_program_and_of_unknown_programs(tmp_path: Pa
         available=MACHINE.allowed,
         allowed=MACHINE.allowed,
     )
-    journal = Journal(tmp_path / "db", header("core"), MACHINE)
+    journal = Journal(tmp_path / "db", header(), MACHINE)
     journal.saw(before, seated, TURN, None)
     journal.end({})
     unknown, own = read_decisions(tmp_path / "decisions")
-    assert (own.program, own.hint, own.seats) == (KEY, PACKED, "1*0-1;1*1;1*0")
+    assert (own.program, own.hint, own.seats) == (KEY, PACKED, "3*0-3")
     assert (unknown.program, unknown.policy, unknown.hint) == (ANY, ANY, SPREAD)
-    assert (unknown.threads, unknown.mask, unknown.seats) == (2, "0,8", "1*0;1*8")
+    assert (unknown.threads, unknown.mask, unknown.seats) == (2, "0-3,8-11", "1*0-3;1*8-11")
 
 
-def test_a_program_that_was_not_sampled_says_nothing_of_unknown_ones(tmp_path: Path) -> None:
-    """It was known, so whether anything can be measured here is not known."""
+@pytest.mark.parametrize(
+    ("bind", "promised", "sampled"), [("core", 2, True), ("llc", 1, True), ("llc", 2, False)]
+)
+def test_unknown_programs_get_no_seats_of_another_number_of_threads_or_of_single_cpus(
+    tmp_path: Path, bind: Binding, promised: int, sampled: bool
+) -> None:
+    """Nor where the program was not sampled: whether that is possible here is not known."""
     before, after = decided()
-    journal = Journal(tmp_path / "db", header("core"), MACHINE)
-    journal.saw(replace(before, sample=None), replace(after, sample=None), TURN, None)
+    if not sampled:
+        before, after = replace(before, sample=None), replace(after, sample=None)
+    journal = Journal(tmp_path / "db", header(bind, promised), MACHINE)
+    journal.saw(before, replace(after, allowed=MACHINE.allowed), TURN, None)
     journal.end({})
     assert [line.program for line in read_decisions(tmp_path / "decisions")] == [KEY]
 

@@ -30,7 +30,6 @@ from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime import sampler
 from autofinity.runtime.asking import Answer
-from autofinity.runtime.claims import Pick, Reserve, Reserved, reserve_alone
 from autofinity.runtime.decider import ORDER_ON_RECORD, STILL_GROWING, LivePolicy
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState, Settings
@@ -154,7 +153,6 @@ def run(
     *observers: Observer[LiveState],
     known: Callable[[int], AnswerOnRecord | None] = lambda threads: None,
     available: Callable[[], frozenset[OsIndex]] = lambda: MACHINE.allowed,
-    reserve: Reserve = reserve_alone,
     **settings: object,
 ) -> LiveState:
     mechanism = LivePolicy(
@@ -164,7 +162,6 @@ def run(
         available,
         known,
         replace(Settings(threads=4), **settings),  # type: ignore[arg-type]
-        reserve,
     )
     program.counted = frozenset(mechanism.sensors.counters)
     start = mechanism.begin(MACHINE, MACHINE.allowed, 4)
@@ -419,39 +416,14 @@ def test_threads_that_were_seated_as_they_were_created_are_sampled_where_they_ar
     """By number; so their order need not be tried."""
     program = sharing_by_socket(1.3)
     program.cpus = (0, 4, 8, 12)
-    state = run(program, WITH_SPEED, bind="core", seated=4)
+    state = run(program, WITH_SPEED, bind="core", seated=True)
     assert {tuple(min(mask) for mask in masks) for *_, masks in program.applied} == {(0, 4, 8, 12)}
     assert not any("order of threads" in note for note in state.notes)
 
 
-def test_threads_without_a_seat_do_not_keep_the_mask_of_their_creator() -> None:
-    """Two of four threads are seated, and the program initialises for ten seconds."""
-    program = Program(steadily(MERGING), setup_s=10.0)
-    run(program, ONE_LOOK, bind="core", seated=2)
-    first_s, _, masks = program.applied[0]
-    assert first_s <= 0.2
-    assert masks == (frozenset(), frozenset(), MACHINE.allowed, MACHINE.allowed)
-
-
-def test_seats_that_another_run_has_are_given_up_at_once() -> None:
-    """Two programs that began together would share them until their set-ups end."""
-    program = Program(steadily(MERGING), setup_s=10.0)
-    program.cpus = (0, 4, 8, 12)
-    free = frozenset(map(OsIndex, range(8, 16)))
-
-    def beside_another(threads: int, available: frozenset[OsIndex], pick: Pick) -> Reserved:
-        del threads
-        return Reserved(pick(available & free), free, "other runs hold CPUs 0-7")
-
-    run(program, ONE_LOOK, bind="core", seated=4, reserve=beside_another)
-    at_s, _, masks = program.applied[0]
-    assert at_s <= 0.2
-    assert masks == (MACHINE.allowed,) * 4
-
-
 def test_threads_that_are_left_alone_leave_the_seats_that_they_were_created_on() -> None:
     program = Program(steadily({"task_clock_ns": 1}), cpus=(0, 4, 8, 12))
-    state = run(program, ONE_LOOK, bind="core", seated=4, blind=True)
+    state = run(program, ONE_LOOK, bind="core", seated=True, blind=True)
     assert state.phase == "left alone"
     assert program.applied[-1][2] == (MACHINE.allowed,) * 4
 
