@@ -137,6 +137,14 @@ def test_of_a_compressor_with_11_threads_8_compute_on_a_core_each_and_helpers_in
     assert len(cpus_of(compressor)) == 12
 
 
+def test_workers_that_nearly_all_run_at_a_time_have_a_core_each() -> None:
+    """Two of eight always run, and four to five of the six others."""
+    compressor = Program(8, lambda n, now: 1.0 if n < 2 else 0.65)
+    assert run(compressor, PACKED, EIGHT).room == 8
+    compressor = Program(8, lambda n, now: 1.0 if n < 2 else 0.3)
+    assert run(compressor, PACKED, EIGHT).room == 5
+
+
 def test_helpers_that_hardly_run_are_not_placed() -> None:
     compressor = Program(11, lambda n, now: 1.0 if n < 8 else 0.01)
     state = run(compressor, PACKED, EIGHT)
