@@ -1,5 +1,5 @@
 // Any bytes in the decision cache's place: the launcher finds a decision in them that these CPUs
-// allow, or none.
+// allow, or none, and seats of threads on these CPUs.
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,5 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (strlen(known.hint) != 3 || !known.list[0] || cpuset_count(&known.set) < 2) abort();
     for (int cpu = 4; cpu < 4096; cpu++)
         if (cpuset_has(&known.set, cpu)) abort();
+    CpuSet seat;
+    for (int number = 0; number < known.seated; number++)
+        if (!seat_of(known.seats, number, &seat) || !cpuset_within(&seat, &allowed)) abort();
     return 0;
 }

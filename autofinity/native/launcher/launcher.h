@@ -7,7 +7,7 @@
 //            │                 ├─► python (who runs the monitor?)               optional: where it
 //            │                 ├─► policy_file (digest, version)                fails, the
 //            │                 ├─► monitor (detached; attach opens its          application runs
-//            │                 │            counters; short_run)
+//            │                 │            counters; creation; short_run)
 //            │                 └─► report (lines on stderr, by say)
 //            └─► execvp
 //
