@@ -95,7 +95,7 @@ class Placer:
         computing = state.workers.computing
         # With fewer CPUs there are no spare ones, and with still fewer no placement.
         room = min(state.workers.room, max(state.workers.at_a_time, len(self.available())))
-        seated = computing if room == len(computing) else state.workers.seated
+        seated = state.workers.seated_on(room)
         try:
             reserved = self.reserve(room, hint, _homes(state, seated), state.order)
         except PlacementError as error:

@@ -96,14 +96,13 @@ class Workers:
         room = room_for(self.at_a_time - own, others)
         return own + (others if room >= _NEARLY_ALL * others else room)
 
-    @property
-    def seated(self) -> tuple[int, ...]:
-        """Numbers of the workers that have a core of their own, ascending.
+    def seated_on(self, cores: int) -> tuple[int, ...]:
+        """Numbers of the workers that have one of so many cores of their own, ascending.
 
         They are all workers, where there is a core for each; else those that hardly ever wait. The
         others share the cores of all.
         """
-        return self.computing if self.room == len(self.computing) else self._always
+        return self.computing if cores == len(self.computing) else self._always
 
     @property
     def _always(self) -> tuple[int, ...]:

@@ -74,17 +74,22 @@ class Program:
         return Outcome(self.threads, 0)
 
 
-def run(program: Program, hint: Hint | None, settings: Settings) -> LiveState:
+def run(
+    program: Program,
+    hint: Hint | None,
+    settings: Settings,
+    allowed: frozenset[OsIndex] = MACHINE.allowed,
+) -> LiveState:
     """With a hint that is known, or under a policy that says packed without looking."""
     policy = LivePolicy(
         MACHINE,
         RulePolicy((), {}, (), PACKED),
         lambda chosen, sample: Decision(chosen.default, None, float("inf"), None),
-        lambda: MACHINE.allowed,
+        lambda: allowed,
         lambda threads: AnswerOnRecord(hint) if hint else None,
         settings,
     )
-    start = policy.begin(MACHINE, MACHINE.allowed, 0)
+    start = policy.begin(MACHINE, allowed, 0)
     return run_loop(program, policy, start, policy.period_ns)
 
 
@@ -143,6 +148,14 @@ def test_workers_that_nearly_all_run_at_a_time_have_a_core_each() -> None:
     assert run(compressor, PACKED, EIGHT).room == 8
     compressor = Program(8, lambda n, now: 1.0 if n < 2 else 0.3)
     assert run(compressor, PACKED, EIGHT).room == 5
+
+
+def test_on_fewer_cpus_than_take_turns_nobody_has_one_alone() -> None:
+    """As many CPUs are not there: seats of some would be taken by the others."""
+    two = frozenset(map(OsIndex, (0, 6)))
+    pool = Program(4, lambda n, now: 0.45)
+    run(pool, PACKED, Settings(bind="core"), two)
+    assert set(pool.masks) == {two}
 
 
 def test_helpers_that_hardly_run_are_not_placed() -> None:
