@@ -92,6 +92,12 @@ def test_a_lock_is_not_taken_before_what_its_section_awaits_is_posted() -> None:
     assert replay(builder, 0, 1).total("lock_acquisitions") == 2
 
 
+def test_a_section_in_which_the_region_ends_comes_after_what_it_awaits() -> None:
+    """As above, but the lock is open when nothing more is simulated."""
+    builder = written("compute 100_000, lock 1, unlock 1, post 9", "lock 1, wait 9")
+    assert replay(builder, 0, 1).total("lock_acquisitions") == 2
+
+
 def test_work_units_go_to_whoever_is_free() -> None:
     units = [f"begin 3 {unit}, compute 20_000, end 3 {unit}," for unit in range(16)]
     # Captured unfairly: stream 0 got 15 of the 16 units.

@@ -138,6 +138,8 @@ void ProgramBuilder::read_stream(const trace::Trace& trace, std::size_t local) {
     }
     for (std::size_t later = r.event + 1; later < events.size(); ++later)
         if (events[later].kind == Kind::post) posted_later_.insert(events[later].value);
+    // A region may end inside a critical section, which comes after others all the same.
+    while (!r.open_locks.empty()) close_lock(r, r.open_locks.back().object);
     r.event = events.size();
     if (!r.open_units.empty() && local != region_.end_stream) fail(r, "a work unit does not end");
     for (const std::uint32_t unit : r.open_units) {
