@@ -19,7 +19,7 @@ from autofinity.model.errors import PlacementError, UsageError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.home_seats import numbered
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.masks import Binding, union, widened
+from autofinity.runtime.masks import Binding, thread_masks, union, widened
 from autofinity.runtime.placer import BY_SHARING
 
 NO_SEATS = "-"
@@ -78,4 +78,4 @@ def starting_masks(
         cores = get_affinity(topology, threads, SPREAD, available)
     except PlacementError:
         return ()
-    return widened(topology, [frozenset({cpu}) for cpu in cores.cpus], available, bind)
+    return thread_masks(topology, cores, available, bind)

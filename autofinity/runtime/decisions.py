@@ -76,14 +76,15 @@ def read_decisions(path: Path) -> tuple[CachedDecision, ...]:
     return tuple(found)
 
 
-def write_decision(path: Path, decision: CachedDecision) -> None:
-    """Put `decision` first, in place of an older one of the same subject. Raises `StoreError`.
+def write_decision(path: Path, *decisions: CachedDecision) -> None:
+    """Put `decisions` first, in place of older ones of the same subjects. Raises `StoreError`.
 
     Call this function inside a write transaction of the database when several monitors may write:
     the rename is atomic, but the last to read and write wins.
     """
-    kept = [old for old in read_decisions(path) if old._subject != decision._subject]
-    lines = (entry.line() for entry in [decision, *kept][:_MOST])
+    subjects = {decision._subject for decision in decisions}
+    kept = [old for old in read_decisions(path) if old._subject not in subjects]
+    lines = (entry.line() for entry in [*decisions, *kept][:_MOST])
     try:
         replace_file(path, beginning(HEAD, lines), durable=False, private=True)
     except OSError as error:

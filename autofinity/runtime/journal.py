@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
@@ -302,21 +302,26 @@ class Journal:
             allowed=format_cpu_list(state.allowed) or header.allowed,
             mask=format_cpu_list(state.cpus),
         )
-        topology = self._topology
-        if topology is not None:
-            masks = masks_of_next_run(topology, state, header.bind)
-            decision = replace(decision, seats=seats_text(masks))
-        cache = database.path.with_name("decisions")
         with database.exclusively():
-            write_decision(cache, decision)
-            # Unknown programs can be sampled here, too: they start where they are sampled.
-            whole = 2 <= threads == len(state.placed) and header.bind == "llc"
-            if topology is not None and state.sample is not None and whole:
-                start = starting_masks(topology, threads, state.allowed, header.bind)
-                if start:
-                    mask, seats = format_cpu_list(union(start)), seats_text(start)
-                    any_program = replace(decision, program=ANY, policy=ANY, hint=SPREAD)
-                    write_decision(cache, replace(any_program, mask=mask, seats=seats))
+            write_decision(database.path.with_name("decisions"), *self._with_seats(decision, state))
+
+    def _with_seats(self, decision: CachedDecision, state: LiveState) -> Iterator[CachedDecision]:
+        """The decision with the seats of the next run, and the seats that unknown programs start
+        on, where one of so many threads was sampled.
+        """
+        topology, bind = self._topology, self._header.bind
+        if topology is None:
+            yield decision
+            return
+        yield replace(decision, seats=seats_text(masks_of_next_run(topology, state, bind)))
+        whole = 2 <= decision.threads == len(state.placed) and bind == "llc"
+        if state.sample is None or not whole:
+            return
+        start = starting_masks(topology, decision.threads, state.allowed, bind)
+        if start:
+            mask, seats = format_cpu_list(union(start)), seats_text(start)
+            any_program = replace(decision, program=ANY, policy=ANY, hint=SPREAD)
+            yield replace(any_program, mask=mask, seats=seats)
 
     def _threads(self, state: LiveState) -> int:
         return self._header.threads or len(state.placed)

@@ -27,8 +27,7 @@ _MOST_WAITING = 9  # times its CPU time that a thread's waiting for a CPU counts
 _IDLE_NS = 3_000_000_000  # in a row, while others compute
 _NEARLY_ALL = 0.75
 """Share of the workers that take turns which need a core, from which on each has one. Workers that
-share fewer cores meet on one of them now and then, while others are idle: a compressor with six to
-eight of eight threads at work took half as long again as under the system."""
+share fewer cores meet on one of them now and then, while others are idle."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,9 +82,13 @@ static long long now_ms(void) {
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool has_ended(int pidfd, int milliseconds) {
+bool ended_within(int pidfd, int milliseconds) {
     struct pollfd watch = {.fd = pidfd, .events = POLLIN};
-    return poll(&watch, 1, milliseconds) > 0;
+    int got;
+    do {
+        got = poll(&watch, 1, milliseconds);
+    } while (got < 0 && errno == EINTR);
+    return got != 0;
 }
 
 // Threads of a process in the order of their creation; the number of those that `tids` has room
@@ -119,17 +123,15 @@ static bool seat_thread(int tid, int number, const char* seats, const CpuSet* ow
     return false;
 }
 
-void seat_threads(pid_t application, int pidfd, const char* seats, const CpuSet* own, int out) {
+void seat_threads(pid_t application, int pidfd, const Known* seats, const CpuSet* own, int out) {
     static int tids[MOST_THREADS], known[MOST_THREADS];
-    static CpuSet mask;
     char folder[32];
-    int seen = 0, wanted = 0, count;
-    for (const char* at = seats; *at && next_part(&at, &count, &mask);) wanted += count;
+    int seen = 0, wanted = seats->seated;
     snprintf(folder, sizeof folder, "/proc/%d/task", (int)application);
     nlink_t links = 0;
     for (long long start = now_ms(), for_ms = 0; for_ms < LOOKS_FOR_MS; for_ms = now_ms() - start) {
         long long pause = FIRST_LOOK_MS + for_ms / 1000;
-        if (has_ended(pidfd, (int)(pause < LAST_LOOK_MS ? pause : LAST_LOOK_MS))) return;
+        if (ended_within(pidfd, (int)(pause < LAST_LOOK_MS ? pause : LAST_LOOK_MS))) return;
         struct stat info;
         if (stat(folder, &info) != 0 || !is_read(out)) return;
         if (info.st_nlink == links) continue;  // one link a thread
@@ -140,7 +142,7 @@ void seat_threads(pid_t application, int pidfd, const char* seats, const CpuSet*
             for (int j = 0; j < seen && is_new; j++) is_new = known[j] != tids[i];
             if (!is_new) continue;
             known[seen] = tids[i];
-            if (seen > 0 && !seat_thread(tids[i], seen, seats, own, out)) return;
+            if (seen > 0 && !seat_thread(tids[i], seen, seats->seats, own, out)) return;
             seen++;
         }
         if (seen == wanted) return;

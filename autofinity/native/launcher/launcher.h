@@ -247,7 +247,9 @@ bool seat_of(const char* seats, int number, CpuSet* out);
 bool runtime_pins(void);
 // Gives the threads of the program their masks as they are created, until each has one, or nobody
 // reads `out` any more. `own`: the program's mask from its start.
-void seat_threads(pid_t application, int pidfd, const char* seats, const CpuSet* own, int out);
+void seat_threads(pid_t application, int pidfd, const Known* seats, const CpuSet* own, int out);
+// Whether the program has ended by then; negative: waits for its end.
+bool ended_within(int pidfd, int milliseconds);
 
 // Whether a live run holds one of these CPUs.
 bool claimed_by_others(const State* state, const CpuSet* set);

@@ -169,15 +169,6 @@ void become_dry_run(const MonitorRequest* request) {
     exec_python("autofinity.cli.dry_run", request, -1, -1, &attached, &counters);
 }
 
-static bool ended_within(int pidfd, int milliseconds) {
-    struct pollfd watch = {.fd = pidfd, .events = POLLIN};
-    int got;
-    do {
-        got = poll(&watch, 1, milliseconds);
-    } while (got < 0 && errno == EINTR);
-    return got != 0;
-}
-
 // Seats threads in a process of its own; returns where it names them, or -1. Nobody adopts it but
 // init: where the program would, it is a child of the native half, and ends with it.
 static int start_seating(const MonitorRequest* request, int pidfd) {
@@ -193,7 +184,7 @@ static int start_seating(const MonitorRequest* request, int pidfd) {
         } else if (fork() != 0) {
             _exit(0);
         }
-        seat_threads(request->application, pidfd, request->seats->seats, request->own, ends[1]);
+        seat_threads(request->application, pidfd, request->seats, request->own, ends[1]);
         _exit(0);
     }
     close(ends[1]);

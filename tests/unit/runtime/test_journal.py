@@ -76,7 +76,7 @@ def test_the_cache_has_seats_of_the_program_and_of_unknown_programs(tmp_path: Pa
     journal = Journal(tmp_path / "db", header(), MACHINE)
     journal.saw(before, seated, TURN, None)
     journal.end({})
-    unknown, own = read_decisions(tmp_path / "decisions")
+    own, unknown = read_decisions(tmp_path / "decisions")
     assert (own.program, own.hint, own.seats) == (KEY, PACKED, "3*0-3")
     assert (unknown.program, unknown.policy, unknown.hint) == (ANY, ANY, SPREAD)
     assert (unknown.threads, unknown.mask, unknown.seats) == (2, "0-3,8-11", "1*0-3;1*8-11")
