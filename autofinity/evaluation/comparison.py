@@ -74,6 +74,17 @@ def shown(cases: Sequence[MechanismCase]) -> list[MechanismCase]:
     ]
 
 
+def as_simulated(cases: Iterable[MechanismCase]) -> list[MechanismCase]:
+    """The cases with the runs that were simulated; those that ran for as long as they stand for are
+    left out.
+    """
+    return [
+        case
+        for case in cases
+        if case.run is None or case.minute is None or case.run.time_s != case.minute.time_s
+    ]
+
+
 def compare(
     comparison: Comparison,
     programs: Iterable[ReadyProgram],

@@ -6,7 +6,8 @@ A region of the training programs takes a millisecond to a tenth of a second, an
 hours of simulating. The work of a program repeats, so a repeat in the same places with warm caches
 takes as long as the one before. `LastingProcess` replays until that is so, and answers from the
 record of the last repeat until threads or pages move. Nothing is shortened: a second is a second, a
-look of 50 ms sees many repeats, and a move costs cold caches once.
+look of 50 ms sees many repeats, and a move costs cold caches once. Time that a mechanism spends on
+a core of the program is shared by all threads, as barriers share it.
 
 Not in the record: noise, and a drift too slow for the repeats that are replayed. The region's place
 is kept from move to move only as far as the replay got, so phases can shift by less than a repeat.
@@ -15,17 +16,18 @@ is kept from move to move only as far as the replay got, so phases can shift by 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from autofinity.evaluation.lasting_samples import SAMPLE, LastingSamples
 from autofinity.mechanisms.recipe import PAGE_BYTES
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import SimulationError
-from autofinity.model.memory import MemoryByNode
-from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory
+from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
+from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory, SpendTime
 
 MINUTE_S = 60.0
 _LOOKS = 96
@@ -39,6 +41,8 @@ _MOST = 6
 """Largest number of repeats that are replayed; further repeats are taken from the record of these.
 Under the operating system, which moves threads, no two repeats need be equal. The record leaves out
 the first repeat, whose caches are cold."""
+_BESIDE = 3
+"""Sums beside the counts: joules, those of memory, and the time that samples take."""
 
 type _Floats = npt.NDArray[np.float64]
 
@@ -68,7 +72,7 @@ class _Record:
     repeats: _Floats
     """[marks]"""
     counts: _Floats
-    """[marks, threads x counters]"""
+    """[marks, threads x counters and `_BESIDE`]"""
 
     @property
     def length_ns(self) -> float:
@@ -140,15 +144,28 @@ def _between(marks: _Floats, sums: _Floats, at: float) -> _Floats:
 
 
 class LastingProcess:
-    """`ports.ShowsMemory` over a process of very many repeats, without detectors, which ends after
-    `repeats` of them. Its progress is unknown, as that of programs on Linux.
+    """`ports.ShowsMemory` over a process of very many repeats, which ends after `repeats` of them.
+    Its progress is unknown, as that of programs on Linux.
     """
 
-    def __init__(self, process: ShowsMemory, region: float, repeats: float = math.inf) -> None:
-        """`region`: instructions of a repeat, all threads together (`region_of`)."""
+    def __init__(
+        self,
+        process: ShowsMemory,
+        region: float,
+        repeats: float = math.inf,
+        *,
+        page_bytes: int = PAGE_BYTES,
+        denser: int = 1,
+    ) -> None:
+        """`region`: instructions of a repeat, all threads together (`region_of`). The process has
+        detectors only if these sample; its samples are so many times `denser` than the program's.
+        """
         self._process = process
         self._region = region
         self._repeats = repeats
+        self._page_bytes = page_bytes
+        self._samples = LastingSamples(denser)
+        self._spent_ns: dict[str, float] = {}
         self._course = _Course()
         self._record: _Record | None = None
         self._played_ns = 0.0
@@ -157,9 +174,14 @@ class LastingProcess:
         self.done = 0.0
         """Number of repeats done."""
         self.now_ns = 0.0
-        self.moved_bytes = 0
-        """Bytes of pages that were moved. The simulated machine copies pages in no time, if not on
-        a core of the program."""
+        self.unpaid_pages = 0
+        """Pages that were moved, but not on a core of the program: the simulated machine copies
+        them in no time."""
+
+    @property
+    def unpaid_s(self) -> float:
+        """Time to copy `unpaid_pages`."""
+        return self.unpaid_pages * self._page_bytes / MOVED_BYTES_PER_S
 
     @property
     def repeat_ns(self) -> float:
@@ -173,20 +195,30 @@ class LastingProcess:
         parts: list[Interval] = []
         while self._record is None and self.now_ns < end_ns and self.done < self._repeats:
             parts.append(self._replayed(end_ns - self.now_ns))
-        counts = sum((_counts(part) for part in parts), np.zeros(1))
+        sums = sum((_sums(part) for part in parts), np.zeros(1))
         if self._record is not None and self.now_ns < end_ns and self.done < self._repeats:
-            counts = counts + self._played(self._record, end_ns - self.now_ns)
+            sums = sums + self._played(self._record, end_ns - self.now_ns)
         assert self._last is not None
+        for part in parts:
+            self._spend(part.overhead_ns)
+        energy_j, dram_energy_j, samples_ns = map(float, sums[-_BESIDE:])
+        spent_ns, self._spent_ns = {**self._spent_ns, SAMPLE: samples_ns}, {}
+        sharing, pages = self._samples.take()
         return replace(
             self._last,
             start_ns=round(begin_ns),
             end_ns=round(self.now_ns),
-            samples=_samples(self._last.samples, counts, round(begin_ns), round(self.now_ns)),
+            samples=_samples(
+                self._last.samples, sums[:-_BESIDE], round(begin_ns), round(self.now_ns)
+            ),
             thread_events=tuple(event for part in parts for event in part.thread_events),
+            sharing=sharing,
+            pages=pages,
             progress=math.nan,
             ended=self.done >= self._repeats,
-            energy_j=math.nan,
-            dram_energy_j=math.nan,
+            energy_j=energy_j,
+            dram_energy_j=dram_energy_j,
+            overhead_ns={kind: round(ns) for kind, ns in spent_ns.items() if ns},
         )
 
     def _replayed(self, left_ns: float) -> Interval:
@@ -198,8 +230,10 @@ class LastingProcess:
         interval = self._process.advance(max(1, round(min(left_ns, self._step_ns))))
         length_ns = interval.end_ns - interval.start_ns
         instructions = sum(each.counts["instructions"] for each in interval.samples)
-        self._course.saw(length_ns, instructions / self._region, _counts(interval))
-        self._pass(length_ns, instructions / self._region)
+        repeats = instructions / self._region
+        self._course.saw(length_ns, repeats, _sums(interval))
+        self._samples.replayed(interval, repeats)
+        self._pass(length_ns, repeats)
         self._step_ns = self._course.step_ns(self._step_ns)
         self._record = self._course.record()
         self._last = interval
@@ -211,6 +245,7 @@ class LastingProcess:
         ends_ns = record.when(done + self._repeats - self.done) if self._ends else math.inf
         until_ns = min(self._played_ns + left_ns, ends_ns)
         then, later = record.until(until_ns)
+        self._samples.played(then - done)
         self._pass(until_ns - self._played_ns, then - done)
         self._played_ns = until_ns
         if until_ns == ends_ns:
@@ -226,12 +261,31 @@ class LastingProcess:
         self.done += repeats
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """Apply actions to the process, which is replayed again from there."""
+        """Apply actions to the process, which is replayed again from there. Time that is spent
+        while the record answers changes nothing else.
+        """
+        spent = [each for each in actions if isinstance(each, SpendTime)]
+        if self._record is None or not spent:
+            return self._applied(actions)
+        assert self._last is not None
+        for each in spent:
+            self._spend({each.kind: each.duration_ns})
+            self.now_ns += each.duration_ns / len(self._last.samples)
+        others = [each for each in actions if not isinstance(each, SpendTime)]
+        outcome = self._applied(others)
+        return replace(outcome, done=outcome.done + len(spent))
+
+    def _spend(self, spent_ns: Mapping[str, int]) -> None:
+        for kind, ns in spent_ns.items():
+            self._spent_ns[kind] = self._spent_ns.get(kind, 0) + ns
+
+    def _applied(self, actions: Sequence[Action]) -> Outcome:
         outcome = self._process.apply(actions)
-        if any(isinstance(action, MovePages) for action in actions):
-            self.moved_bytes += PAGE_BYTES * outcome.done
+        if any(isinstance(each, MovePages) and each.thread is None for each in actions):
+            self.unpaid_pages += outcome.done
         if outcome.done:
             self._course, self._record, self._played_ns = _Course(), None, 0.0
+            self._samples.moved()
         return outcome
 
     def memory(self) -> MemoryByNode | None:
@@ -259,9 +313,11 @@ def region_of(process: ShowsMemory) -> float:
             return float(instructions)
 
 
-def _counts(interval: Interval) -> _Floats:
-    """Counts of all threads, [threads x counters]."""
-    return np.array([[*each.counts.values()] for each in interval.samples], dtype=float).ravel()
+def _sums(interval: Interval) -> _Floats:
+    """Counts of all threads, [threads x counters], and `_BESIDE`."""
+    counts = [count for each in interval.samples for count in each.counts.values()]
+    beside = interval.energy_j, interval.dram_energy_j, interval.overhead_ns.get(SAMPLE, 0)
+    return np.array([*counts, *beside], dtype=float)
 
 
 def _samples(

@@ -10,6 +10,7 @@ from typing import Any
 from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.in_minute import PaperClock, ran_for_long
 from autofinity.evaluation.mechanism_run import run_mechanism
+from autofinity.evaluation.real_minute import ran_in_real_time
 from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting, WholeTrace
 from autofinity.mechanisms.registry import Entry
 from autofinity.model.affinity import Hint
@@ -112,11 +113,17 @@ class UnderMechanism:
         """Runs of the fastest of the entry's recipes. Raises the errors of `run_mechanism`, and
         `ClusterError` where another mapper is installed.
         """
-        request, recipes = self.prepared(common, folders)
-        return fastest([self._ran(common.conditions, request, recipe) for recipe in recipes])
+        conditions = common.conditions
+        if conditions.repeats > 1 and isinstance(conditions.machine, SimMachine):
+            ran = self._for_long(common, folders, conditions.machine)
+        else:
+            request, recipes = self.prepared(common, folders)
+            machine = conditions.machine
+            ran = [Ran(run_mechanism(machine, request, recipe, self.seed)) for recipe in recipes]
+        return fastest(ran)
 
     def prepared(
-        self, common: SharedByMechanisms, folders: Mapping[str, str]
+        self, common: SharedByMechanisms, folders: Mapping[str, str], *, in_real_time: bool = False
     ) -> tuple[RunRequest, tuple[Recipe[Any], ...]]:
         """The run to ask for, and the entry's recipes. Raises `ClusterError` as `work`."""
         if self.entry.mapped_by != self.mapped_by:
@@ -131,7 +138,7 @@ class UnderMechanism:
             room=program.room,
             clock_hz=conditions.clock_hz,
             seed=self.seed,
-            paper_second_ns=self.paper_second_ns or NS_PER_S,
+            paper_second_ns=NS_PER_S if in_real_time else self.paper_second_ns or NS_PER_S,
             fault_share_per_s=conditions.fault_share_per_s,
             policy=conditions.policy,
             sample=lambda hint: common.sample(program, hint),
@@ -140,10 +147,21 @@ class UnderMechanism:
         request = replace(program.request, threads=program.running, repeats=conditions.repeats)
         return request, self.entry.make(setting)
 
-    def _ran(self, conditions: Conditions, request: RunRequest, recipe: Recipe[Any]) -> Ran:
-        machine = conditions.machine
-        if request.repeats == 1 or not isinstance(machine, SimMachine):
-            return Ran(run_mechanism(machine, request, recipe, self.seed))
+    def _for_long(
+        self, common: SharedByMechanisms, folders: Mapping[str, str], machine: SimMachine
+    ) -> list[Ran]:
+        """Runs that stand for longer ones, or are as long."""
+        if self.entry.in_real_time:
+            assert self.paper_second_ns is not None  # only the baseline has none
+            request, recipes = self.prepared(common, folders, in_real_time=True)
+            repeats = request.repeats * NS_PER_S / self.paper_second_ns
+            return [
+                ran_in_real_time(machine, request, recipe, repeats, self.seed) for recipe in recipes
+            ]
+        request, recipes = self.prepared(common, folders)
+        clock = PaperClock(common.conditions.paper_s, self.paper_second_ns)
         mapping_ns = self.entry.takes_ns(request.threads)
-        clock = PaperClock(conditions.paper_s, self.paper_second_ns)
-        return ran_for_long(machine, request, recipe, mapping_ns, clock, self.seed)
+        return [
+            ran_for_long(machine, request, recipe, mapping_ns, clock, self.seed)
+            for recipe in recipes
+        ]

@@ -7,33 +7,29 @@ All costs are charged: looks, moves of threads and of pages.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from autofinity.evaluation.lasting import LastingProcess
+from autofinity.evaluation.real_minute import in_real_time
 from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import Hint
-from autofinity.model.memory import MOVED_BYTES_PER_S
+from autofinity.model.mechanism_run import MechanismRun
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome, RunRequest
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import SAMPLING_LOSS
-from autofinity.runtime.loop import run_loop
+from autofinity.runtime.loop import Observer
 from autofinity.runtime.pages_follow import PagesFollow
 from autofinity.sim.machine import SimMachine
-from autofinity.sim.process import SimProcess
-
-_MOST = 1000
-"""Repeats that are replayed at most: some after each move of threads or pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class WithinMinute:
     """Result of the run."""
 
-    time_s: float
-    """Time of all repeats, including the time to copy pages, as if the program had stopped for that
-    time."""
+    run: MechanismRun
     hint: Hint | None
     """Hint of the final placement; None: the program was left to the system."""
     looking_s: float
@@ -86,23 +82,21 @@ def within_minute(
     """Run `repeats` repeats of a region of `region` instructions. Raises the errors of the
     machine.
     """
-    recipe = InRun(setting, sampling_loss=sampling_loss)
-    started = machine.start(
-        replace(request, repeats=_MOST), recipe.start.placement, recipe.sensors, seed
-    )
-    assert isinstance(started, SimProcess)  # a sampled trace cannot be repeated
-    process = LastingProcess(started, region, repeats)
     told: list[str] = []
-    follow = PagesFollow(process, machine.topology, told.append)
-    turns = _Turns(process)
-    start = recipe.begin(machine.topology, machine.topology.allowed, request.threads)
-    state = run_loop(process, recipe, start, recipe.period_ns, follow, turns)
-    copied_s = process.moved_bytes / MOVED_BYTES_PER_S
+    turns: list[_Turns] = []
+
+    def observers(process: LastingProcess) -> Sequence[Observer[LiveState]]:
+        turns.append(_Turns(process))
+        return PagesFollow(process, machine.topology, told.append), turns[0]
+
+    recipe = InRun(setting, sampling_loss=sampling_loss)
+    minute = in_real_time(machine, request, recipe, repeats, region, seed, observers)
+    (seen,) = turns
     return WithinMinute(
-        process.now_ns / 1e9 + copied_s,
-        state.hint,
-        turns.lost_s() + copied_s,
-        turns.placed[1] / 1e9 if turns.placed else math.nan,
-        turns.cpus,
-        (*state.notes, *told),
+        minute.run,
+        minute.state.hint,
+        seen.lost_s() + minute.copied_s,
+        seen.placed[1] / 1e9 if seen.placed else math.nan,
+        seen.cpus,
+        (*minute.state.notes, *told),
     )

@@ -8,10 +8,10 @@ Learning, CC 2013, figure 3.
 - `autofinity-restart`: as the paper evaluates it (section 3.1): sampled in one run in the
   spread affinity, then run again in the chosen one.
 
-Deviations: the decider's looks (50 ms) and samples (a fifth of a second to 2 s; the paper's are
-10 s) are scaled as all periods. It is shown the run as if it had been that much longer: times and
-counts alike, so that counts per second are those measured. How long it waits for caches to fill
-after a move is not scaled.
+Deviations: samples take a fifth of a second to 2 s, the paper's 10 s. A run that stands for a
+longer one and cannot be repeated (programs side by side) is shown to the decider as if it had been
+that much longer: times and counts alike, so that counts per second are those measured. How long it
+waits for caches to fill after a move is not scaled.
 """
 
 from __future__ import annotations
@@ -82,6 +82,10 @@ class InRun:
     def period_ns(self, state: LiveState) -> int:
         """The decider's, scaled."""
         return max(1000, round(self._live.period_ns(state) / self._stretch))
+
+    def decided(self, state: LiveState) -> LiveState:
+        """The state itself: pages follow the threads that it places."""
+        return state
 
     def step(self, state: LiveState, interval: Interval) -> Turn:
         """The decider's, shown a longer run."""

@@ -34,6 +34,9 @@ class Entry:
     mapping_ns: str = ""
     """Cost model: the function of `mapping_time` that says what a mapping takes; empty: none is
     charged."""
+    in_real_time: bool = False
+    """It looks and samples at the rates of a running program, whatever the run: in a run that
+    stands for a longer one it is not scaled, but run for as long (`evaluation.real_minute`)."""
     live: str = ""
     """Its name for `run` and `attach`; empty: it needs what only a simulated machine shows."""
     live_recipe: str = ""
@@ -90,7 +93,7 @@ TABLE = (
     Entry("next-touch", "each page once to whoever touches it next", "numa_balancing:next_touch",
           moves_pages=True),
     Entry(BY_POLICY, "the policy: counters, rules, a hint; while it runs", "autofinity:InRun",
-          live="autofinity"),
+          in_real_time=True, live="autofinity"),
     Entry("autofinity-restart", "the same, run again with the chosen placement",
           "autofinity:restarted"),
     Entry("spcd", "page faults, Edmonds' matching; threads", "spcd:spcd", mapping_ns="edmonds_ns",
@@ -125,8 +128,8 @@ TABLE = (
           moves_pages=True),
     Entry("unified",
           "rules choose the hint, sharing orders threads, pages follow; with a guard (ours)",
-          "unified:Unified", moves_pages=True, mapping_ns="eagermap_ns", live="unified",
-          live_recipe="unified:by_faults"),
+          "unified:Unified", moves_pages=True, mapping_ns="eagermap_ns", in_real_time=True,
+          live="unified", live_recipe="unified:by_faults"),
     Entry("oracle-affinity", "the fastest of the hints' best matches", "oracle_bound:measured"),
     Entry("oracle-threads", "EagerMap of the whole trace, first touch", "oracle:oracle",
           {"what": "threads"}),

@@ -1,7 +1,13 @@
-"""A change of seats, on trial: whether progress got faster or slower by it."""
+"""A change of seats, on trial: whether progress got faster or slower by it.
+
+Where progress is unknown, as on a running program, instructions stand for it. Threads that wait
+may spin, so a change that costs time can show more of them; but one that shows fewer is taken back,
+and what it is taken back to is what the decider chose.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from autofinity.model.topology import OsIndex
@@ -17,7 +23,7 @@ class SeatTrial:
     """Rates of progress, and the change that is being judged."""
 
     rates: tuple[float, ...] = ()
-    """Progress per nanosecond in the last looks, oldest first."""
+    """Progress or instructions per nanosecond in the last looks, oldest first."""
     progress: float = float("nan")
     guard: Guard | None = None
     """Guard of the last change, until the change is judged."""
@@ -29,13 +35,15 @@ class SeatTrial:
     def seeing(self, interval: Interval) -> SeatTrial:
         """With one more rate."""
         gained = interval.progress - self.progress
+        if math.isnan(interval.progress):
+            gained = sum(each.counts.get("instructions", 0) for each in interval.samples)
         rate = gained / max(1, interval.end_ns - interval.start_ns)
         rates = (*self.rates, rate)[-RATES:] if rate > 0 else self.rates
         return replace(self, rates=rates, progress=interval.progress)
 
     def begun(self, before: tuple[OsIndex, ...]) -> SeatTrial:
-        """Threads are about to leave the seats `before`. Where progress is unknown, as on a running
-        program, there is nothing to judge by: the change stands.
+        """Threads are about to leave the seats `before`. Where not even instructions are counted,
+        there is nothing to judge by: the change stands.
         """
         if not self.rates:
             return self

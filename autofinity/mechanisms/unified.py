@@ -8,13 +8,11 @@ moved that has not earned it.
 Differences from the published mechanisms:
 
 - A mapper alone does not know how far to spread; a policy does, but not who belongs together.
-- Threads are bound as they are created, in the spread affinity, neighbours by number together,
-  and stay where they are while they are spread as the policy wants (`in_place`): a thread that
-  changes its node leaves its pages behind.
-- Within the set they change seats where that makes communication cheaper by a fifth, judged on
+- All that the decider wants is done. Once its answer has stood the test of its guard, threads
+  change seats within the set where that makes communication cheaper by a fifth, judged on
   samples that the mapping was not made from (`sharing_evidence`), and, if it takes threads to other
-  nodes, by more than the private pages that they leave behind weigh. The guard judges each change
-  by progress before and after; one that made the program slower is taken back, and the last.
+  nodes, by more than the private pages that they leave behind weigh. Each change is on trial
+  (`seat_trial`): one that did not make the program faster is taken back, and the last.
 - Samples from before a move came from other nodes than they would now: vectors restart from zero.
 - Pages move on a budget: the cost of moving them never exceeds the cost of remote reads so far.
   Where data stay in the caches, no page moves at all.
@@ -31,43 +29,31 @@ Differences from the published mechanisms:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.mapping.cost import cost
-from autofinity.mapping.eagermap import eagermap
 from autofinity.mechanisms.autofinity import InRun
-from autofinity.mechanisms.in_place import in_place, on_their_nodes
-from autofinity.mechanisms.page_evidence import ALL_PAGES, PageEvidence
-from autofinity.mechanisms.recipe import Setting, Start
-from autofinity.mechanisms.seat_trial import SeatTrial
+from autofinity.mechanisms.better_seats import better_seats
+from autofinity.mechanisms.page_evidence import ALL_PAGES
+from autofinity.mechanisms.recipe import Setting
 from autofinity.mechanisms.sharing_aware import sent
 from autofinity.mechanisms.sharing_evidence import SharingEvidence
-from autofinity.model.affinity import SPREAD, Hint
+from autofinity.mechanisms.unified_state import Seen
+from autofinity.model.affinity import SPREAD
 from autofinity.model.detection import AccessSampling, Detector, FaultSampling, RemoteAccesses
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Sensors, SpendTime
 from autofinity.profiling.placements import bound
+from autofinity.runtime.follower import guarded
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.seats import WORTH_MOVING
 
 BY_SAMPLES = (
     RemoteAccesses(period=1000),
     AccessSampling(what="long-latency loads", period=10_000),
 )
 """A microsecond each: about 1 % of what 1,000 remote lines cost, and 0.1 % of 10,000 long loads."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The decider's state, the sharing so far, where threads are, and what pages have shown."""
-
-    live: LiveState
-    sharing: SharingEvidence
-    cpus: tuple[OsIndex, ...] = ()
-    """Empty until the decider has said how far to spread."""
-    pages: PageEvidence = field(default_factory=PageEvidence)
-    trial: SeatTrial = field(default_factory=SeatTrial)
+_TRIAL_MS = 50
+"""Length of a look by which an order of seats is judged."""
 
 
 class Unified:
@@ -81,7 +67,7 @@ class Unified:
         """So many `pages` are remembered at a time."""
         self._setting, self._pages = setting, pages
         self._inner = InRun(setting)
-        self.start = Start(bound(self._spread(SPREAD)))
+        self.start = self._inner.start
         self.sensors = Sensors((*self._inner.sensors.counters, "dram_reads_remote"), detectors)
         remote_only = any(isinstance(one, RemoteAccesses) for one in detectors)
         self._domain = {
@@ -90,68 +76,55 @@ class Unified:
 
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> Seen:
         """Nothing seen."""
-        return Seen(self._inner.begin(topology, available, threads), SharingEvidence.none(threads))
+        start = self.start.placement
+        seen = Seen(self._inner.begin(topology, available, threads), SharingEvidence.none(threads))
+        return seen.bound([BindThreads(start)] if start else [])
 
     def period_ns(self, state: Seen) -> int:
-        """The decider's."""
-        return self._inner.period_ns(state.live)
+        """The decider's; short while seats are on trial."""
+        period_ns = self._inner.period_ns(state.live)
+        return min(period_ns, self._setting.ns(_TRIAL_MS)) if state.trial.guard else period_ns
+
+    def decided(self, state: Seen) -> LiveState:
+        """The decider's state."""
+        return state.live
 
     def step(self, state: Seen, interval: Interval) -> tuple[Seen, Sequence[Action]]:
-        """A core set from the decider, seats in it from sharing, then pages."""
-        live, _ = self._inner.step(state.live, interval)
-        hint = live.hint if live.hint != state.live.hint else None
-        domains = [self._domain[cpu] for cpu in interval.cpus]
-        state = Seen(
-            live,
-            state.sharing.seeing(interval.sharing, domains),
-            state.cpus,
-            state.pages.seeing(interval, most=self._pages),
-            state.trial.seeing(interval),
-        )
-        state, actions = self._place_threads(state, interval, hint)
-        if not actions and live.phase == "placed" and interval.pages is not None:
+        """Do as the decider wants; else order seats by sharing; else move pages."""
+        live, actions = self._inner.step(state.live, interval)
+        state = state.seeing(live, interval, self._domain, self._pages)
+        if actions:
+            return state.bound(actions), actions
+        if live.phase != "placed" or guarded(live):
+            return state, ()
+        state, actions = self._ordered(state)
+        if not actions and interval.pages is not None:
             pages, chosen = state.pages.affordable(interval.pages)
             state = replace(state, pages=pages)
             actions = sent(interval.pages, lambda _: chosen, self._setting.threads)
         return state, actions
 
-    def _place_threads(
-        self, state: Seen, interval: Interval, hint: Hint | None
-    ) -> tuple[Seen, list[Action]]:
-        cpus, trial, actions = state.cpus, state.trial, list[Action]()
-        if hint is not None:
-            cpus = in_place(self._setting.topology, interval.cpus, self._spread(hint))
-            trial = replace(trial, guard=None)
-        elif trial.guard is not None:
-            trial, cpus = trial.judged(cpus)
-        elif not trial.final and state.live.phase == "placed" and state.sharing.believed:
-            actions.append(SpendTime("mapping", self._setting.mapping_ns(self._setting.threads)))
-            cpus = self._seated(state)
-            trial = trial.begun(state.cpus) if cpus != state.cpus else trial
+    def _ordered(self, state: Seen) -> tuple[Seen, Sequence[Action]]:
+        """Judge the order of seats that is on trial, or try another."""
+        trial, actions, setting = state.trial, list[Action](), self._setting
+        if trial.guard is not None:
+            trial, cpus = trial.judged(state.cpus)
+        elif trial.final or not state.cpus or not state.sharing.believed:
+            return state, ()
+        else:
+            actions.append(SpendTime("mapping", setting.mapping_ns(setting.threads)))
+            cpus = better_seats(setting.topology, state.cpus, state.sharing, state.pages)
         if cpus == state.cpus:
             return replace(state, trial=trial), actions
-        since = state.pages.since if cpus == interval.cpus else {}
-        state = replace(state, trial=trial, cpus=cpus, pages=replace(state.pages, since=since))
-        return state, [*actions, BindThreads(bound(cpus))]
-
-    def _spread(self, hint: Hint) -> tuple[OsIndex, ...]:
-        return get_affinity(self._setting.topology, self._setting.threads, hint).cpus
-
-    def _seated(self, state: Seen) -> tuple[OsIndex, ...]:
-        """The same PUs, reassigned to threads where that is worth the moves."""
-        topology, sharing, cpus = self._setting.topology, state.sharing, state.cpus
-        mapped = eagermap(sharing.mapped, topology, frozenset(cpus))
-        now = cost(sharing.judged, topology, cpus)
-        then, better = min(
-            (cost(sharing.judged, topology, each), each)
-            for each in (on_their_nodes(topology, cpus, mapped), mapped)
-        )
-        if then >= WORTH_MOVING * now:
-            return cpus
-        gained = (now - then) / max(map(max, topology.distances)) / max(1.0, state.pages.sampled)
-        return better if gained > state.pages.left_behind(topology, cpus, better) else cpus
+        actions.append(BindThreads(bound(cpus)))
+        after = state.bound(actions)
+        judged = trial if state.trial.guard else trial.begun(state.cpus)
+        return replace(after, trial=judged), actions
 
 
 def by_faults(setting: Setting) -> Unified:
-    """`unified`, with page faults in the place of samples, for as long as a program may run."""
+    """`unified`, with page faults in the place of samples, for as long as a program may run. Raises
+    `PlacementError` without a core for each thread.
+    """
+    get_affinity(setting.topology, setting.threads, SPREAD)
     return Unified(setting, (FaultSampling(),), pages=1 << 13)  # some 4 MB of them

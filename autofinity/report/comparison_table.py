@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from autofinity.evaluation.comparison import MechanismCase, shown
+from autofinity.evaluation.comparison import MechanismCase, as_simulated, shown
 from autofinity.evaluation.comparison_summary import MechanismSummary, Ratio, summarise
 from autofinity.report.chart import Chart
 from autofinity.report.comparison_legend import HEADINGS
@@ -75,13 +75,14 @@ def overhead_table(summary: Mapping[str, MechanismSummary]) -> Table:
 def as_json(
     cases: Sequence[MechanismCase], summary: Mapping[str, MechanismSummary]
 ) -> dict[str, Any]:
-    """JSON of the cases that are shown and of their summary; beside it, as `simulated`, of the runs
-    as they were simulated; and the cases that failed.
+    """JSON of the cases that are shown and of their summary; beside it, as `simulated`, of those
+    that were simulated as shorter runs; and the cases that failed.
     """
+    simulated = as_simulated(cases)
     return {
         "cases": runs_json(shown(cases)),
         "summary": summary_json(summary),
-        "simulated": {"cases": runs_json(cases), "summary": summary_json(summarise(cases))},
+        "simulated": {"cases": runs_json(simulated), "summary": summary_json(summarise(simulated))},
         "failed": failed_json(cases),
     }
 

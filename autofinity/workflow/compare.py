@@ -38,7 +38,8 @@ DECIDES = (
     *("affinity", "detect", "mapping", "mechanisms", "model", "policy", "profiling", "runtime"),
     *("sim", "workflow/compare.py", "evaluation/comparison.py", "evaluation/mechanism_run.py"),
     *("evaluation/under_mechanism.py", "evaluation/course.py", "evaluation/in_minute.py"),
-    *("evaluation/lasting.py", "evaluation/machine_around.py"),
+    *("evaluation/lasting.py", "evaluation/lasting_samples.py", "evaluation/real_minute.py"),
+    "evaluation/machine_around.py",
     "ports.py",
 )
 """Code that a run depends on, beside the native core: after an edit of it, runs are repeated."""

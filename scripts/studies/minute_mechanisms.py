@@ -3,7 +3,8 @@
 A region of a solver, a step or two over data that exceed caches and TLBs, is repeated. The run
 stands for a minute, and each operation of a mechanism is made as often as in the minute: 20 faults
 a page, 600 mappings. Quantities are of the minute (`evaluation/in_minute.py`): the places that the
-mechanism chose at their pace, and its operations at their full price.
+mechanism chose at their pace, and its operations at their full price. `autofinity` and `unified`
+run for as long (`evaluation/real_minute.py`).
 
 Runs are kept in a file, and used again while the code that they depend on is the same.
 """
@@ -19,6 +20,7 @@ from typing import Literal
 from minute_runs import Kept
 
 from autofinity.evaluation.in_minute import PaperClock, ran_for_long
+from autofinity.evaluation.real_minute import ran_in_real_time
 from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting, Start, WholeTrace
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
 from autofinity.model.mechanism_run import MechanismRun, Ran, fastest
@@ -151,6 +153,7 @@ class Minutes:
         if mechanism != BASELINE:
             base_s = self._ran(name, BASELINE, seed).run.time_s
             second_ns = round(base_s * NS_PER_S / MINUTE_S)
+        entry = MECHANISMS[mechanism]
         machine = self._machine
         facts = facts_of_machine(self._spec)(program.placed)
         setting = Setting(
@@ -159,13 +162,17 @@ class Minutes:
             room=program.room,
             clock_hz=machine.clock_hz,
             seed=seed,
-            paper_second_ns=second_ns or NS_PER_S,
+            paper_second_ns=NS_PER_S if entry.in_real_time else second_ns or NS_PER_S,
             fault_share_per_s=self.ground.faults_per_page / MINUTE_S,
             policy=self._policy and on_machine(self._policy, facts),
             whole_trace=lambda: self._known(program),
         )
         request = replace(program.request, threads=program.running, repeats=self.ground.repeats)
-        entry = MECHANISMS[mechanism]
+        if entry.in_real_time:
+            assert second_ns is not None  # only the baseline has none
+            repeats = self.ground.repeats * NS_PER_S / second_ns
+            (recipe,) = entry.make(setting)
+            return ran_in_real_time(machine, request, recipe, repeats, seed)
         pages = PagePlacement("interleave") if self.ground.filled == "in turn" else FIRST_TOUCH
         if self.ground.filled == "by the main thread":
             trace = self._known(program)

@@ -44,7 +44,8 @@ _MOST = 100
 """Repeats of a run in one place: more than are replayed."""
 _DECIDES = (
     *("affinity", "mapping", "mechanisms", "model", "policy", "runtime", "sim"),
-    *("evaluation/lasting.py", "evaluation/within_minute.py"),
+    *("evaluation/lasting.py", "evaluation/lasting_samples.py", "evaluation/real_minute.py"),
+    *("evaluation/within_minute.py", "evaluation/mechanism_run.py"),
 )
 
 
@@ -269,7 +270,7 @@ class OnMachine:
         done = within_minute(machine, program.request, setting, repeats, region, seed, loss)
         return asdict(
             Within(
-                done.time_s,
+                done.run.time_s,
                 str(done.hint),
                 done.looking_s / MINUTE_S,
                 done.decided_s,

@@ -10,7 +10,13 @@ import paper_runs
 import pytest
 from fake_machine import FakeMachine
 
-from autofinity.evaluation.comparison import Comparison, MechanismCase, compare, shown
+from autofinity.evaluation.comparison import (
+    Comparison,
+    MechanismCase,
+    as_simulated,
+    compare,
+    shown,
+)
 from autofinity.evaluation.comparison_summary import summarise
 from autofinity.evaluation.under_mechanism import Conditions
 from autofinity.mechanisms.recipe import WholeTrace
@@ -113,6 +119,16 @@ def test_runs_are_kept_line_by_line_and_a_torn_line_is_left_out(tmp_path: Path) 
     with pytest.raises(StoreError, match="expected lines of JSON"):
         (tmp_path / "runs.jsonl").write_bytes(b"\xff\xfe\x00")
         runs.read()
+
+
+def test_a_run_in_real_time_is_no_simulated_run_beside_the_others() -> None:
+    minute = replace(RUN, time_s=60.0, energy_j=float("nan"))
+    short = replace(case("a", "os", 0.1), minute=minute)
+    real = replace(case("a", "autofinity", 60.0), minute=minute)
+    failed = MechanismCase("a", "tlb", 1, None, "why")
+    once = case("a", "packed", 0.1)
+    assert as_simulated([short, real, failed, once]) == [short, failed, once]
+    assert [each.run and each.run.time_s for each in shown([short, real])] == [60.0, 60.0]
 
 
 def test_ratios_are_geometric_means_over_programs_of_means_over_seeds() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from autofinity.evaluation.lasting import LastingProcess, region_of
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import SimulationError
-from autofinity.model.memory import MemoryByNode
+from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
 from autofinity.model.placement import Placement
 from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, ThreadEvent
 from autofinity.profiling.placements import bound
@@ -178,7 +178,8 @@ def test_moved_pages_are_counted_as_they_take_no_simulated_time() -> None:
     process = LastingProcess(Phased(), REGION)
     (pages,) = process.pages_on(0)
     process.apply((MovePages(tuple(pages), (1, 1, 1)),))
-    assert process.moved_bytes == 3 * 4096
+    assert process.unpaid_pages == 3
+    assert process.unpaid_s == 3 * 4096 / MOVED_BYTES_PER_S
     assert process.memory() == MemoryByNode((4096, 0))
 
 

@@ -9,7 +9,7 @@ from fake_sharing import FakeSharing, pairs
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.mechanisms.autofinity import InRun, restarted
-from autofinity.mechanisms.in_place import on_their_nodes
+from autofinity.mechanisms.better_seats import on_their_nodes
 from autofinity.mechanisms.page_evidence import PAGE_MOVE_NS, REMOTE_READ_NS, PageEvidence
 from autofinity.mechanisms.recipe import Setting, WholeTrace
 from autofinity.mechanisms.seat_trial import SeatTrial
@@ -20,10 +20,11 @@ from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.counters import CounterSample
 from autofinity.model.detection import AccessSampling, FaultSampling, RemoteAccesses
 from autofinity.model.errors import UsageError
+from autofinity.model.placement import Placement
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex
-from autofinity.ports import Interval
+from autofinity.ports import BindThreads, Interval
 from autofinity.runtime.loop import run_loop
 from autofinity.sim.preset import load_preset
 
@@ -118,6 +119,48 @@ def test_a_change_of_seats_that_has_not_proved_better_in_the_end_is_taken_back()
     assert looks == 13  # four rates, then ten looks
     assert cpus == before
     assert trial.final and trial.guard is None
+
+
+def test_where_progress_is_unknown_a_change_is_judged_by_instructions() -> None:
+    def look(number: int, instructions: int) -> Interval:
+        sample = CounterSample(0, number, number + 1, {"instructions": instructions}, 1, 1)
+        return Interval(number, number + 1, (sample,))  # its progress is NaN
+
+    before, now = (OsIndex(0),), (OsIndex(1),)
+    trial = SeatTrial()
+    for number in range(6):
+        trial = trial.seeing(look(number, 1000 + number % 2))
+    trial, cpus = trial.begun(before), now
+    for number in range(4):
+        trial, cpus = trial.seeing(look(number, 900 + number % 2)).judged(now)
+    assert cpus == before and trial.final
+
+
+def test_where_nothing_is_counted_a_change_stands() -> None:
+    sample = CounterSample(0, 0, 1, {"task_clock_ns": 1}, 1, 1)
+    trial = SeatTrial()
+    for number in range(6):
+        trial = trial.seeing(Interval(number, number + 1, (sample,)))
+    assert trial.begun((OsIndex(0),)).guard is None
+
+
+def test_looks_are_short_while_an_order_is_on_trial() -> None:
+    recipe = Unified(SETTING)
+    state = recipe.begin(TOPOLOGY, TOPOLOGY.allowed, THREADS)
+    placed = replace(state, live=replace(state.live, phase="placed"))
+    on_trial = SeatTrial(rates=(1.0,)).begun(state.cpus)
+    assert recipe.period_ns(replace(placed, trial=on_trial)) == SETTING.ns(50)
+    assert recipe.period_ns(placed) > 10 * SETTING.ns(50)
+
+
+def test_threads_that_share_cores_are_not_dealt_seats() -> None:
+    state = Unified(SETTING).begin(TOPOLOGY, TOPOLOGY.allowed, THREADS)
+    assert state.cpus == tuple(of_hint(SPREAD))
+    two = frozenset({OsIndex(0), OsIndex(1)})
+    assert state.bound([BindThreads(Placement((two, two)))]).cpus == ()
+    one = (frozenset({OsIndex(0)}), frozenset({OsIndex(0)}))
+    assert state.bound([BindThreads(Placement(one))]).cpus == ()
+    assert state.bound([]) is state
 
 
 def test_a_change_of_seats_that_paid_stands_and_others_may_follow() -> None:
