@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from autofinity.evaluation.lasting_samples import SAMPLE, LastingSamples
 from autofinity.mechanisms.recipe import PAGE_BYTES
-from autofinity.model.counters import CounterSample
 from autofinity.model.errors import SimulationError
 from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
 from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory, SpendTime
@@ -41,9 +40,6 @@ _MOST = 6
 """Largest number of repeats that are replayed; further repeats are taken from the record of these.
 Under the operating system, which moves threads, no two repeats need be equal. The record leaves out
 the first repeat, whose caches are cold."""
-_BESIDE = 3
-"""Sums beside the counts: joules, those of memory, and the time that samples take."""
-
 type _Floats = npt.NDArray[np.float64]
 
 
@@ -72,7 +68,7 @@ class _Record:
     repeats: _Floats
     """[marks]"""
     counts: _Floats
-    """[marks, threads x counters and `_BESIDE`]"""
+    """[marks, `_sums`]"""
 
     @property
     def length_ns(self) -> float:
@@ -201,23 +197,15 @@ class LastingProcess:
         assert self._last is not None
         for part in parts:
             self._spend(part.overhead_ns)
-        energy_j, dram_energy_j, samples_ns = map(float, sums[-_BESIDE:])
-        spent_ns, self._spent_ns = {**self._spent_ns, SAMPLE: samples_ns}, {}
+        spent_ns, self._spent_ns = {**self._spent_ns, SAMPLE: float(sums[-1])}, {}
         sharing, pages = self._samples.take()
         return replace(
-            self._last,
-            start_ns=round(begin_ns),
-            end_ns=round(self.now_ns),
-            samples=_samples(
-                self._last.samples, sums[:-_BESIDE], round(begin_ns), round(self.now_ns)
-            ),
+            _interval(self._last, sums, round(begin_ns), round(self.now_ns)),
             thread_events=tuple(event for part in parts for event in part.thread_events),
             sharing=sharing,
             pages=pages,
             progress=math.nan,
             ended=self.done >= self._repeats,
-            energy_j=energy_j,
-            dram_energy_j=dram_energy_j,
             overhead_ns={kind: round(ns) for kind, ns in spent_ns.items() if ns},
         )
 
@@ -314,25 +302,45 @@ def region_of(process: ShowsMemory) -> float:
 
 
 def _sums(interval: Interval) -> _Floats:
-    """Counts of all threads, [threads x counters], and `_BESIDE`."""
+    """Counts, [threads x counters]; lines read, [threads x nodes] or none; joules, and those of the
+    memory; and the time that samples take.
+    """
     counts = [count for each in interval.samples for count in each.counts.values()]
-    beside = interval.energy_j, interval.dram_energy_j, interval.overhead_ns.get(SAMPLE, 0)
-    return np.array([*counts, *beside], dtype=float)
+    reads = [lines for each in interval.reads_by_node for lines in each]
+    last = interval.energy_j, interval.dram_energy_j, interval.overhead_ns.get(SAMPLE, 0)
+    return np.array([*counts, *reads, *last], dtype=float)
 
 
-def _samples(
-    like: Sequence[CounterSample], counts: _Floats, start_ns: int, end_ns: int
-) -> tuple[CounterSample, ...]:
-    rows = np.maximum(np.rint(counts.reshape(len(like), -1)), 0).astype(int).tolist()
-    length_ns = end_ns - start_ns
-    return tuple(
-        CounterSample(
-            each.tid,
-            start_ns,
-            end_ns,
-            dict(zip(each.counts, row, strict=True)),
-            length_ns,
-            length_ns,
+def _interval(like: Interval, sums: _Floats, start_ns: int, end_ns: int) -> Interval:
+    """An interval of the same threads and counters with these `_sums`."""
+    length_ns, threads = end_ns - start_ns, len(like.samples)
+    counted = sum(len(each.counts) for each in like.samples)
+    energy_j, dram_energy_j = sums[-3:-1].tolist()
+    samples = (
+        replace(
+            each,
+            start_ns=start_ns,
+            end_ns=end_ns,
+            counts=dict(zip(each.counts, row, strict=True)),
+            enabled_ns=length_ns,
+            running_ns=length_ns,
         )
-        for each, row in zip(like, rows, strict=True)
+        for each, row in zip(like.samples, _rows(sums[:counted], threads), strict=True)
     )
+    reads = _rows(sums[counted:-3], threads) if like.reads_by_node else []
+    return replace(
+        like,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        samples=tuple(samples),
+        reads_by_node=tuple(map(tuple, reads)),
+        energy_j=energy_j,
+        dram_energy_j=dram_energy_j,
+    )
+
+
+def _rows(sums: _Floats, threads: int) -> list[list[int]]:
+    rows: list[list[int]] = (
+        np.maximum(np.rint(sums.reshape(threads, -1)), 0).astype(np.int64).tolist()
+    )
+    return rows

@@ -17,7 +17,7 @@ With fewer repeats the same number of faults weighs more: overheads are upper bo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -36,7 +36,7 @@ from autofinity.ports import (
     Sensors,
     SpendTime,
 )
-from autofinity.runtime.loop import run_loop
+from autofinity.runtime.loop import Observer, run_loop
 
 TRANSFERS = (
     "cache_to_cache_transfers_same_llc",
@@ -55,8 +55,16 @@ _MIGRATION = "thread migration"
 _FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
+type Watch[State] = Callable[[Process], Sequence[Observer[State]]]
+"""Observers of the loop over a process that was started."""
+
+
 def run_mechanism[State](
-    machine: Machine, request: RunRequest, recipe: Recipe[State], seed: int = 0
+    machine: Machine,
+    request: RunRequest,
+    recipe: Recipe[State],
+    seed: int = 0,
+    watch: Watch[State] = lambda process: (),
 ) -> MechanismRun:
     """Run to the end. Raises the errors of the machine: `CapabilityError` for a sensor that it
     lacks.
@@ -73,7 +81,7 @@ def run_mechanism[State](
     )
     topology = machine.topology
     state = recipe.begin(topology, topology.allowed, request.threads)
-    run_loop(process, recipe, state, recipe.period_ns)
+    run_loop(process, recipe, state, recipe.period_ns, *watch(process))
     return process.result(request.threads)
 
 

@@ -10,18 +10,19 @@ settles. In real time a look of 50 ms sees many repeats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from autofinity.evaluation.lasting import LastingProcess, region_of
 from autofinity.evaluation.lasting_samples import denser
-from autofinity.evaluation.mechanism_run import SCORED, Counted
+from autofinity.evaluation.machine_around import MachineAround
+from autofinity.evaluation.mechanism_run import Watch, run_mechanism
 from autofinity.mechanisms.recipe import Recipe
-from autofinity.model.mechanism_run import MechanismRun, Ran
+from autofinity.model.mechanism_run import MechanismRun
+from autofinity.model.placement import Placement
 from autofinity.ports import Interval, Outcome, RunRequest, Sensors
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.loop import Observer, run_loop
+from autofinity.runtime.loop import Observer
 from autofinity.runtime.pages_follow import PagesFollow
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
@@ -34,16 +35,34 @@ _COPY = "page copy"
 """Kind of overhead."""
 
 
-@dataclass(frozen=True, slots=True)
-class RealMinute[State]:
-    """Result of the run."""
+class LastingMachine(MachineAround[SimMachine]):
+    """`ports.Machine`: a simulated machine on which a region is repeated for long."""
 
-    state: State
-    """The mechanism's, at the end."""
-    run: MechanismRun
-    copied_s: float
-    """Part of its time in which the program is taken to have stopped, for pages that no thread of
-    its own copied."""
+    process: LastingProcess
+    """The last that was started."""
+
+    def __init__(self, machine: SimMachine, region: float, repeats: float) -> None:
+        """`region`: instructions of a repeat, all threads together (`region_of`)."""
+        super().__init__(machine)
+        self._region, self._repeats = region, repeats
+
+    def start(
+        self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0
+    ) -> LastingProcess:
+        """As the machine. Raises `CapabilityError` for a detector that does not sample, and as the
+        machine does.
+        """
+        sensors = replace(sensors, detectors=denser(sensors.detectors, _DENSER))
+        started = self._machine.start(replace(request, repeats=_MOST), placement, sensors, seed)
+        assert isinstance(started, SimProcess)  # a sampled trace cannot be repeated
+        self.process = LastingProcess(
+            started,
+            self._region,
+            self._repeats,
+            page_bytes=self._machine.spec.page_bytes,
+            denser=_DENSER,
+        )
+        return self.process
 
 
 @runtime_checkable
@@ -55,24 +74,48 @@ class Deciding[State](Recipe[State], Protocol):
         ...
 
 
-def ran_in_real_time(
+def lasting_machine(
     machine: SimMachine, request: RunRequest, recipe: Recipe[Any], repeats: float, seed: int
-) -> Ran:
-    """`in_real_time`, with pages that follow threads. The run stands for itself. Raises as
-    `in_real_time`.
+) -> LastingMachine:
+    """The machine, on which the region of `request` is repeated `repeats` times. Raises the errors
+    of the machine.
     """
-    assert isinstance(recipe, Deciding)  # others are not run in real time (`Entry.in_real_time`)
-    once = machine.start(
-        replace(request, repeats=1), recipe.start.placement, Sensors(("instructions",)), seed
+    once = replace(request, repeats=1)
+    sensors = Sensors(("instructions",))
+    region = region_of(machine.start(once, recipe.start.placement, sensors, seed))
+    return LastingMachine(machine, region, repeats)
+
+
+def in_real_time[State](
+    machine: LastingMachine,
+    request: RunRequest,
+    recipe: Recipe[State],
+    seed: int = 0,
+    watch: Watch[State] = lambda process: (),
+) -> MechanismRun:
+    """Run all repeats; the program stops for copies that no thread of its own makes. Raises as
+    `LastingMachine.start`.
+    """
+    run = run_mechanism(machine, request, recipe, seed, watch)
+    process = machine.process
+    copies_ns = round(1e9 * run.threads * process.unpaid_s)
+    if not copies_ns:
+        return run
+    return replace(
+        run,
+        time_s=run.time_s + process.unpaid_s,
+        page_migrations=run.page_migrations + process.unpaid_pages,
+        overhead_ns={**run.overhead_ns, _COPY: run.overhead_ns.get(_COPY, 0) + copies_ns},
     )
-    region = region_of(once)
 
-    def observers(process: LastingProcess) -> Sequence[Observer[Any]]:
-        follow = PagesFollow(process, machine.topology, lambda line: None)
-        return (_Decided(recipe, follow),)
 
-    run = in_real_time(machine, request, recipe, repeats, region, seed, observers).run
-    return Ran(run, run)
+def pages_follow[State](machine: LastingMachine, recipe: Recipe[State]) -> Watch[State]:
+    """Pages that follow the threads, as in `autofinity run`, where the recipe has a decider."""
+    if not isinstance(recipe, Deciding):
+        return lambda process: ()
+    return lambda process: (
+        _Decided(recipe, PagesFollow(machine.process, machine.topology, lambda line: None)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,49 +128,3 @@ class _Decided:
     def saw(self, before: Any, after: Any, interval: Interval, outcome: Outcome | None) -> None:
         decided = self.recipe.decided
         self.observer.saw(decided(before), decided(after), interval, outcome)
-
-
-def in_real_time[State](
-    machine: SimMachine,
-    request: RunRequest,
-    recipe: Recipe[State],
-    repeats: float,
-    region: float,
-    seed: int = 0,
-    observers: Callable[[LastingProcess], Sequence[Observer[State]]] = lambda process: (),
-) -> RealMinute[State]:
-    """Run `repeats` repeats of a region of `region` instructions. Raises `CapabilityError` for a
-    detector that does not sample, and the errors of the machine.
-    """
-    wanted = recipe.sensors
-    sensors = Sensors(
-        tuple(dict.fromkeys((*wanted.counters, *SCORED))), denser(wanted.detectors, _DENSER)
-    )
-    started = machine.start(
-        replace(request, repeats=_MOST, pages=recipe.start.pages),
-        recipe.start.placement,
-        sensors,
-        seed,
-    )
-    assert isinstance(started, SimProcess)  # a sampled trace cannot be repeated
-    process = LastingProcess(
-        started, region, repeats, page_bytes=machine.spec.page_bytes, denser=_DENSER
-    )
-    counted = Counted(process)
-    start = recipe.begin(machine.topology, machine.topology.allowed, request.threads)
-    state = run_loop(counted, recipe, start, recipe.period_ns, *observers(process))
-    run = counted.result(request.threads)
-    return RealMinute(state, _stopped(run, process), process.unpaid_s)
-
-
-def _stopped(run: MechanismRun, process: LastingProcess) -> MechanismRun:
-    """The run, with the copies of pages in which the program stops."""
-    copies_ns = round(1e9 * run.threads * process.unpaid_s)
-    if not copies_ns:
-        return run
-    return replace(
-        run,
-        time_s=run.time_s + process.unpaid_s,
-        page_migrations=run.page_migrations + process.unpaid_pages,
-        overhead_ns={**run.overhead_ns, _COPY: run.overhead_ns.get(_COPY, 0) + copies_ns},
-    )

@@ -10,12 +10,17 @@ from typing import Any
 from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.in_minute import PaperClock, ran_for_long
 from autofinity.evaluation.mechanism_run import run_mechanism
-from autofinity.evaluation.real_minute import ran_in_real_time
+from autofinity.evaluation.real_minute import (
+    LastingMachine,
+    in_real_time,
+    lasting_machine,
+    pages_follow,
+)
 from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting, WholeTrace
 from autofinity.mechanisms.registry import Entry
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import ClusterError
-from autofinity.model.mechanism_run import Ran, fastest
+from autofinity.model.mechanism_run import MechanismRun, Ran, fastest
 from autofinity.model.policy import RulePolicy
 from autofinity.ports import Machine, RunRequest, Sensors
 from autofinity.profiling.campaign import ReadyProgram
@@ -152,12 +157,9 @@ class UnderMechanism:
     ) -> list[Ran]:
         """Runs that stand for longer ones, or are as long."""
         if self.entry.in_real_time:
-            assert self.paper_second_ns is not None  # only the baseline has none
             request, recipes = self.prepared(common, folders, in_real_time=True)
-            repeats = request.repeats * NS_PER_S / self.paper_second_ns
-            return [
-                ran_in_real_time(machine, request, recipe, repeats, self.seed) for recipe in recipes
-            ]
+            runs = [self._in_real_time(machine, request, recipe) for recipe in recipes]
+            return [Ran(run, run) for run in runs]  # they stand for themselves
         request, recipes = self.prepared(common, folders)
         clock = PaperClock(common.conditions.paper_s, self.paper_second_ns)
         mapping_ns = self.entry.takes_ns(request.threads)
@@ -165,3 +167,19 @@ class UnderMechanism:
             ran_for_long(machine, request, recipe, mapping_ns, clock, self.seed)
             for recipe in recipes
         ]
+
+    def _in_real_time(
+        self, machine: SimMachine, request: RunRequest, recipe: Recipe[Any]
+    ) -> MechanismRun:
+        lasting = self.lasting_machine(machine, request, recipe)
+        return in_real_time(lasting, request, recipe, self.seed, pages_follow(lasting, recipe))
+
+    def lasting_machine(
+        self, machine: SimMachine, request: RunRequest, recipe: Recipe[Any]
+    ) -> LastingMachine:
+        """A machine on which the program runs for as long as its run under the operating system
+        stands for.
+        """
+        assert self.paper_second_ns is not None  # only the baseline has none
+        repeats = request.repeats * NS_PER_S / self.paper_second_ns
+        return lasting_machine(machine, request, recipe, repeats, self.seed)

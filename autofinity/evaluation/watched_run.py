@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from autofinity.evaluation.machine_around import MachineAround
-from autofinity.evaluation.mechanism_run import run_mechanism
+from autofinity.evaluation.mechanism_run import Watch, run_mechanism
+from autofinity.evaluation.real_minute import pages_follow
 from autofinity.evaluation.under_mechanism import SharedByMechanisms, UnderMechanism
 from autofinity.mechanisms.recipe import Recipe
 from autofinity.model.cpu_lists import format_cpu_list
@@ -34,6 +36,7 @@ from autofinity.ports import (
 )
 from autofinity.runtime.look_nodes import LookNodes
 from autofinity.runtime.look_series import LookSeries, look_of
+from autofinity.sim.machine import SimMachine
 
 MOST_LOOKS = 32
 """Looks of a run on a page, which shows many runs."""
@@ -60,11 +63,15 @@ class WatchedRun:
 
 
 def watched_run[State](
-    machine: Machine, request: RunRequest, recipe: Recipe[State], seed: int
+    machine: Machine,
+    request: RunRequest,
+    recipe: Recipe[State],
+    seed: int,
+    watch: Watch[State] = lambda process: (),
 ) -> WatchedRun:
     """Run to the end. Raises as `run_mechanism`."""
     watching = _Watching(machine)
-    run = run_mechanism(watching, request, recipe, seed)
+    run = run_mechanism(watching, request, recipe, seed, watch)
     process = watching.process
     return WatchedRun(run, process.series.looks(), process.moved)
 
@@ -133,6 +140,8 @@ class WatchMechanism:
     under: UnderMechanism
     cpus: tuple[int, ...]
     """Where each thread was last in the run of the comparison: recipes are distinguished by it."""
+    in_real_time: bool = False
+    """Whether the run is in real time, for as long as it stands for."""
 
     @property
     def label(self) -> str:
@@ -153,10 +162,16 @@ class WatchMechanism:
         """The run; of several recipes that of the fastest, among those that end on the same CPUs.
         Raises as the run of the comparison.
         """
-        machine = common.conditions.machine
-        request, recipes = self.under.prepared(common, folders)
-        runs = [watched_run(machine, request, recipe, self.under.seed) for recipe in recipes]
+        request, recipes = self.under.prepared(common, folders, in_real_time=self.in_real_time)
+        runs = [self._watched(common.conditions.machine, request, each) for each in recipes]
         return min(runs, key=lambda each: (tuple(each.run.cpus) != self.cpus, each.run.time_s))
+
+    def _watched(self, machine: Machine, request: RunRequest, recipe: Recipe[Any]) -> WatchedRun:
+        seed = self.under.seed
+        if not self.in_real_time or not isinstance(machine, SimMachine):
+            return watched_run(machine, request, recipe, seed)
+        lasting = self.under.lasting_machine(machine, request, recipe)
+        return watched_run(lasting, request, recipe, seed, pages_follow(lasting, recipe))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from autofinity.evaluation.lasting import LastingProcess
-from autofinity.evaluation.real_minute import in_real_time
+from autofinity.evaluation.real_minute import LastingMachine, in_real_time
 from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import Hint
 from autofinity.model.mechanism_run import MechanismRun
-from autofinity.model.topology import OsIndex
-from autofinity.ports import Interval, Outcome, RunRequest
+from autofinity.ports import Interval, Outcome, Process, RunRequest
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import SAMPLING_LOSS
 from autofinity.runtime.loop import Observer
@@ -37,7 +35,6 @@ class WithinMinute:
     end, and by copying pages at any time."""
     decided_s: float
     """Time of the last decision, in seconds of the run; NaN: none."""
-    cpus: tuple[OsIndex, ...]
     notes: tuple[str, ...]
 
 
@@ -45,29 +42,29 @@ class WithinMinute:
 class _Turns:
     """Watches the decider."""
 
-    process: LastingProcess
+    machine: LastingMachine
     begun: tuple[float, float] | None = None
     """Repeats and nanoseconds when threads were first moved."""
     placed: tuple[float, float] | None = None
     """Repeats and nanoseconds when threads were placed by the answer."""
-    cpus: tuple[OsIndex, ...] = ()
+    last: LiveState = field(default_factory=LiveState)
 
     def saw(
         self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None
     ) -> None:
-        now = self.process.done, self.process.now_ns
+        now = self.machine.process.done, self.machine.process.now_ns
         if before.phase == "watching" != after.phase:
             self.begun = self.begun or now
         if after.phase in ("placed", "left alone") and before.phase != after.phase:
             self.placed = now
-        self.cpus = interval.cpus
+        self.last = after
 
     def lost_s(self) -> float:
         """Time lost by looking."""
         if self.begun is None or self.placed is None:
             return 0.0
         (begin, begin_ns), (end, end_ns) = self.begun, self.placed
-        return (end_ns - begin_ns - (end - begin) * self.process.repeat_ns) / 1e9
+        return (end_ns - begin_ns - (end - begin) * self.machine.process.repeat_ns) / 1e9
 
 
 def within_minute(
@@ -82,21 +79,19 @@ def within_minute(
     """Run `repeats` repeats of a region of `region` instructions. Raises the errors of the
     machine.
     """
-    told: list[str] = []
-    turns: list[_Turns] = []
-
-    def observers(process: LastingProcess) -> Sequence[Observer[LiveState]]:
-        turns.append(_Turns(process))
-        return PagesFollow(process, machine.topology, told.append), turns[0]
-
     recipe = InRun(setting, sampling_loss=sampling_loss)
-    minute = in_real_time(machine, request, recipe, repeats, region, seed, observers)
-    (seen,) = turns
+    lasting = LastingMachine(machine, region, repeats)
+    told: list[str] = []
+    turns = _Turns(lasting)
+
+    def watch(process: Process) -> Sequence[Observer[LiveState]]:
+        return PagesFollow(lasting.process, machine.topology, told.append), turns
+
+    run = in_real_time(lasting, request, recipe, seed, watch)
     return WithinMinute(
-        minute.run,
-        minute.state.hint,
-        seen.lost_s() + minute.copied_s,
-        seen.placed[1] / 1e9 if seen.placed else math.nan,
-        seen.cpus,
-        (*minute.state.notes, *told),
+        run,
+        turns.last.hint,
+        turns.lost_s() + lasting.process.unpaid_s,
+        turns.placed[1] / 1e9 if turns.placed else math.nan,
+        (*turns.last.notes, *told),
     )

@@ -17,7 +17,8 @@ _INTRODUCTION = (
     "under the mechanism, on the same scales. The program is the one whose time the mechanism "
     "changes most, and the seed is the first.",
     "The plots show the simulated run itself, mostly some milliseconds. Figures of runs of a "
-    "minute are made of it: its placements are kept for that long.",
+    "minute are made of it: its placements are kept for that long. Mechanisms that look in real "
+    "time (autofinity, unified) are shown for the whole minute.",
     f"Values are means over looks, at most {MOST_LOOKS} a run. In a run with more, the two "
     f"neighbouring looks that last shortest become one look, until {MOST_LOOKS} are left; a look "
     "from before a move of threads and a look from after the move stay apart.",

@@ -39,14 +39,15 @@ def series_of(
         futures = {}
         for name, case in wanted.items():
             for each in (BASELINE, name):
-                key = each, case.program, case.seed
+                key = each, case.program, case.seed, watching.in_real_time(name)
                 if key not in futures:
-                    futures[key] = watching.begin(pool, case, each)
+                    futures[key] = watching.begin(pool, case, each, in_real_time=key[-1])
         found: dict[str, BeforeAfter | str] = {}
         with reporter.progress("watch", len(wanted)) as done:
             for name, case in wanted.items():
                 before, after = (
-                    _result(futures[each, case.program, case.seed]) for each in (BASELINE, name)
+                    _result(futures[each, case.program, case.seed, watching.in_real_time(name)])
+                    for each in (BASELINE, name)
                 )
                 found[name] = _both(case.program, before, after)
                 done.step(f"{case.program} {name}")
@@ -67,7 +68,13 @@ class _Watching:
         self._cases = cases
         self._shared: dict[str, SharedByMechanisms] = {}
 
-    def begin(self, pool: Pool, case: MechanismCase, mechanism: str) -> Future[Done[WatchedRun]]:
+    def in_real_time(self, mechanism: str) -> bool:
+        """Whether runs of a mechanism are in real time, and those that are shown beside them."""
+        return self._entries[mechanism].in_real_time and self._comparison.conditions.repeats > 1
+
+    def begin(
+        self, pool: Pool, case: MechanismCase, mechanism: str, *, in_real_time: bool
+    ) -> Future[Done[WatchedRun]]:
         """The run of a mechanism with the program and seed of `case`."""
         program, entry = self._programs[case.program], self._entries[mechanism]
         if case.program not in self._shared:
@@ -78,7 +85,7 @@ class _Watching:
         second_ns = second_of(baseline, self._comparison.conditions.paper_s)
         under = UnderMechanism(program, entry, entry.mapped_by, case.seed, second_ns)
         cpus = tuple(case.run.cpus) if case.run is not None else ()
-        return pool.submit(self._shared[case.program], WatchMechanism(under, cpus))
+        return pool.submit(self._shared[case.program], WatchMechanism(under, cpus, in_real_time))
 
 
 def _both(program: str, before: WatchedRun | str, after: WatchedRun | str) -> BeforeAfter | str:

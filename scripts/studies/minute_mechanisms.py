@@ -20,7 +20,7 @@ from typing import Literal
 from minute_runs import Kept
 
 from autofinity.evaluation.in_minute import PaperClock, ran_for_long
-from autofinity.evaluation.real_minute import ran_in_real_time
+from autofinity.evaluation.real_minute import in_real_time, lasting_machine, pages_follow
 from autofinity.mechanisms.recipe import NS_PER_S, Recipe, Setting, Start, WholeTrace
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
 from autofinity.model.mechanism_run import MechanismRun, Ran, fastest
@@ -172,7 +172,9 @@ class Minutes:
             assert second_ns is not None  # only the baseline has none
             repeats = self.ground.repeats * NS_PER_S / second_ns
             (recipe,) = entry.make(setting)
-            return ran_in_real_time(machine, request, recipe, repeats, seed)
+            lasting = lasting_machine(machine, request, recipe, repeats, seed)
+            run = in_real_time(lasting, request, recipe, seed, pages_follow(lasting, recipe))
+            return Ran(run, run)  # it stands for itself
         pages = PagePlacement("interleave") if self.ground.filled == "in turn" else FIRST_TOUCH
         if self.ground.filled == "by the main thread":
             trace = self._known(program)

@@ -13,8 +13,14 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.comparison import Comparison, as_simulated, compare
 from autofinity.evaluation.lasting import LastingProcess, region_of
 from autofinity.evaluation.lasting_samples import denser
-from autofinity.evaluation.real_minute import ran_in_real_time
+from autofinity.evaluation.real_minute import (
+    LastingMachine,
+    in_real_time,
+    lasting_machine,
+    pages_follow,
+)
 from autofinity.evaluation.under_mechanism import Conditions
+from autofinity.evaluation.watched_run import watched_run
 from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.recipe import Recipe, Setting, WholeTrace
 from autofinity.mechanisms.registry import MECHANISMS
@@ -29,6 +35,7 @@ from autofinity.pool.local import LocalPool
 from autofinity.ports import RunRequest, Sensors, SpendTime
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.profiling.placements import bound
+from autofinity.runtime.live_state import LiveState
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
 from autofinity.store.mechanism_runs import MechanismRuns
@@ -66,10 +73,11 @@ def test_samples_and_their_cost_are_as_many_as_if_every_repeat_had_been_replayed
 ) -> None:
     """Two threads on two sockets hand lines to each other."""
     request = RunRequest(kept(ping_pong(2, 4000), tmp_path / "trace"), threads=2)
-    counters = ("instructions",)
-    whole = started(machine, request, Sensors(counters, DETECTORS), REPEATS).advance(10**13)
+    plain = Sensors(("instructions",), DETECTORS, reads_by_node=True)
+    dense = replace(plain, detectors=denser(DETECTORS, DENSER))
+    whole = started(machine, request, plain, REPEATS).advance(10**13)
     process = LastingProcess(
-        started(machine, request, Sensors(counters, denser(DETECTORS, DENSER)), REPEATS),
+        started(machine, request, dense, REPEATS),
         region(machine, request),
         REPEATS,
         denser=DENSER,
@@ -83,6 +91,8 @@ def test_samples_and_their_cost_are_as_many_as_if_every_repeat_had_been_replayed
     assert seen.pages is not None and whole.pages is not None
     samples = (sum(map(sum, each.pages.pages.values())) for each in (seen, whole))  # type: ignore[union-attr]
     assert next(samples) == pytest.approx(next(samples), rel=0.05)
+    reads = (sum(map(sum, each.reads_by_node)) for each in (seen, whole))
+    assert next(reads) == pytest.approx(next(reads), rel=0.05, abs=8)
     assert seen.overhead_ns["sample"] == pytest.approx(whole.overhead_ns["sample"], rel=0.05)
 
 
@@ -93,10 +103,9 @@ def setting(machine: SimMachine) -> Setting:
 
 def minute(machine: SimMachine, request: RunRequest, recipe: Recipe[object]) -> MechanismRun:
     process = started(machine, request, Sensors(("instructions",)), REPEATS)
-    lasting = LastingProcess(process, region(machine, request)).lasting()
-    ran = ran_in_real_time(machine, request, recipe, 60 / lasting.repeat_s, seed=0)
-    assert ran.minute is ran.run  # it stands for itself
-    return ran.run
+    repeat_s = LastingProcess(process, region(machine, request)).lasting().repeat_s
+    lasting = lasting_machine(machine, request, recipe, 60 / repeat_s, seed=0)
+    return in_real_time(lasting, request, recipe, watch=pages_follow(lasting, recipe))
 
 
 def test_pages_go_along_with_threads_and_the_program_stops_for_their_copies(
@@ -161,3 +170,21 @@ def test_compare_runs_those_with_a_decider_for_as_long_as_the_others_stand_for(
     assert times["os"] == pytest.approx(60, rel=0.05)
     assert times["autofinity"] == pytest.approx(times["packed"], rel=0.02)
     assert [case.mechanism for case in as_simulated(cases)] == ["os", "packed"]
+
+
+def test_a_watched_minute_is_the_same_run_with_looks_over_all_of_it(
+    machine: SimMachine, request_of: RunRequest
+) -> None:
+    recipe: Recipe[LiveState] = InRun(setting(machine))
+
+    def lasting() -> LastingMachine:
+        return lasting_machine(machine, request_of, recipe, 100_000, seed=0)
+
+    here = lasting()
+    plain = in_real_time(here, request_of, recipe, watch=pages_follow(here, recipe))
+    there = lasting()
+    watched = watched_run(there, request_of, recipe, 0, pages_follow(there, recipe))
+    assert watched.run.cpus == plain.cpus
+    assert watched.run.instructions == plain.instructions
+    assert watched.looks[-1].end_ns / 1e9 == pytest.approx(plain.time_s, rel=0.01)
+    assert watched.looks[-1].place != watched.looks[0].place
