@@ -17,6 +17,7 @@ NS_PER_S = 1_000_000_000
 _NS_PER_TICK = NS_PER_S // os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _LARGEST_FAMILY = 4096
+_EXIT_SIGNAL = 35  # place in a stat line, counted after the name
 
 # Threads that serve others, by the names their runtimes give them (15 characters at most).
 _HELPER_PREFIXES = (
@@ -110,6 +111,18 @@ def family_of(pid: int, without: frozenset[int] = frozenset()) -> list[int]:
             text = read_text(f"/proc/{current}/task/{tid}/children")
             queue.extend(int(child) for child in text.split() if int(child) not in without)
     return found
+
+
+def silent_children(pid: int) -> frozenset[int]:
+    """Children of a process whose ends give it no signal, as that of its monitor's native half,
+    which is its child where it is PID 1 or a subreaper.
+    """
+    found = []
+    for child in read_text(f"/proc/{pid}/task/{pid}/children").split():
+        fields = read_text(f"/proc/{child}/stat").rpartition(")")[2].split()
+        if len(fields) > _EXIT_SIGNAL and fields[_EXIT_SIGNAL] == "0":
+            found.append(int(child))
+    return frozenset(found)
 
 
 def resident_bytes_of(pid: int) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from live_masks import allowed, fake_sysfs, masks_of
-from live_run import preferred
+from live_run import become_subreaper, preferred
 
 from autofinity.model.affinity import HINTS, PACKED
 from autofinity.model.cpu_lists import format_cpu_list
@@ -122,6 +122,18 @@ def test_an_explained_run_tells_rule_masks_and_who_else_pins(
     busy = {thread for look in looks for thread, each in look["counts"].items() if each}
     assert {"1", "2"} <= busy
     assert ask(run, "explain", "last")["threads"] == []
+
+
+@two_cpus
+def test_no_process_of_ours_is_explained_as_the_programs(
+    run: Runner, spinner: Path, policy: Path
+) -> None:
+    """Where the program is a subreaper, the monitor is below it."""
+    options = ("--policy", policy, "--threads", "2", "--", spinner, "2", "300")
+    with run.lasting(*options, preexec_fn=become_subreaper) as process:
+        assert run.eventually(run.placed)
+        threads = ask(run, "explain", "last")["threads"]
+        assert [thread["pid"] for thread in threads] == [process.pid] * 3
 
 
 @two_cpus

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import fcntl
 import os
 import pty
@@ -16,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_run import become_subreaper
 
 type Runner = Any  # of conftest.py
-
-PR_SET_CHILD_SUBREAPER = 36
 
 
 def probed(output: bytes) -> list[bytes]:
@@ -156,10 +154,7 @@ def test_the_application_has_no_children_from_us_early_or_late(run: Runner, prob
 
 
 def test_a_subreaper_does_not_see_the_monitor_as_its_child(run: Runner, probe: Path) -> None:
-    def adopt() -> None:
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-    lines = probed(run("--", probe, b"700", preexec_fn=adopt).stdout)
+    lines = probed(run("--", probe, b"700", preexec_fn=become_subreaper).stdout)
     assert b"waitpid -1 No child processes" in lines
     assert any(line.startswith(b"subreaper 1") for line in lines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
 
+_PR_SET_CHILD_SUBREAPER = 36
 MONITORS = {b"autofinity.runtime.monitor", b"autofinity.mechanisms.monitor"}
 
 
@@ -34,6 +36,11 @@ def preferred() -> Iterator[None]:
         yield
     finally:
         os.setpriority(os.PRIO_PROCESS, 0, before)
+
+
+def become_subreaper() -> None:
+    """For `preexec_fn`: orphans below the program become its children."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
