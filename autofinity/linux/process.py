@@ -222,6 +222,7 @@ class LinuxProcess:
 
     def _bind(self, action: BindThreads) -> tuple[int, Mapping[str, int]]:
         self._end_seating()
+        self._adopt()  # threads that were seated since the last look
         masks = action.placement.masks
         managed, refused = self._masks.bind(self._roll, masks, cpuset_of(self._pid))
         if self._faults is not None:

@@ -59,12 +59,20 @@ class ThreadMasks:
             self._keep_masks([MaskChange(tid, started, self._at_start, mask)])
             self._bound[tid] = mask
             self._bound_within[tid] = None
-            self._given.add(mask)
+        self._inherited_from(tid, mask)
 
     def free(self, tid: int, mask: frozenset[OsIndex]) -> None:
         """Take that mask back from a thread that is none of the program's numbered ones."""
+        self._inherited_from(tid, mask)
         if mask_of(tid) == mask:
             bind_thread(tid, self._at_start)
+
+    def _inherited_from(self, tid: int, mask: frozenset[OsIndex]) -> None:
+        """Threads that this thread made may have its seat's mask for good, also when it has ended.
+        But where it has pinned itself, such a mask may be another thread's pin.
+        """
+        if mask_of(tid) in (None, mask, self._at_start, *self._given):
+            self._given.add(mask)
 
     def bind(
         self,

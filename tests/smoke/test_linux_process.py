@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from autofinity.linux.bind import mask_of
 from autofinity.linux.event_tables import Encoding
 from autofinity.linux.proc import tasks_of
 from autofinity.linux.process import LinuxProcess, open_pidfd
+from autofinity.linux.seated_threads import SeatedThreads
 from autofinity.model.errors import CapabilityError
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
@@ -23,6 +26,7 @@ from autofinity.ports import BindThreads, MovePages
 MS = 1_000_000
 ALL = frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(0))
 ONE = frozenset(sorted(ALL)[:1])
+two_cpus = pytest.mark.skipif(len(ALL) < 2, reason="a pin needs two CPUs to be seen")
 
 
 @pytest.fixture
@@ -92,7 +96,7 @@ def test_an_impossible_mask_is_skipped_with_its_reason(child: subprocess.Popen[b
     assert "EINVAL" in outcome.reasons[0]
 
 
-@pytest.mark.skipif(len(ALL) < 2, reason="a pin needs two CPUs to be seen")
+@two_cpus
 def test_a_thread_that_somebody_else_pinned_afterwards_is_left_alone(
     child: subprocess.Popen[bytes],
 ) -> None:
@@ -105,6 +109,66 @@ def test_a_thread_that_somebody_else_pinned_afterwards_is_left_alone(
     assert (outcome.done, outcome.skipped) == (0, 1)
     assert "pinned" in outcome.reasons[0]
     assert mask_of(tids[1]) == other
+
+
+@contextmanager
+def seated(
+    child: subprocess.Popen[bytes], tid: int, mask: frozenset[OsIndex]
+) -> Iterator[LinuxProcess]:
+    """A watch of the child that has had a look, and then learns that `tid` was seated on `mask`."""
+    reader, writer = os.pipe()
+    process = LinuxProcess(
+        child.pid, open_pidfd(child.pid), ALL, seated=SeatedThreads(reader, (ALL, mask))
+    )
+    process.advance(MS)
+    os.write(writer, struct.pack("=ii", tid, 1))
+    try:
+        yield process
+    finally:
+        process.close()
+        os.close(writer)
+
+
+def bound_to_all(process: LinuxProcess) -> tuple[int, int]:
+    """How many threads of three are bound when all are to have all CPUs, and how many are not."""
+    outcome = process.apply([BindThreads(Placement((ALL,) * 3))])
+    return outcome.done, outcome.skipped
+
+
+@two_cpus
+def test_a_thread_that_was_seated_after_the_last_look_is_no_pinned_one(
+    child: subprocess.Popen[bytes],
+) -> None:
+    tid = tasks_of(child.pid)[1].tid
+    os.sched_setaffinity(tid, ONE)
+    with seated(child, tid, ONE) as process:
+        assert bound_to_all(process) == (3, 0)
+    assert mask_of(tid) == ALL
+
+
+@two_cpus
+def test_what_a_seated_thread_made_before_it_ended_is_no_pinned_thread(
+    child: subprocess.Popen[bytes],
+) -> None:
+    made = tasks_of(child.pid)[2].tid
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    os.sched_setaffinity(made, ONE)
+    with seated(child, ended.pid, ONE) as process:
+        assert bound_to_all(process) == (3, 0)
+    assert mask_of(made) == ALL
+
+
+@two_cpus
+def test_a_pin_to_the_seat_of_a_thread_that_pinned_itself_elsewhere_is_kept(
+    child: subprocess.Popen[bytes],
+) -> None:
+    _, elsewhere, pinned = (task.tid for task in tasks_of(child.pid))
+    os.sched_setaffinity(elsewhere, ALL - ONE)
+    os.sched_setaffinity(pinned, ONE)
+    with seated(child, elsewhere, ONE) as process:
+        assert bound_to_all(process) == (1, 2)
+    assert (mask_of(elsewhere), mask_of(pinned)) == (ALL - ONE, ONE)
 
 
 def test_counters_of_each_thread_are_part_of_its_sample(child: subprocess.Popen[bytes]) -> None:
