@@ -310,11 +310,12 @@ class Journal:
         on, where one of so many threads was sampled.
         """
         topology, bind = self._topology, self._header.bind
-        if topology is None:
+        if topology is None or self._refused:  # a program that pins threads does so the next time
             yield decision
             return
         yield replace(decision, seats=seats_text(masks_of_next_run(topology, state, bind)))
-        whole = 2 <= decision.threads == len(state.placed) and bind == "llc"
+        # A lone second thread may go on to make all others, as in Java.
+        whole = 3 <= decision.threads == len(state.placed) and bind == "llc"
         if state.sample is None or not whole:
             return
         start = starting_masks(topology, decision.threads, state.allowed, bind)

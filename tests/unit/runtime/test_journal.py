@@ -16,6 +16,7 @@ from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome
+from autofinity.runtime.creation_seats import NO_SEATS
 from autofinity.runtime.decisions import ANY, read_decisions
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
@@ -64,36 +65,55 @@ def test_a_decision_becomes_a_row_a_run_and_a_line_of_the_cache(tmp_path: Path) 
     assert (line.program, line.threads, line.mask, line.allowed) == (KEY, 2, "0-3", "0-15")
 
 
-def test_the_cache_has_seats_of_the_program_and_of_unknown_programs(tmp_path: Path) -> None:
+def seated() -> tuple[LiveState, LiveState]:
+    """The same with three threads, which have a seat each."""
     before, after = decided()
-    seated = replace(
-        after,
-        seated=(1, 2),
-        seats=(OsIndex(1), OsIndex(0)),
-        available=MACHINE.allowed,
-        allowed=MACHINE.allowed,
-    )
+    seats = {"placed": (1, 2, 3), "seated": (1, 2, 3), "seats": tuple(map(OsIndex, (1, 0, 2)))}
+    available = {"available": MACHINE.allowed, "allowed": MACHINE.allowed}
+    return replace(before, placed=(1, 2, 3)), replace(after, **seats, **available)  # type: ignore[arg-type]
+
+
+def test_the_cache_has_seats_of_the_program_and_of_unknown_programs(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "db", header(), MACHINE)
-    journal.saw(before, seated, TURN, None)
+    journal.saw(*seated(), TURN, None)
     journal.end({})
     own, unknown = read_decisions(tmp_path / "decisions")
-    assert (own.program, own.hint, own.seats) == (KEY, PACKED, "3*0-3")
+    assert (own.program, own.hint, own.seats) == (KEY, PACKED, "4*0-3")
     assert (unknown.program, unknown.policy, unknown.hint) == (ANY, ANY, SPREAD)
-    assert (unknown.threads, unknown.mask, unknown.seats) == (2, "0-3,8-11", "1*0-3;1*8-11")
+    assert (unknown.threads, unknown.mask) == (3, "0-11")
+    assert unknown.seats == "1*0-3;1*4-7;1*8-11"
+
+
+def test_a_program_with_pins_of_its_own_has_no_seats(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "db", header(), MACHINE)
+    journal.saw(*seated(), TURN, Outcome(2, 1, ("1 × pinned by the program or by others",)))
+    journal.end({})
+    (own,) = read_decisions(tmp_path / "decisions")
+    assert (own.program, own.seats) == (KEY, NO_SEATS)
 
 
 @pytest.mark.parametrize(
-    ("bind", "promised", "sampled"), [("core", 2, True), ("llc", 1, True), ("llc", 2, False)]
+    ("bind", "promised", "sampled"), [("core", 3, True), ("llc", 2, True), ("llc", 3, False)]
 )
 def test_unknown_programs_get_no_seats_of_another_number_of_threads_or_of_single_cpus(
     tmp_path: Path, bind: Binding, promised: int, sampled: bool
 ) -> None:
     """Nor where the program was not sampled: whether that is possible here is not known."""
-    before, after = decided()
+    before, after = seated()
     if not sampled:
         before, after = replace(before, sample=None), replace(after, sample=None)
     journal = Journal(tmp_path / "db", header(bind, promised), MACHINE)
-    journal.saw(before, replace(after, allowed=MACHINE.allowed), TURN, None)
+    journal.saw(before, after, TURN, None)
+    journal.end({})
+    assert [line.program for line in read_decisions(tmp_path / "decisions")] == [KEY]
+
+
+def test_two_threads_give_unknown_programs_no_seats(tmp_path: Path) -> None:
+    """The second of two may go on to make all others, as in Java."""
+    before, after = decided()
+    after = replace(after, allowed=MACHINE.allowed, available=MACHINE.allowed)
+    journal = Journal(tmp_path / "db", header(), MACHINE)
+    journal.saw(before, after, TURN, None)
     journal.end({})
     assert [line.program for line in read_decisions(tmp_path / "decisions")] == [KEY]
 
