@@ -216,17 +216,17 @@ static void native_half(const MonitorRequest* request, int pidfd, int ready, int
     }
     if (!request->adopts) become_monitor(request, pidfd, seating, &attached, &counters);
     pid_t self = getpid();
-    pid_t python = fork();
-    if (python == 0) {
+    if (fork() == 0) {
         // If the native half were killed, the application would adopt Python: so Python ends, too.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self) _exit(0);
         become_monitor(request, pidfd, seating, &attached, &counters);
     }
     close(seating);
-    // Stays until the application ends, otherwise it would become the application's zombie.
+    // Seating ends before the application: until then it would be a zombie.
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) continue;
+    // Stays until the application ends, otherwise it would become the application's zombie itself.
     ended_within(pidfd, -1);
-    while (python > 0 && waitpid(python, NULL, 0) < 0 && errno == EINTR) continue;
     _exit(0);
 }
 
