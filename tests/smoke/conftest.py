@@ -38,7 +38,7 @@ def _program(name: str) -> Callable[[pytest.TempPathFactory], Path]:
 # The head of each describes it.
 probe, spinner, pairs = _program("probe"), _program("spinner"), _program("pairs")
 sharers, phases, blocked = _program("sharers"), _program("phases"), _program("blocked")
-turns = _program("turns")
+turns, makers = _program("turns"), _program("makers")
 
 
 @pytest.fixture(scope="session")

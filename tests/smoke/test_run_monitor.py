@@ -7,12 +7,15 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_masks import allowed, fake_sysfs, masks_of
-from live_run import preferred
+from live_run import become_subreaper, preferred
 
 from autofinity.linux.identity import identity_of, this_host
 from autofinity.linux.machine_key import machine_key
@@ -21,6 +24,7 @@ from autofinity.model.affinity import PACKED, Hint
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
+from autofinity.model.topology import OsIndex
 from autofinity.policy.files import save
 from autofinity.runtime.claims import CLAIMS_HEAD
 from autofinity.runtime.creation_seats import NO_SEATS, seats_text
@@ -100,26 +104,103 @@ def test_a_known_program_is_bound_before_exec(run: Runner, probe: Path, policy: 
     assert f"Cpus_allowed_list:\t{cpus}\n".encode() in done.stdout
 
 
-def test_threads_of_a_known_program_are_seated_as_they_are_created(
-    run: Runner, spinner: Path, policy: Path, tmp_path: Path
-) -> None:
-    """Before there is a monitor: here its interpreter never becomes one."""
-    first, second = sorted(allowed())[:2]
-    both = format_cpu_list({first, second})
-    _write_cache(run, spinner, policy, both, bind="core", seats=f"1*{both};1*{second};1*{first}")
+@dataclass(frozen=True)
+class Seated:
+    """Starts a known program that has seats, beside a monitor that never begins."""
+
+    run: Runner
+    policy: Path
+    python: Path
+
+    @property
+    def cpus(self) -> tuple[OsIndex, OsIndex]:
+        first, second, *_ = sorted(allowed())
+        return first, second
+
+    @contextmanager
+    def lasting(
+        self, *program: str | Path, threads: int = 2, **options: Any
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """With a seat for each of its `threads` beside the first, on the second CPU, the first, the
+        second …
+        """
+        both = format_cpu_list(self.cpus)
+        each = [self.cpus[(number + 1) % 2] for number in range(threads)]
+        seats = ";".join([f"1*{both}", *(f"1*{cpu}" for cpu in each)])
+        _write_cache(self.run, Path(program[0]), self.policy, both, bind="core", seats=seats)
+        words = ("--policy", self.policy, "--threads", "2", "--bind", "core", "--", *program)
+        env = self.run.env | {"AUTOFINITY_PYTHON": str(self.python)} | options.pop("env", {})
+        with self.run.lasting(*words, env=env, **options) as process:
+            yield process
+
+
+@pytest.fixture
+def seated(run: Runner, policy: Path, tmp_path: Path) -> Seated:
     python = tmp_path / "python3"
     python.write_text("#!/bin/sh\nexec sleep 300\n")
     python.chmod(0o755)
-    options = ("--policy", policy, "--threads", "2", "--bind", "core")
-    env = run.env | {"AUTOFINITY_PYTHON": str(python)}
-    with run.lasting(*options, "--", spinner, "2", "300", env=env) as process:
+    return Seated(run, policy, python)
+
+
+def test_threads_of_a_known_program_are_seated_as_they_are_created(
+    run: Runner, spinner: Path, seated: Seated
+) -> None:
+    first, second = seated.cpus
+    with seated.lasting(spinner, "2", "300") as process:
         expected = [{first, second}, {second}, {first}]
         assert run.eventually(lambda: masks_of(process.pid) == expected)
-    pinning = env | {"OMP_PROC_BIND": "true"}
-    with run.lasting(*options, "--", spinner, "2", "300", env=pinning) as process:
+    with seated.lasting(spinner, "2", "300", env={"OMP_PROC_BIND": "true"}) as process:
         assert run.eventually(lambda: len(masks_of(process.pid)) == 3)
         time.sleep(0.1)  # its runtime is not disturbed
         assert masks_of(process.pid) == [{first, second}] * 3
+
+
+def test_the_seat_of_a_thread_that_ended_is_given_again(
+    run: Runner, makers: Path, seated: Seated
+) -> None:
+    first, second = seated.cpus
+    with seated.lasting(makers, "waves", stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"2\n"
+        assert run.eventually(lambda: masks_of(process.pid)[1:] == [{second}, {first}])
+
+
+def test_a_thread_that_makes_all_others_has_all_cpus(
+    run: Runner, makers: Path, seated: Seated
+) -> None:
+    """And they have: what it makes would have its mask."""
+    both = frozenset(seated.cpus)
+    with seated.lasting(makers, "java", threads=8, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"2\n"
+        assert run.eventually(lambda: len(masks_of(process.pid)) == 5)
+        assert run.eventually(lambda: masks_of(process.pid)[:4] == [both] * 4)
+
+
+def test_a_program_that_a_seated_thread_becomes_has_all_cpus(makers: Path, seated: Seated) -> None:
+    with seated.lasting(makers, "exec", threads=8, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"2\n"
+        assert masks_of(process.pid) == [frozenset(seated.cpus)]
+
+
+def test_no_process_of_ours_stays_behind_as_a_zombie_beside_a_subreaper(
+    run: Runner, spinner: Path, seated: Seated
+) -> None:
+    def states_below(pid: int) -> list[str]:
+        found = []
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            found.append(Path(f"/proc/{child}/stat").read_text().rpartition(") ")[2][0])
+            found += states_below(int(child))
+        return found
+
+    def only_the_native_half_and_python() -> bool:
+        states = states_below(process.pid)
+        return len(states) == 2 and "Z" not in states
+
+    # With more threads than seats nothing is left to be seated.
+    with seated.lasting(spinner, "3", "300", preexec_fn=become_subreaper) as process:
+        assert run.eventually(only_the_native_half_and_python)
 
 
 def test_the_monitor_keeps_threads_on_the_seats_that_they_were_created_on(

@@ -3,11 +3,12 @@
 //
 //   SEATS: COUNT*CPULIST;COUNT*CPULIST;…   by number of the thread, from 0
 //
-// `runtime/creation_seats.py` writes the text. The first thread is the monitor's to bind: what it
-// starts would take over its mask. A thread keeps a mask that is not the program's own from its
-// start: it, or a command before the program, has pinned it. Each thread that has its seat is named
-// to the monitor, by a pipe; when the monitor begins to bind threads it closes the pipe, and this
-// ends.
+// `runtime/creation_seats.py` writes the text. Numbers are those of `linux/thread_roll.py`: that of
+// a thread that ended is used again. The first thread is the monitor's to bind: what it starts
+// would take over its mask. So does what a seated thread starts: when a thread has another mask
+// than the program's own from its start, either a seated thread makes threads, or the program pins
+// them. Then all seats are taken back, and this ends. Each thread that has its seat is named to the
+// monitor, by a pipe; when the monitor begins to bind threads it closes the pipe, and this ends.
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -23,6 +24,9 @@
 
 // A look costs some microseconds, so that looks cost a thread of the program at most a hundredth.
 enum { FIRST_LOOK_MS = 1, LAST_LOOK_MS = 10, LOOKS_FOR_MS = 60000, MOST_THREADS = 4096 };
+// A program that makes threads all the time is left to the monitor: each seat is given so often at
+// most, on average.
+enum { WAVES = 4 };
 
 // The part that begins at `*at`, and moves on. False: it is no part.
 static bool next_part(const char** at, int* count, CpuSet* mask) {
@@ -104,19 +108,44 @@ static int threads_of(const char* folder, int tids[MOST_THREADS]) {
     return found;
 }
 
+// Where `tid` stands; `count`: nowhere.
+static int place_of(int tid, const int* tids, int count) {
+    int at = 0;
+    while (at < count && tids[at] != tid) at++;
+    return at;
+}
+
 // Whether somebody still reads the pipe.
 static bool is_read(int out) {
     struct pollfd watch = {.fd = out};
     return poll(&watch, 1, 0) == 0;
 }
 
+// A thread that has ended has no other mask.
+static bool has_other_mask(int tid, const CpuSet* own) {
+    static CpuSet now;
+    return cpuset_of_thread(tid, &now) && !cpuset_equal(&now, own);
+}
+
+// Gives the program's mask back to threads that still sit on their seats. `alone`: only the first
+// thread is left, as after an exec, when the thread that called it goes on as the first.
+static void take_back(const int* threads, int wanted, bool alone, const char* seats,
+                      const CpuSet* own) {
+    static CpuSet seat, now;
+    for (int number = 1; number < wanted; number++) {
+        int tid = threads[alone ? 0 : number];
+        if (threads[number] && seat_of(seats, number, &seat) && cpuset_of_thread(tid, &now) &&
+            cpuset_equal(&now, &seat)) {
+            cpuset_set(tid, own);
+        }
+    }
+}
+
 // False: the monitor binds threads itself from now on.
 static bool seat_thread(int tid, int number, const char* seats, const CpuSet* own, int out) {
-    static CpuSet mask, now;
+    static CpuSet mask;
     const int32_t named[2] = {tid, number};
-    if (!seat_of(seats, number, &mask)) return true;
-    if (!is_read(out)) return false;
-    if (!cpuset_of_thread(tid, &now) || !cpuset_equal(&now, own)) return true;
+    if (!seat_of(seats, number, &mask) || !is_read(out)) return false;
     if (!cpuset_set(tid, &mask)) return true;
     if (write(out, named, sizeof named) == sizeof named) return true;
     cpuset_set(tid, own);
@@ -124,9 +153,9 @@ static bool seat_thread(int tid, int number, const char* seats, const CpuSet* ow
 }
 
 void seat_threads(pid_t application, int pidfd, const Known* seats, const CpuSet* own, int out) {
-    static int tids[MOST_THREADS], known[MOST_THREADS];
+    static int tids[MOST_THREADS], threads[MOST_THREADS];  // all now; by number, 0: it is free
     char folder[32];
-    int seen = 0, wanted = seats->seated;
+    int wanted = seats->seated, given = 0;
     snprintf(folder, sizeof folder, "/proc/%d/task", (int)application);
     nlink_t links = 0;
     for (long long start = now_ms(), for_ms = 0; for_ms < LOOKS_FOR_MS; for_ms = now_ms() - start) {
@@ -137,14 +166,29 @@ void seat_threads(pid_t application, int pidfd, const Known* seats, const CpuSet
         if (info.st_nlink == links) continue;  // one link a thread
         links = info.st_nlink;
         int found = threads_of(folder, tids);
-        for (int i = 0; i < found && seen < wanted; i++) {
-            bool is_new = true;
-            for (int j = 0; j < seen && is_new; j++) is_new = known[j] != tids[i];
-            if (!is_new) continue;
-            known[seen] = tids[i];
-            if (seen > 0 && !seat_thread(tids[i], seen, seats->seats, own, out)) return;
-            seen++;
+        bool disturbed = given > 0 && has_other_mask(application, own);
+        for (int i = 0; i < found && !disturbed; i++) {
+            disturbed = place_of(tids[i], threads, wanted) == wanted && tids[i] != application &&
+                        has_other_mask(tids[i], own);
         }
-        if (seen == wanted) return;
+        if (disturbed) {
+            take_back(threads, wanted, found == 1, seats->seats, own);
+            return;
+        }
+        for (int number = 0; number < wanted; number++) {
+            if (place_of(threads[number], tids, found) == found) threads[number] = 0;
+        }
+        // A lone second thread may go on to make all others, as in Java: it is to count the CPUs of
+        // the program.
+        if (found < 3 && found < wanted) continue;
+        for (int i = 0; i < found; i++) {
+            if (place_of(tids[i], threads, wanted) < wanted) continue;
+            int number = place_of(0, threads, wanted);
+            if (number == wanted || given == WAVES * wanted) return;
+            threads[number] = tids[i];
+            if (number == 0) continue;
+            if (!seat_thread(tids[i], number, seats->seats, own, out)) return;
+            given++;
+        }
     }
 }

@@ -245,8 +245,9 @@ int count_seats(const char* seats, const CpuSet* within);
 bool seat_of(const char* seats, int number, CpuSet* out);
 // Whether the environment asks an OpenMP runtime to pin threads itself.
 bool runtime_pins(void);
-// Gives the threads of the program their masks as they are created, until each has one, or nobody
-// reads `out` any more. `own`: the program's mask from its start.
+// Gives the threads of the program their masks as they are created, until there are more threads
+// than masks, or nobody reads `out` any more; takes them back where threads have masks from others.
+// `own`: the program's mask from its start.
 void seat_threads(pid_t application, int pidfd, const Known* seats, const CpuSet* own, int out);
 // Whether the program has ended by then; negative: waits for its end.
 bool ended_within(int pidfd, int milliseconds);
