@@ -23,7 +23,10 @@ from autofinity.runtime.masks import Binding, thread_masks, union, widened
 from autofinity.runtime.placer import BY_SHARING
 
 NO_SEATS = "-"
-_COUNT = re.compile("[1-9][0-9]{0,3}")
+_COUNT = "[1-9][0-9]{0,3}"
+_LIST = "[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*"
+_SEATS = re.compile(rf"{NO_SEATS}|{_COUNT}\*{_LIST}(?:;{_COUNT}\*{_LIST})*")
+_MOST_THREADS = 4096  # as the launcher has it
 _LONGEST = 16_000
 """In characters: the launcher keeps no more."""
 type Masks = tuple[frozenset[OsIndex], ...]
@@ -36,14 +39,25 @@ def seats_text(masks: Masks) -> str:
     return text if 0 < len(text) <= _LONGEST else NO_SEATS
 
 
+def is_seats(text: str) -> bool:
+    """Whether a text of the cache has the form of seats. Masks of a damaged one would fill the
+    memory: only the launcher knows which of them can be used.
+    """
+    return len(text) <= _LONGEST and _SEATS.fullmatch(text) is not None
+
+
 def masks_of_seats(text: str) -> Masks:
-    """The masks in a text of the cache. Raises `UsageError` for a text that gives none."""
+    """The masks in a text that the launcher uses. Raises `UsageError` for a text that gives none,
+    or gives masks to more threads than the launcher does.
+    """
     found: list[frozenset[OsIndex]] = []
     for part in text.split(";") if text != NO_SEATS else ():
         count, _, cpus = part.partition("*")
         mask = parse_cpu_list(cpus)
-        if not _COUNT.fullmatch(count) or not mask:
+        if not re.fullmatch(_COUNT, count) or not mask:
             raise UsageError(f"got {part!r} as seats of threads, expected COUNT*CPULIST")
+        if len(found) + int(count) > _MOST_THREADS:
+            raise UsageError(f"got seats of more than {_MOST_THREADS} threads")
         found += [mask] * int(count)
     return tuple(found)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import StoreError, UsageError
-from autofinity.runtime.creation_seats import NO_SEATS, masks_of_seats
+from autofinity.runtime.creation_seats import NO_SEATS, is_seats
 from autofinity.runtime.side_lines import beginning, entries
 from autofinity.whole_file import replace_file
 
@@ -60,7 +60,8 @@ class CachedDecision:
     def parse(line: str) -> CachedDecision:
         """Inverse of `line`. Raises `ValueError` or `UsageError`."""
         program, threads, policy, bind, machine, letters, allowed, mask, seats = line.split(" ")
-        masks_of_seats(seats)
+        if not is_seats(seats):
+            raise ValueError(seats)
         hint = Hint.from_letters(letters)
         return CachedDecision(
             program, int(threads), policy, bind, machine, hint, allowed, mask, seats

@@ -404,7 +404,10 @@ def test_the_launcher_reads_the_seats_of_threads_as_they_were_written(
         assert launcher.says("seats", text, outside) == ["0"]
 
 
-@pytest.mark.parametrize("text", ["2", "2*", "*0", "x*0", "1*0;", "1*0,", "-1*0", "1*3-1", "0*0"])
+@pytest.mark.parametrize(
+    "text",
+    ["2", "2*", "*0", "x*0", "1*0;", "1*0,", "-1*0", "1*3-1", "0*0", "4097*0", "4096*0;1*1"],
+)
 def test_the_launcher_seats_nobody_by_another_text(launcher: Launcher, text: str) -> None:
     assert launcher.says("seats", text, "0-300") == ["0"]
     with pytest.raises(UsageError):

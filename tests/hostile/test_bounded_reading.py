@@ -81,6 +81,15 @@ def test_no_side_file_keeps_a_monitor(name: str, kind: str, tmp_path: Path) -> N
         assert done.stdout == "done\n", done.stderr
 
 
+@pytest.mark.parametrize("part", ["9999*0", "1*0-65535"])
+def test_no_seats_of_a_decision_fill_the_memory(part: str, tmp_path: Path) -> None:
+    seats = ";".join([part] * 1500)
+    line = f"k 2 p llc m slp 0-3 0-3 {seats}\n"
+    (tmp_path / "decisions").write_text("autofinity-decisions 3\n" + 100 * line)
+    done = bounded("-c", MONITOR, tmp_path / "db", "rows")
+    assert done.stdout == "done\n", done.stderr
+
+
 @pytest.mark.parametrize("policy", ["/dev/zero", "FIFO", "LARGE", "/proc/self/mem", "/"])
 def test_a_policy_that_a_row_names_is_a_file_of_bounded_size(policy: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "FIFO")

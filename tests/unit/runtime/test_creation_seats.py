@@ -80,7 +80,11 @@ def test_equal_masks_in_a_row_are_one_part_of_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "2", "2*", "*0", "x*0", "1*0;", "1*0,", "-1*0", "1*3-1", "²*0", "0*0"]
+    "text",
+    [
+        *("", "2", "2*", "*0", "x*0", "1*0;", "1*0,", "-1*0", "1*3-1", "²*0", "0*0"),
+        *("4097*0", "4096*0;1*1"),
+    ],
 )
 def test_another_text_gives_no_masks(text: str) -> None:
     with pytest.raises(UsageError):

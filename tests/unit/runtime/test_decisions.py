@@ -53,6 +53,13 @@ def test_a_damaged_cache_is_empty(tmp_path: Path, text: str) -> None:
     assert read_decisions(path) == ()
 
 
+@pytest.mark.parametrize("seats", ["1", "*0", "1*0;", "1*0,", "0*0", "²*0", "1*0-"])
+def test_a_line_with_damaged_seats_is_none(tmp_path: Path, seats: str) -> None:
+    path = tmp_path / "decisions"
+    write_decision(path, dataclasses.replace(decision(), seats=seats), decision(threads=4))
+    assert read_decisions(path) == (decision(threads=4),)
+
+
 def test_a_folder_that_is_gone_is_a_store_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written"):
         write_decision(tmp_path / "gone" / "decisions", decision())
