@@ -148,7 +148,7 @@ static bool seat_thread(int tid, int number, const char* seats, const CpuSet* ow
     if (!seat_of(seats, number, &mask) || !is_read(out)) return false;
     if (!cpuset_set(tid, &mask)) return true;
     if (write(out, named, sizeof named) == sizeof named) return true;
-    cpuset_set(tid, own);
+    if (!has_other_mask(tid, &mask)) cpuset_set(tid, own);
     return false;
 }
 
@@ -156,22 +156,19 @@ void seat_threads(pid_t application, int pidfd, const Known* seats, const CpuSet
     static int tids[MOST_THREADS], threads[MOST_THREADS];  // all now; by number, 0: it is free
     char folder[32];
     int wanted = seats->seated, given = 0;
+    bool taken = false;  // all seats: then nobody waits for one
     snprintf(folder, sizeof folder, "/proc/%d/task", (int)application);
     nlink_t links = 0;
     for (long long start = now_ms(), for_ms = 0; for_ms < LOOKS_FOR_MS; for_ms = now_ms() - start) {
         long long pause = FIRST_LOOK_MS + for_ms / 1000;
-        if (ended_within(pidfd, (int)(pause < LAST_LOOK_MS ? pause : LAST_LOOK_MS))) return;
+        if (taken || pause > LAST_LOOK_MS) pause = LAST_LOOK_MS;
+        if (ended_within(pidfd, (int)pause)) return;
         struct stat info;
         if (stat(folder, &info) != 0 || !is_read(out)) return;
         if (info.st_nlink == links) continue;  // one link a thread
         links = info.st_nlink;
         int found = threads_of(folder, tids);
-        bool disturbed = given > 0 && has_other_mask(application, own);
-        for (int i = 0; i < found && !disturbed; i++) {
-            disturbed = place_of(tids[i], threads, wanted) == wanted && tids[i] != application &&
-                        has_other_mask(tids[i], own);
-        }
-        if (disturbed) {
+        if (given > 0 && has_other_mask(application, own)) {
             take_back(threads, wanted, found == 1, seats->seats, own);
             return;
         }
@@ -183,6 +180,10 @@ void seat_threads(pid_t application, int pidfd, const Known* seats, const CpuSet
         if (found < 3 && found < wanted) continue;
         for (int i = 0; i < found; i++) {
             if (place_of(tids[i], threads, wanted) < wanted) continue;
+            if (tids[i] != application && has_other_mask(tids[i], own)) {
+                take_back(threads, wanted, false, seats->seats, own);
+                return;
+            }
             int number = place_of(0, threads, wanted);
             if (number == wanted || given == WAVES * wanted) return;
             threads[number] = tids[i];
@@ -190,5 +191,6 @@ void seat_threads(pid_t application, int pidfd, const Known* seats, const CpuSet
             if (!seat_thread(tids[i], number, seats->seats, own, out)) return;
             given++;
         }
+        taken = place_of(0, threads, wanted) == wanted;
     }
 }
