@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live_nodes import computing, nodes_used
+from live_nodes import computing, nodes_run_on, nodes_used
 
 from autofinity.linux.bind import StartMask, allowed_now, cpuset_of
 from autofinity.linux.memory import memory_of
 from autofinity.model.affinity import Hint
 from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.topology import Topology
+from autofinity.runtime.creation_seats import seats_text
+from autofinity.runtime.decisions import read_decisions, write_decision
 
 pytestmark = pytest.mark.slow
 
@@ -37,6 +40,28 @@ def test_threads_of_a_program_are_bound_to_one_node_as_the_policy_says(
 
     with run.lasting("--policy", policy_of(PACKED), *options, "--", *program) as process:
         assert run.eventually(a_core_each_on_one_node), computing(process.pid)
+
+
+def test_thread_n_of_a_known_program_begins_on_the_nth_seat(
+    run: Any, programs: Path, policy_of: Any, topology: Topology, tmp_path: Path
+) -> None:
+    """On the last CPU of a node each, from the last node on; the second monitor never begins."""
+    options = ("--policy", policy_of(SPREAD), "--threads", str(THREADS), "--bind", "core")
+    program = (programs / "workers", str(THREADS), "3000")
+    cache = run.db.with_name("decisions")
+    with run.lasting(*options, "--period", "0.5s", "--", *program):
+        assert run.eventually(lambda: read_decisions(cache))
+    nodes = [topology.n_nodes - 1 - number for number in range(THREADS)]
+    seats = [frozenset([max(p.os_index for p in topology.pus if p.node == n)]) for n in nodes]
+    (known,) = read_decisions(cache)
+    write_decision(cache, replace(known, seats=seats_text((topology.allowed, *seats))))
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\nexec sleep 3000\n")
+    python.chmod(0o755)
+    env = run.env | {"AUTOFINITY_PYTHON": str(python)}
+    with run.lasting(*options, "--", *program, env=env) as process:
+        assert run.eventually(lambda: computing(process.pid) == seats), computing(process.pid)
+        assert run.eventually(lambda: nodes_run_on(process.pid, topology) == nodes)
 
 
 def test_pages_go_along_to_the_node_that_all_threads_are_sent_to(
