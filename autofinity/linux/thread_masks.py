@@ -44,12 +44,14 @@ class ThreadMasks:
         self._given = set(ours)
         self._bound: dict[int, frozenset[OsIndex]] = {}
         self._bound_within: dict[int, frozenset[OsIndex] | None] = {}
+        self._pins: dict[int, frozenset[OsIndex]] = {}
         self._keep_masks = keep_masks
 
     def forget(self, tid: int) -> None:
         """Forget a thread that has ended."""
         self._bound.pop(tid, None)
         self._bound_within.pop(tid, None)
+        self._pins.pop(tid, None)
 
     def adopt(self, tid: int, started: int, mask: frozenset[OsIndex]) -> None:
         """Take over the mask that the launcher's half gave a thread, unless somebody else has
@@ -99,6 +101,7 @@ class ThreadMasks:
             elif not self._may_change(tid, now, cpuset):
                 reason = "pinned by the program or by others"
                 refused[reason] = refused.get(reason, 0) + 1
+                self._pins[tid] = now
             else:
                 started = roll.usage[tid].task.started
                 # The thread's cgroup may have grown since the thread began.
@@ -124,12 +127,15 @@ class ThreadMasks:
 
         A thread that was never bound has the program's mask or its creator's, which may be one of
         ours. A thread that was bound must still have the mask that it was given; otherwise somebody
-        else has pinned it.
+        else has pinned it. A mask that was a pin before other threads were given the same is still
+        a pin.
         """
         if tid in self._bound:
             # Before Linux 6.2 the kernel forgets a mask when the cpuset changes.
             reset = now == cpuset != self._bound_within.get(tid)
             return reset or now in (self._bound[tid], as_cut(self._bound[tid], cpuset))
+        if self._pins.get(tid) == now:
+            return False
         own = {self._at_start, *self._given}
         return now in own or now == cpuset or any(now == as_cut(mask, cpuset) for mask in own)
 

@@ -136,6 +136,19 @@ def bound_to_all(process: LinuxProcess) -> tuple[int, int]:
 
 
 @two_cpus
+def test_a_pin_is_kept_when_another_thread_is_bound_to_the_same_cpu(
+    child: subprocess.Popen[bytes],
+) -> None:
+    process = watched(child)
+    tids = [event.tid for event in process.advance(20 * MS).thread_events]
+    os.sched_setaffinity(tids[2], ONE)
+    for _ in range(2):
+        outcome = process.apply([BindThreads(Placement((frozenset(), ONE, ALL - ONE)))])
+        assert (outcome.done, outcome.skipped) == (1, 1)
+    assert mask_of(tids[2]) == ONE
+
+
+@two_cpus
 def test_a_thread_that_was_seated_after_the_last_look_is_no_pinned_one(
     child: subprocess.Popen[bytes],
 ) -> None:
