@@ -69,6 +69,8 @@ class _Record:
     """[marks]"""
     counts: _Floats
     """[marks, `_sums`]"""
+    runnable: npt.NDArray[np.int64]
+    """[marks], threads that could run at each."""
 
     @property
     def length_ns(self) -> float:
@@ -79,6 +81,11 @@ class _Record:
         times, rest_ns = divmod(at_ns, self.length_ns)
         repeats = times * self.repeats[-1] + np.interp(rest_ns, self.at_ns, self.repeats)
         return float(repeats), times * self.counts[-1] + _between(self.at_ns, self.counts, rest_ns)
+
+    def runnable_at(self, at_ns: float) -> int:
+        """Threads that could run at the mark before `at_ns`."""
+        at = np.searchsorted(self.at_ns, at_ns % self.length_ns, side="right") - 1
+        return int(self.runnable[at])
 
     def when(self, repeats: float) -> float:
         """Nanoseconds from the begin of the record until this number of repeats is done."""
@@ -93,10 +100,12 @@ class _Course:
     at_ns: list[float] = field(default_factory=lambda: [0.0])
     repeats: list[float] = field(default_factory=lambda: [0.0])
     counts: list[_Floats] = field(default_factory=list)
+    runnable: list[int] = field(default_factory=lambda: [0])
 
-    def saw(self, length_ns: float, repeats: float, counts: _Floats) -> None:
+    def saw(self, length_ns: float, repeats: float, counts: _Floats, runnable: int) -> None:
         if not self.counts:
             self.counts.append(np.zeros_like(counts))
+        self.runnable.append(runnable)
         self.at_ns.append(self.at_ns[-1] + length_ns)
         self.repeats.append(self.repeats[-1] + repeats)
         self.counts.append(self.counts[-1] + counts)
@@ -127,7 +136,9 @@ class _Course:
         marks = np.concatenate(([begin], repeats[inside], [end]))
         times = np.interp(marks, repeats, at_ns)
         sums = np.stack([_between(repeats, counts, mark) for mark in marks])
-        return _Record(times - times[0], marks - begin, sums - sums[0])
+        before = np.searchsorted(repeats, marks, side="right") - 1
+        runnable = np.array(self.runnable)[before]
+        return _Record(times - times[0], marks - begin, sums - sums[0], runnable)
 
 
 def _between(marks: _Floats, sums: _Floats, at: float) -> _Floats:
@@ -205,6 +216,7 @@ class LastingProcess:
             sharing=sharing,
             pages=pages,
             progress=math.nan,
+            runnable=self._runnable,
             ended=self.done >= self._repeats,
             overhead_ns={kind: round(ns) for kind, ns in spent_ns.items() if ns},
         )
@@ -219,7 +231,7 @@ class LastingProcess:
         length_ns = interval.end_ns - interval.start_ns
         instructions = sum(each.counts["instructions"] for each in interval.samples)
         repeats = instructions / self._region
-        self._course.saw(length_ns, repeats, _sums(interval))
+        self._course.saw(length_ns, repeats, _sums(interval), interval.runnable)
         self._samples.replayed(interval, repeats)
         self._pass(length_ns, repeats)
         self._step_ns = self._course.step_ns(self._step_ns)
@@ -239,6 +251,15 @@ class LastingProcess:
         if until_ns == ends_ns:
             self.done = self._repeats
         return later - counts
+
+    @property
+    def _runnable(self) -> int:
+        """Threads that can run now. At the ends of looks, which fall into all phases of a repeat,
+        it shows how many run at a time.
+        """
+        if self._record is not None:
+            return self._record.runnable_at(self._played_ns)
+        return self._last.runnable if self._last is not None else 0
 
     @property
     def _ends(self) -> bool:

@@ -22,8 +22,10 @@
 
 #include "launcher.h"
 
-// A look costs some microseconds, so that looks cost a thread of the program at most a hundredth.
-enum { FIRST_LOOK_MS = 1, LAST_LOOK_MS = 10, LOOKS_FOR_MS = 60000, MOST_THREADS = 4096 };
+// A look costs some microseconds: every millisecond it took two hundredths of a core, so looks get
+// rarer as soon as most programs have their threads.
+enum { FIRST_LOOK_MS = 1, LAST_LOOK_MS = 10, RARER_EACH_MS = 400, LOOKS_FOR_MS = 60000 };
+enum { MOST_THREADS = 4096 };
 // A program that makes threads all the time is left to the monitor: each seat is given so often at
 // most, on average.
 enum { WAVES = 4 };
@@ -160,7 +162,7 @@ void seat_threads(pid_t application, int pidfd, const Known* seats, const CpuSet
     snprintf(folder, sizeof folder, "/proc/%d/task", (int)application);
     nlink_t links = 0;
     for (long long start = now_ms(), for_ms = 0; for_ms < LOOKS_FOR_MS; for_ms = now_ms() - start) {
-        long long pause = FIRST_LOOK_MS + for_ms / 1000;
+        long long pause = FIRST_LOOK_MS + for_ms / RARER_EACH_MS;
         if (taken || pause > LAST_LOOK_MS) pause = LAST_LOOK_MS;
         if (ended_within(pidfd, (int)pause)) return;
         struct stat info;

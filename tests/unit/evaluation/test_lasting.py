@@ -70,6 +70,7 @@ class Phased:
             tuple(ThreadEvent("begin", t, t, 0) for t in range(THREADS)) if start_ns == 0 else (),
             progress=end / self.repeats,
             ended=ended,
+            runnable=THREADS if end % REPEAT_NS < 1e6 else 1,
         )
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
@@ -140,6 +141,15 @@ def test_a_look_shows_the_phase_that_the_repeat_is_in() -> None:
     assert min(paces) == pytest.approx(500_000, rel=0.05)
     assert max(paces) == pytest.approx(1_000_000, rel=0.1)
     assert paces[:5] == pytest.approx(paces[5:], rel=0.02)
+
+
+def test_looks_show_how_many_threads_can_run_in_the_phase_in_which_they_end() -> None:
+    process = LastingProcess(Phased(cold_ns=0), REGION)
+    process.advance(4 * REPEAT_NS)
+    some = [process.advance(7 * REPEAT_NS // 5).runnable for _ in range(100)]
+    first_part = 1e6 / REPEAT_NS
+    assert some.count(THREADS) / len(some) == pytest.approx(first_part, abs=0.2)
+    assert set(some) == {THREADS, 1}
 
 
 @given(st.lists(st.integers(1_000, 40_000_000), min_size=1, max_size=30))
