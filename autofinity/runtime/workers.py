@@ -80,8 +80,11 @@ class Workers:
 
     @property
     def at_a_time(self) -> int:
-        """Number of threads that recently wanted to run at a time: never more than compute."""
-        return min(len(self.computing), self.demand.most or len(self.computing))
+        """Number of threads that recently wanted to run at a time: never more than compute, and all
+        of these until enough was seen.
+        """
+        count = len(self.computing)
+        return min(count, self.demand.most or count) if self.demand.settled else count
 
     @property
     def room(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.demand import Demand
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import run_loop
+from autofinity.runtime.workers import Workers
 
 S = 1_000_000_000
 MACHINE = machine(packages=4, llcs=2, cores=6)
@@ -225,6 +227,41 @@ def test_looks_are_remembered_for_some_seconds() -> None:
     for _ in range(25):
         demand = demand.after({0: 1.0}, 0, S // 10)
     assert demand.most == 3
+
+
+def test_ends_of_looks_are_remembered_for_longer_since_many_of_them_find_the_peak() -> None:
+    demand = Demand().after(dict.fromkeys(range(9), 0.3), 9, S)
+    for _ in range(31):
+        demand = demand.after(dict.fromkeys(range(9), 0.3), 2, S)
+    assert demand.most == 9
+    assert demand.after(dict.fromkeys(range(9), 0.3), 2, S).most == 3  # their mean
+
+
+def test_threads_are_not_believed_to_take_turns_before_some_looks_are_over() -> None:
+    workers, tids = Workers(), range(100, 108)
+    rooms = []
+    for look in range(10):
+        begun = tuple(ThreadEvent("begin", n, t, 0) for n, t in enumerate(tids) if look == 0)
+        samples = tuple(
+            CounterSample(t, look * S, (look + 1) * S, {"task_clock_ns": 3 * S // 10}, S, S)
+            for t in tids
+        )
+        workers = workers.after(Interval(look * S, (look + 1) * S, samples, begun, runnable=1))
+        rooms.append(workers.room)
+    assert rooms == [8] * 7 + [4] * 3  # a mean of 2.4 threads, and a quarter to spare
+
+
+def test_a_team_that_meets_at_barriers_keeps_a_core_for_each_thread() -> None:
+    """All run at once for an eighth of the time, one by one for the rest; on half of the cores the
+    eighth would take twice as long.
+    """
+
+    def glance(now_s: float) -> int:
+        return 8 if random.Random(round(1e6 * now_s)).random() < 1 / 8 else 1
+
+    team = Program(8, lambda n, now: 0.24, seconds=120, glance=glance)
+    assert run(team, PACKED, EIGHT).room == 8
+    assert all(len(frozenset().union(*masks)) >= 8 for _, masks in team.applied)
 
 
 def test_a_glance_counts_no_more_threads_than_compute() -> None:
