@@ -40,6 +40,7 @@ _MOST = 6
 """Largest number of repeats that are replayed; further repeats are taken from the record of these.
 Under the operating system, which moves threads, no two repeats need be equal. The record leaves out
 the first repeat, whose caches are cold."""
+
 type _Floats = npt.NDArray[np.float64]
 
 

@@ -48,10 +48,14 @@ class LastingSamples:
         """Replayed since the last move."""
         self._sharing = _Sums()
         """[threads x threads], since the last `take`."""
-        self._pages: NumaVectors | None = None
-        """Vectors of the pages in the replay, and their nodes; None without a detector."""
+        self._like: NumaVectors | None = None
+        """Without pages; None without a detector of pages."""
+        self._replayed: dict[int, tuple[int, ...]] = {}
+        """Page → its vector in the replay."""
+        self._nodes: dict[int, int] = {}
+        self._numbers: list[int] = []
         self._rows: dict[int, int] = {}
-        """Page → row of the vectors."""
+        """Page → its place in `_numbers`, and row of the vectors."""
         self._vectors = _Sums()
         """[pages x nodes], since the program began."""
         self._taken = np.zeros((0, 0), np.int64)
@@ -85,30 +89,30 @@ class LastingSamples:
         """
         sharing = self._sharing.take()
         matrix = SharingMatrix(tuple(map(tuple, sharing.tolist()))) if sharing.size else None
-        return matrix, self._pages and self._seen_pages(self._pages)
+        return matrix, self._like and self._taken_pages(self._like)
 
     def _new(self, pages: NumaVectors) -> _Floats:
         """Samples of the pages in an interval of the replay, [pages x nodes]."""
-        known = self._pages or replace(pages, pages={}, nodes={})
+        self._like = replace(pages, pages={}, nodes={})
         for page in pages.pages:
-            self._rows.setdefault(page, len(self._rows))
+            if page not in self._rows:
+                self._rows[page] = len(self._numbers)
+                self._numbers.append(page)
         width = max(map(len, pages.pages.values()), default=0)
-        new = np.zeros((len(self._rows) if width else 0, width))
+        new = np.zeros((len(self._numbers) if width else 0, width))
         for page, vector in pages.pages.items():
-            new[self._rows[page]] = np.subtract(vector, known.pages.get(page, 0))
-        self._pages = replace(
-            pages, pages={**known.pages, **pages.pages}, nodes={**known.nodes, **pages.nodes}
-        )
+            new[self._rows[page]] = np.subtract(vector, self._replayed.get(page, 0))
+        self._replayed.update(pages.pages)
+        self._nodes.update(pages.nodes)
         return new
 
-    def _seen_pages(self, known: NumaVectors) -> NumaVectors:
+    def _taken_pages(self, like: NumaVectors) -> NumaVectors:
         now = np.floor(self._vectors.sums).astype(np.int64)
         before, self._taken = _padded(self._taken, now.shape), now
         rows = np.flatnonzero((now != before).any(axis=1)).tolist()
-        numbers = list(self._rows)
-        found = {numbers[row]: tuple(now[row].tolist()) for row in rows}
-        nodes = {page: known.nodes[page] for page in found if page in known.nodes}
-        return replace(known, pages=found, nodes=nodes)
+        found = {self._numbers[row]: tuple(now[row].tolist()) for row in rows}
+        nodes = {page: self._nodes[page] for page in found if page in self._nodes}
+        return replace(like, pages=found, nodes=nodes)
 
 
 class _Sums:
