@@ -80,19 +80,18 @@ class Workers:
 
     @property
     def at_a_time(self) -> int:
-        """Number of threads that recently wanted to run at a time: never more than compute, and all
-        of these until enough was seen.
-        """
-        count = len(self.computing)
-        return min(count, self.demand.most or count) if self.demand.settled else count
+        """Number of threads that recently wanted to run at a time: never more than compute."""
+        return min(len(self.computing), self.demand.most or len(self.computing))
 
     @property
     def room(self) -> int:
-        """Number of cores for the workers.
+        """Number of cores for the workers: one each until enough was seen.
 
         Each worker that hardly ever waits has a core; the others have some more cores than run at a
         time. Where that is nearly a core for each, each has one.
         """
+        if not self.demand.settled:
+            return len(self.computing)
         own = min(len(self._always), self.at_a_time)
         others = len(self.computing) - own
         room = room_for(self.at_a_time - own, others)

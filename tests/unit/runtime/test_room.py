@@ -251,6 +251,13 @@ def test_threads_are_not_believed_to_take_turns_before_some_looks_are_over() -> 
     assert rooms == [8] * 7 + [4] * 3  # a mean of 2.4 threads, and a quarter to spare
 
 
+def test_threads_that_take_turns_on_fewer_cpus_are_placed_before_enough_was_seen() -> None:
+    cpus = frozenset(list(MACHINE.allowed)[:2])
+    turns = Program(4, lambda n, now: 0.25, glance=lambda now_s: 1, seconds=2)
+    state = run(turns, PACKED, Settings(threads=4, bind="core"), cpus)
+    assert (state.phase, state.room) == ("placed", 2)
+
+
 def test_a_team_that_meets_at_barriers_keeps_a_core_for_each_thread() -> None:
     """All run at once for an eighth of the time, one by one for the rest; on half of the cores the
     eighth would take twice as long.
