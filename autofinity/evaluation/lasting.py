@@ -17,31 +17,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from autofinity.evaluation.lasting_samples import SAMPLE, LastingSamples
+from autofinity.evaluation.repeat_record import Course, Floats, Record
 from autofinity.mechanisms.recipe import PAGE_BYTES
 from autofinity.model.errors import SimulationError
 from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
 from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory, SpendTime
 
 MINUTE_S = 60.0
-_LOOKS = 96
-"""Number of looks at a repeat that is replayed."""
 _FIRST_NS = 20_000
 """Length of the first look, which shows about how long a repeat takes."""
-_LEAST_NS = 1_000
-_SAME = 0.005
-"""Relative difference of two repeats that count as equal."""
-_MOST = 6
-"""Largest number of repeats that are replayed; further repeats are taken from the record of these.
-Under the operating system, which moves threads, no two repeats need be equal. The record leaves out
-the first repeat, whose caches are cold."""
-
-type _Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,97 +47,6 @@ class Lasting:
     def time_s(self, repeats: float) -> float:
         """Time of `repeats` repeats."""
         return self.done_s + (repeats - self.done) * self.repeat_s
-
-
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """The course of some repeats with warm caches: sums from their begin, `marks` of them."""
-
-    at_ns: _Floats
-    """[marks]"""
-    repeats: _Floats
-    """[marks]"""
-    counts: _Floats
-    """[marks, `_sums`]"""
-    runnable: npt.NDArray[np.int64]
-    """[marks], threads that could run at each."""
-
-    @property
-    def length_ns(self) -> float:
-        return float(self.at_ns[-1])
-
-    def until(self, at_ns: float) -> tuple[float, _Floats]:
-        """Repeats and counts from the begin of the record to `at_ns`, played again and again."""
-        times, rest_ns = divmod(at_ns, self.length_ns)
-        repeats = times * self.repeats[-1] + np.interp(rest_ns, self.at_ns, self.repeats)
-        return float(repeats), times * self.counts[-1] + _between(self.at_ns, self.counts, rest_ns)
-
-    def runnable_at(self, at_ns: float) -> int:
-        """Threads that could run at the mark before `at_ns`."""
-        at = np.searchsorted(self.at_ns, at_ns % self.length_ns, side="right") - 1
-        return int(self.runnable[at])
-
-    def when(self, repeats: float) -> float:
-        """Nanoseconds from the begin of the record until this number of repeats is done."""
-        times, rest = divmod(repeats, float(self.repeats[-1]))
-        return times * self.length_ns + float(np.interp(rest, self.repeats, self.at_ns))
-
-
-@dataclass
-class _Course:
-    """Sums since threads or pages were last moved, one mark a look."""
-
-    at_ns: list[float] = field(default_factory=lambda: [0.0])
-    repeats: list[float] = field(default_factory=lambda: [0.0])
-    counts: list[_Floats] = field(default_factory=list)
-    runnable: list[int] = field(default_factory=lambda: [0])
-
-    def saw(self, length_ns: float, repeats: float, counts: _Floats, runnable: int) -> None:
-        if not self.counts:
-            self.counts.append(np.zeros_like(counts))
-        self.runnable.append(runnable)
-        self.at_ns.append(self.at_ns[-1] + length_ns)
-        self.repeats.append(self.repeats[-1] + repeats)
-        self.counts.append(self.counts[-1] + counts)
-
-    def step_ns(self, before_ns: int) -> int:
-        """Length of the next look. Looks grow twofold at most: a course begins with a stop."""
-        pace_ns = self.at_ns[-1] / max(self.repeats[-1], 1e-9)
-        return max(_LEAST_NS, min(2 * before_ns, round(pace_ns / _LOOKS)))
-
-    def record(self) -> _Record | None:
-        """The last repeat where it took as long as the one before; after `_MOST` repeats all but
-        the first; else None.
-        """
-        whole = math.floor(self.repeats[-1])
-        if whole < 2:
-            return None
-        before, last = (self._time_ns(n, n + 1) for n in (whole - 2, whole - 1))
-        if abs(last - before) <= _SAME * last:
-            return self._since(whole - 1, whole)
-        return self._since(1, whole) if whole >= _MOST else None
-
-    def _time_ns(self, begin: float, end: float) -> float:
-        return float(np.diff(np.interp([begin, end], self.repeats, self.at_ns))[0])
-
-    def _since(self, begin: int, end: int) -> _Record:
-        at_ns, repeats, counts = map(np.array, (self.at_ns, self.repeats, self.counts))
-        inside = (repeats > begin) & (repeats < end)
-        marks = np.concatenate(([begin], repeats[inside], [end]))
-        times = np.interp(marks, repeats, at_ns)
-        sums = np.stack([_between(repeats, counts, mark) for mark in marks])
-        before = np.searchsorted(repeats, marks, side="right") - 1
-        runnable = np.array(self.runnable)[before]
-        return _Record(times - times[0], marks - begin, sums - sums[0], runnable)
-
-
-def _between(marks: _Floats, sums: _Floats, at: float) -> _Floats:
-    """Row of `sums` at a point between two marks, with even progress assumed between them."""
-    after = int(np.clip(np.searchsorted(marks, at), 1, len(marks) - 1))
-    length = marks[after] - marks[after - 1]
-    share = (at - marks[after - 1]) / length if length > 0 else 1.0  # a look without progress
-    row: _Floats = sums[after - 1] + share * (sums[after] - sums[after - 1])
-    return row
 
 
 class LastingProcess:
@@ -174,8 +72,8 @@ class LastingProcess:
         self._page_bytes = page_bytes
         self._samples = LastingSamples(denser)
         self._spent_ns: dict[str, float] = {}
-        self._course = _Course()
-        self._record: _Record | None = None
+        self._course = Course()
+        self._record: Record | None = None
         self._played_ns = 0.0
         self._step_ns = _FIRST_NS
         self._last: Interval | None = None
@@ -240,7 +138,7 @@ class LastingProcess:
         self._last = interval
         return interval
 
-    def _played(self, record: _Record, left_ns: float) -> _Floats:
+    def _played(self, record: Record, left_ns: float) -> Floats:
         """Counts of the time that is left, from the record."""
         done, counts = record.until(self._played_ns)
         ends_ns = record.when(done + self._repeats - self.done) if self._ends else math.inf
@@ -294,7 +192,7 @@ class LastingProcess:
         if any(isinstance(each, MovePages) and each.thread is None for each in actions):
             self.unpaid_pages += outcome.done
         if outcome.done:
-            self._course, self._record, self._played_ns = _Course(), None, 0.0
+            self._course, self._record, self._played_ns = Course(), None, 0.0
             self._samples.moved()
         return outcome
 
@@ -323,7 +221,7 @@ def region_of(process: ShowsMemory) -> float:
             return float(instructions)
 
 
-def _sums(interval: Interval) -> _Floats:
+def _sums(interval: Interval) -> Floats:
     """Counts, [threads x counters]; lines read, [threads x nodes] or none; joules, and those of the
     memory; and the time that samples take.
     """
@@ -333,7 +231,7 @@ def _sums(interval: Interval) -> _Floats:
     return np.array([*counts, *reads, *last], dtype=float)
 
 
-def _interval(like: Interval, sums: _Floats, start_ns: int, end_ns: int) -> Interval:
+def _interval(like: Interval, sums: Floats, start_ns: int, end_ns: int) -> Interval:
     """An interval of the same threads and counters with these `_sums`."""
     length_ns, threads = end_ns - start_ns, len(like.samples)
     counted = sum(len(each.counts) for each in like.samples)
@@ -361,7 +259,7 @@ def _interval(like: Interval, sums: _Floats, start_ns: int, end_ns: int) -> Inte
     )
 
 
-def _rows(sums: _Floats, threads: int) -> list[list[int]]:
+def _rows(sums: Floats, threads: int) -> list[list[int]]:
     rows: list[list[int]] = (
         np.maximum(np.rint(sums.reshape(threads, -1)), 0).astype(np.int64).tolist()
     )

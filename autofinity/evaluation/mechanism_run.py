@@ -55,8 +55,8 @@ _MIGRATION = "thread migration"
 _FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-type Watch[State] = Callable[[Process], Sequence[Observer[State]]]
-"""Observers of the loop over a process that was started."""
+type Watch[State] = Callable[[], Sequence[Observer[State]]]
+"""Observers of a run, asked for once its process has started."""
 
 
 def run_mechanism[State](
@@ -64,7 +64,7 @@ def run_mechanism[State](
     request: RunRequest,
     recipe: Recipe[State],
     seed: int = 0,
-    watch: Watch[State] = lambda process: (),
+    watch: Watch[State] = tuple,
 ) -> MechanismRun:
     """Run to the end. Raises the errors of the machine: `CapabilityError` for a sensor that it
     lacks.
@@ -81,7 +81,7 @@ def run_mechanism[State](
     )
     topology = machine.topology
     state = recipe.begin(topology, topology.allowed, request.threads)
-    run_loop(process, recipe, state, recipe.period_ns, *watch(process))
+    run_loop(process, recipe, state, recipe.period_ns, *watch())
     return process.result(request.threads)
 
 

@@ -91,7 +91,7 @@ def in_real_time[State](
     request: RunRequest,
     recipe: Recipe[State],
     seed: int = 0,
-    watch: Watch[State] = lambda process: (),
+    watch: Watch[State] = tuple,
 ) -> MechanismRun:
     """Run all repeats; the program stops for copies that no thread of its own makes. Raises as
     `LastingMachine.start`.
@@ -112,8 +112,8 @@ def in_real_time[State](
 def pages_follow[State](machine: LastingMachine, recipe: Recipe[State]) -> Watch[State]:
     """Pages that follow the threads, as in `autofinity run`, where the recipe has a decider."""
     if not isinstance(recipe, Deciding):
-        return lambda process: ()
-    return lambda process: (
+        return tuple
+    return lambda: (
         _Decided(recipe, PagesFollow(machine.process, machine.topology, lambda line: None)),
     )
 

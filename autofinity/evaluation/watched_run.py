@@ -67,7 +67,7 @@ def watched_run[State](
     request: RunRequest,
     recipe: Recipe[State],
     seed: int,
-    watch: Watch[State] = lambda process: (),
+    watch: Watch[State] = tuple,
 ) -> WatchedRun:
     """Run to the end. Raises as `run_mechanism`."""
     watching = _Watching(machine)

@@ -15,7 +15,7 @@ from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import Hint
 from autofinity.model.mechanism_run import MechanismRun
-from autofinity.ports import Interval, Outcome, Process, RunRequest
+from autofinity.ports import Interval, Outcome, RunRequest
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import SAMPLING_LOSS
 from autofinity.runtime.loop import Observer
@@ -84,7 +84,7 @@ def within_minute(
     told: list[str] = []
     turns = _Turns(lasting)
 
-    def watch(process: Process) -> Sequence[Observer[LiveState]]:
+    def watch() -> Sequence[Observer[LiveState]]:
         return PagesFollow(lasting.process, machine.topology, told.append), turns
 
     run = in_real_time(lasting, request, recipe, seed, watch)

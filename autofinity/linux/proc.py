@@ -113,10 +113,15 @@ def family_of(pid: int, without: frozenset[int] = frozenset()) -> list[int]:
     return found
 
 
-def silent_children(pid: int) -> frozenset[int]:
-    """Children of a process whose ends give it no signal, as that of its monitor's native half,
-    which is its child where it is PID 1 or a subreaper.
+def program_of(pid: int) -> list[int]:
+    """A watched process and its descendants, as `family_of`, without its monitor, which is among
+    them where the program is PID 1 or a subreaper.
     """
+    return family_of(pid, _silent_children(pid))
+
+
+def _silent_children(pid: int) -> frozenset[int]:
+    """Children whose ends give the process no signal, as that of a monitor's native half."""
     found = []
     for child in read_text(f"/proc/{pid}/task/{pid}/children").split():
         fields = read_text(f"/proc/{child}/stat").rpartition(")")[2].split()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval
-from autofinity.runtime.guard import Guard
+from autofinity.runtime.guard import FEWEST, Guard
 
 RATES = 10
 """Looks before a change that it is judged against."""
@@ -40,6 +40,17 @@ class SeatTrial:
         rate = gained / max(1, interval.end_ns - interval.start_ns)
         rates = (*self.rates, rate)[-RATES:] if rate > 0 else self.rates
         return replace(self, rates=rates, progress=interval.progress)
+
+    def elsewhere(self) -> SeatTrial:
+        """Threads were put elsewhere: what was on trial is not any more, and earlier rates are of
+        other seats.
+        """
+        return replace(self, guard=None, rates=())
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether a change can be judged, or nothing will ever be counted to judge it by."""
+        return not self.final and (not self.rates or len(self.rates) >= FEWEST)
 
     def begun(self, before: tuple[OsIndex, ...]) -> SeatTrial:
         """Threads are about to leave the seats `before`. Where not even instructions are counted,

@@ -109,7 +109,7 @@ class Unified:
         trial, actions, setting = state.trial, list[Action](), self._setting
         if trial.guard is not None:
             trial, cpus = trial.judged(state.cpus)
-        elif trial.final or not state.cpus or not state.sharing.believed:
+        elif not trial.may_begin or not state.cpus or not state.sharing.believed:
             return state, ()
         else:
             actions.append(SpendTime("mapping", setting.mapping_ns(setting.threads)))

@@ -52,5 +52,5 @@ class Seen:
             self,
             cpus=cpus if own else (),
             pages=replace(self.pages, since={}),
-            trial=replace(self.trial, guard=None),
+            trial=self.trial.elsewhere(),
         )

@@ -28,7 +28,8 @@ type Verdict = Literal["undecided", "better", "worse", "no better", "same", "unc
 
 _BOUNDARY = 2.555  # Pocock 1977, two-sided 5 %, ten looks
 _LOOKS = 10
-_FEWEST = 4  # rates on each side before the first look
+FEWEST = 4
+"""Rates on each side before the first look."""
 _FLOOR = 0.002  # relative standard deviation that is assumed at least: clocks and /proc are coarse
 _SAME = 0.01  # relative difference that is none
 _ANY = Phase({})
@@ -79,7 +80,7 @@ class Guard:
         return [seen for seen in self.before if seen.phase.like(phase)]
 
     def _judge(self) -> Verdict:
-        if len(self.before) < _FEWEST or len(self.after) < _FEWEST:
+        if len(self.before) < FEWEST or len(self.after) < FEWEST:
             return "undecided"
         mixed = not all(self._same(seen.phase) for seen in self.after)
 
@@ -94,7 +95,7 @@ class Guard:
             return "better"
         if difference < -_BOUNDARY * error:
             return "worse"
-        if len(self.after) < _FEWEST + _LOOKS - 1:
+        if len(self.after) < FEWEST + _LOOKS - 1:
             return "undecided"
         if abs(difference) + _BOUNDARY * error <= _SAME:
             return "same"

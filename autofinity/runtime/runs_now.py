@@ -14,13 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autofinity.linux.memory import memory_of
-from autofinity.linux.proc import (
-    Task,
-    family_of,
-    resident_bytes_of,
-    silent_children,
-    tasks_of,
-)
+from autofinity.linux.proc import Task, program_of, resident_bytes_of, tasks_of
 from autofinity.model.errors import StoreError
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.topology import OsIndex, Topology
@@ -143,8 +137,7 @@ class RunsWatcher:
     def _read_run(self, kept: _Kept) -> None:
         now_ns = self._clock_ns()
         if now_ns - kept.pids_ns >= FAMILY_NS or not kept.pids:
-            pid = kept.seen.run.pid
-            kept.pids = family_of(pid, silent_children(pid))
+            kept.pids = program_of(kept.seen.run.pid)
             kept.pids_ns = now_ns
         tasks = [task for pid in kept.pids for task in tasks_of(pid)]
         elapsed_ns = now_ns - kept.threads_ns if kept.threads_ns >= 0 else 0

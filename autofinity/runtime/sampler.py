@@ -26,7 +26,7 @@ from autofinity.model.topology import Topology
 from autofinity.ports import Interval
 from autofinity.runtime.asking import Answer, Asking
 from autofinity.runtime.continuous import Watch, decisive
-from autofinity.runtime.guard import Guard
+from autofinity.runtime.guard import FEWEST, Guard
 from autofinity.runtime.live_state import LiveState, Order, Settings, Turn
 from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
@@ -34,7 +34,6 @@ from autofinity.runtime.placer import Placer
 from autofinity.runtime.trying import Trying, neighbours_matter
 from autofinity.runtime.undecided import UNDECIDED
 
-_FEWEST = 4  # looks where threads start: the guard needs as many rates
 _FASTER = 1.01
 """Speed above which threads stay in the order of their numbers."""
 _FEWEST_AGAIN = 2  # of the second look, which may cost the program most; a slower one may be cold
@@ -162,7 +161,7 @@ class Sampler:
         return self._placer.let_all_go(state.noting(UNDECIDED + NOT_AT_WORK))
 
     def _first(self, state: LiveState) -> Turn:
-        if len(state.starts) < _FEWEST or 5 * length_ns(state.starts) < self._settings.sample_ns:
+        if len(state.starts) < FEWEST or 5 * length_ns(state.starts) < self._settings.sample_ns:
             return state, ()
         policy, seen = self._asking.policy, mean_of(state.starts)
         missing = tuple(name for name in policy.counters if name not in seen.values)
@@ -190,7 +189,7 @@ class Sampler:
             return state, ()
         threads = state.workers.room
         answer = self._asking.second(state.starts, state.probes, threads)
-        if answer.stands and (not answer.slower or len(state.probes) >= _FEWEST):
+        if answer.stands and (not answer.slower or len(state.probes) >= FEWEST):
             return self._final_probe(state, answer)
         # Another phase may last: a new first look in it is quicker than to wait for the old phase.
         apart = not answer.of_one_phase and 2 * state.visit_ns >= self._settings.sample_ns
@@ -262,7 +261,7 @@ class Sampler:
             return state, ()
         said = self._asking.compared(trying.question, trying.reference, trying.looks)
         over = state.visit_ns >= self._settings.sample_ns or self._exhausted(state)
-        if said.stands and (not said.slower or len(trying.looks) >= _FEWEST):
+        if said.stands and (not said.slower or len(trying.looks) >= FEWEST):
             over = True
         if not over:
             return state, ()

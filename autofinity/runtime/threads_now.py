@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autofinity.linux.bind import as_cut, cpuset_of, mask_of
-from autofinity.linux.proc import family_of, silent_children, tasks_of
+from autofinity.linux.proc import program_of, tasks_of
 from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
@@ -43,7 +43,7 @@ def threads_now(run: RunRecord, masks: Sequence[MaskRecord]) -> tuple[ThreadNow,
     given = frozenset(given for _, given in rows.values())
     no_row = cpus_of(run.allowed), frozenset[OsIndex]()
     found = []
-    for pid in family_of(run.pid, silent_children(run.pid)):
+    for pid in program_of(run.pid):
         cpuset = cpuset_of(pid)
         for task in tasks_of(pid):
             cpus = mask_of(task.tid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 
 from autofinity.evaluation.comparison import Comparison, MechanismCase, second_of, shown
 from autofinity.evaluation.program_ratios import most_changed
@@ -38,20 +39,26 @@ def series_of(
     with pool_for(asked.wanted, reporter) as pool:
         futures = {}
         for name, case in wanted.items():
-            for each in (BASELINE, name):
-                key = each, case.program, case.seed, watching.in_real_time(name)
+            for key in watching.pair(case, name):
                 if key not in futures:
-                    futures[key] = watching.begin(pool, case, each, in_real_time=key[-1])
+                    futures[key] = watching.begin(pool, case, key)
         found: dict[str, BeforeAfter | str] = {}
         with reporter.progress("watch", len(wanted)) as done:
             for name, case in wanted.items():
-                before, after = (
-                    _result(futures[each, case.program, case.seed, watching.in_real_time(name)])
-                    for each in (BASELINE, name)
-                )
+                before, after = (_result(futures[key]) for key in watching.pair(case, name))
                 found[name] = _both(case.program, before, after)
                 done.step(f"{case.program} {name}")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A run that is watched."""
+
+    mechanism: str
+    program: str
+    seed: int
+    in_real_time: bool
 
 
 class _Watching:
@@ -68,15 +75,19 @@ class _Watching:
         self._cases = cases
         self._shared: dict[str, SharedByMechanisms] = {}
 
-    def in_real_time(self, mechanism: str) -> bool:
-        """Whether runs of a mechanism are in real time, and those that are shown beside them."""
-        return self._entries[mechanism].in_real_time and self._comparison.conditions.repeats > 1
+    def pair(self, case: MechanismCase, mechanism: str) -> tuple[_Key, _Key]:
+        """The run under the operating system and that of a mechanism, with the program and seed of
+        `case`; both are in real time where those of the mechanism are.
+        """
+        real = self._entries[mechanism].in_real_time and self._comparison.conditions.repeats > 1
+        before, after = (
+            _Key(each, case.program, case.seed, in_real_time=real) for each in (BASELINE, mechanism)
+        )
+        return before, after
 
-    def begin(
-        self, pool: Pool, case: MechanismCase, mechanism: str, *, in_real_time: bool
-    ) -> Future[Done[WatchedRun]]:
-        """The run of a mechanism with the program and seed of `case`."""
-        program, entry = self._programs[case.program], self._entries[mechanism]
+    def begin(self, pool: Pool, case: MechanismCase, key: _Key) -> Future[Done[WatchedRun]]:
+        """The run of a key from the pair of `case`."""
+        program, entry = self._programs[case.program], self._entries[key.mechanism]
         if case.program not in self._shared:
             conditions = self._comparison.conditions_for(program)
             self._shared[case.program] = SharedByMechanisms(conditions)
@@ -85,7 +96,8 @@ class _Watching:
         second_ns = second_of(baseline, self._comparison.conditions.paper_s)
         under = UnderMechanism(program, entry, entry.mapped_by, case.seed, second_ns)
         cpus = tuple(case.run.cpus) if case.run is not None else ()
-        return pool.submit(self._shared[case.program], WatchMechanism(under, cpus, in_real_time))
+        watch = WatchMechanism(under, cpus, key.in_real_time)
+        return pool.submit(self._shared[case.program], watch)
 
 
 def _both(program: str, before: WatchedRun | str, after: WatchedRun | str) -> BeforeAfter | str:

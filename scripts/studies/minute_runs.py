@@ -45,6 +45,7 @@ _MOST = 100
 _DECIDES = (
     *("affinity", "mapping", "mechanisms", "model", "policy", "runtime", "sim"),
     *("evaluation/lasting.py", "evaluation/lasting_samples.py", "evaluation/real_minute.py"),
+    "evaluation/repeat_record.py",
     *("evaluation/within_minute.py", "evaluation/mechanism_run.py"),
 )
 

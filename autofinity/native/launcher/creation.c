@@ -22,8 +22,7 @@
 
 #include "launcher.h"
 
-// A look costs some microseconds: every millisecond it took two hundredths of a core, so looks get
-// rarer as soon as most programs have their threads.
+// A look costs some microseconds, so looks get rarer as soon as most programs have their threads.
 enum { FIRST_LOOK_MS = 1, LAST_LOOK_MS = 10, RARER_EACH_MS = 400, LOOKS_FOR_MS = 60000 };
 enum { MOST_THREADS = 4096 };
 // A program that makes threads all the time is left to the monitor: each seat is given so often at

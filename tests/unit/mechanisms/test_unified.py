@@ -25,6 +25,7 @@ from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex
 from autofinity.ports import BindThreads, Interval
+from autofinity.profiling.placements import bound
 from autofinity.runtime.loop import run_loop
 from autofinity.sim.preset import load_preset
 
@@ -134,6 +135,17 @@ def test_where_progress_is_unknown_a_change_is_judged_by_instructions() -> None:
     for number in range(4):
         trial, cpus = trial.seeing(look(number, 900 + number % 2)).judged(now)
     assert cpus == before and trial.final
+
+
+def test_rates_of_other_seats_are_no_baseline_of_a_change() -> None:
+    """The decider has moved the threads to where they are faster."""
+    state = Unified(SETTING).begin(TOPOLOGY, TOPOLOGY.allowed, THREADS)
+    slower = SeatTrial(rates=(1.0, 1.01, 1.0, 1.01))
+    moved = replace(state, trial=slower).bound([BindThreads(bound(of_hint(PACKED)))]).trial
+    assert moved.rates == () and moved.guard is None
+    for rates, may_begin in (((), True), ((2.0,), False), ((2.0, 2.01, 2.0, 2.01), True)):
+        assert replace(moved, rates=rates).may_begin is may_begin
+    assert not replace(moved, final=True).may_begin
 
 
 def test_where_nothing_is_counted_a_change_stands() -> None:
