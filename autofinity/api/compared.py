@@ -70,8 +70,12 @@ class Compared:
 
     @property
     def as_simulated(self) -> Compared:
-        """The same, of the simulated runs, which are much shorter."""
-        return Compared([replace(case, minute=None) for case in self.inside])
+        """The same, of the simulated runs, which are much shorter; mechanisms that only run for as
+        long as the others stand for are left out.
+        """
+        from autofinity.evaluation.comparison import as_simulated
+
+        return Compared([replace(case, minute=None) for case in as_simulated(self.inside)])
 
     @property
     def failed(self) -> pd.DataFrame:

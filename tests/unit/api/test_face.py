@@ -209,6 +209,7 @@ def test_programs_are_captured_profiled_and_compared(tmp_path: Path) -> None:
     assert beside.summary.time_vs_os["os"] == 1 and (beside.cases.time > 0).all()
     assert len(beside.failed) == 0
     assert beside.cases.time.min() > 10 > 1 > beside.as_simulated.cases.time.max(), "a minute"
+    assert "autofinity" not in set(beside.as_simulated.cases.mechanism), "a whole minute only"
     shown = beside._repr_html_()
     assert shown.count("packed") == 2 and "without a result" not in shown  # a bar, a row
     assert [line.split()[0] for line in str(beside).splitlines()[1:]] == list(beside.summary.index)
