@@ -39,6 +39,11 @@ class Affinity:
         """Number of sockets used."""
         return len(self.occupancy)
 
+    @property
+    def fullest_llc(self) -> int:
+        """Threads on the last-level cache that most share; 0 of `UNPLACED`."""
+        return max((counts[0] for counts in self.occupancy), default=0)
+
     @staticmethod
     def of(occupancy: object) -> Affinity:
         """Canonical affinity of any nested iterable of counts (zeros and order do not matter)."""

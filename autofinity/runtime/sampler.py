@@ -31,7 +31,7 @@ from autofinity.runtime.live_state import LiveState, Order, Settings, Turn
 from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
-from autofinity.runtime.trying import Trying, neighbours_matter
+from autofinity.runtime.trying import Trying, hopeless, neighbours_matter
 from autofinity.runtime.undecided import UNDECIDED
 
 _FASTER = 1.01
@@ -214,18 +214,22 @@ class Sampler:
 
     def _try(self, state: LiveState, answer: Answer) -> Turn | None:
         """Begin the trial that the policy has for this answer; None where it has none, where looks
-        have cost enough, or where the trial would show nothing new.
+        have cost enough, or where the trial would show nothing new or is lost already.
         """
         trial = self._asking.trial(answer)
         if trial is None or trial.hint in state.refuted or not self._may_return(state):
             return None
         hint, tried = (self._meant(each, state.room) for each in (answer.decision.hint, trial.hint))
-        looks = _looks_by_affinity(state)
-        if self._affinity_of(state, tried) in looks:
+        looks, there = _looks_by_affinity(state), self._affinity_of(state, tried)
+        if there in looks:
             return None
         # An answer in whose affinity no sample was taken is as fast as the faster of the two.
         faster = state.starts if answer.slower else state.probes
         reference = looks.get(self._affinity_of(state, hint), faster)
+        assert answer.probe is not None and state.probed_in is not None  # as a trial has both looks
+        pace = answer.probe["instructions"] / mean_of(reference)["instructions"]
+        if hopeless(pace, state.probed_in, there):
+            return None
         state, actions = self._placer.place(state, tried, "settling")
         return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions
 

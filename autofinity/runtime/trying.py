@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from autofinity.model.affinity import Affinity
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import SecondLook
 from autofinity.runtime.asking import Answer
@@ -15,6 +16,19 @@ BY_NUMBER = "the order of threads by number"
 _SHARED, _MISSES = "cache_to_cache_transfers_other_llc", "llc_misses"
 NEIGHBOURS = (_SHARED, _MISSES)
 """Counters that show whether neighbours matter."""
+BEYOND = 1.6
+"""Times as fast as its share of a cache says that a program may be: more than any program of the
+observations (tests/unit/learning/test_what_a_trial_gains.py)."""
+
+
+def hopeless(pace: float, packed: Affinity, tried: Affinity) -> bool:
+    """Whether a trial is lost before it begins: `pace` is the speed in `packed`, by that in the
+    affinity of the answer.
+
+    With fewer threads on the fullest cache, each has so much more of the cache and of its path to
+    memory. False for an unknown pace.
+    """
+    return pace * BEYOND * packed.fullest_llc < tried.fullest_llc
 
 
 def neighbours_matter(seen: Behaviour) -> bool:

@@ -282,6 +282,15 @@ def test_a_hint_between_is_tried_after_both_looks(packed: float, apart: float, h
     assert state.asked[1]["instructions"] / state.asked[0]["instructions"] == pytest.approx(packed)
 
 
+def test_no_hint_is_tried_that_is_lost_with_all_that_it_gains_on_the_fullest_cache() -> None:
+    """Four threads share a cache packed, and two in the hint between: twice as much for each."""
+    for packed, tried in ((0.3, False), (0.32, True)):
+        program, state = trying(packed, apart=1.2)
+        assert state.hint == (BETWEEN if tried else SPREAD)
+        assert program.moves == [False, True, *([False] if tried else []), False]
+        assert any(BETWEEN.shown in note for note in state.notes) is tried
+
+
 WITH_SPEED = replace(ONE_LOOK, counters=("llc_requests", "instructions"))
 APART = (0, 8, 4, 12)
 """Where the system put four threads: each has a cache, and no neighbour by number on its socket."""
