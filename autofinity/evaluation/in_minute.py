@@ -29,10 +29,8 @@ from autofinity.sim.process import SimProcess
 _POINTS = 8
 """Places that are repeated at most; of more, those at as many points of the run."""
 _MOST = 1000
-"""Repeats of the region: more than are replayed."""
+"""Repeats of the region: more than are replayed. So many are counted, from the record."""
 _LOOK_NS = 20_000
-_LEAST_NS = 1_000_000
-"""Time in which warm work is counted, or that of a repeat, if longer."""
 _MAPPING = "mapping"
 
 
@@ -177,7 +175,7 @@ def _stay(
         process.advance(_LOOK_NS)
     first, first_s = process.done, process.now_ns / 1e9
     repeat_s = process.lasting().repeat_s
-    warm = Counted(started)
-    warm.advance(max(_LEAST_NS, round(1e9 * repeat_s)))
+    warm = Counted(process)
+    warm.advance(round(_MOST * process.repeat_ns))
     cold_s = max(0.0, first_s - first * repeat_s)
     return _Stay(share, repeat_s, cold_s, warm.result(request.threads))
