@@ -31,6 +31,8 @@ class CaptureReport:
     stage: Stage
     reason: str = ""
     """Reason why the program was skipped or failed, or why its trace may be wrong."""
+    trace: TraceMeta | None = None
+    """The trace of a program that is done."""
 
 
 def capture_suite(
@@ -76,7 +78,7 @@ def capture_suite(
             sampling = WindowPlan.chosen(sample, size, threads)
             run = CaptureRequest(suite, spec, built, threads, size, out)
             traces.append(capture(replace(run, most_events=most_events, sampling=sampling)))
-            report(CaptureReport(spec.name, "done"))
+            report(CaptureReport(spec.name, "done", trace=traces[-1]))
         except AutofinityError as error:
             report(CaptureReport(spec.name, "failed", str(error)))
             failures.append(error)

@@ -98,7 +98,7 @@ def command(
         from autofinity.workflow.capture import capture_program
 
         request = BinaryRequest(binary, output, threads, roi or "parallel", to_stderr=as_json)
-        traces = [capture_program(request, Terminal())]
+        _show([capture_program(request, Terminal())], as_json)
     else:
         from autofinity.resources import shipped
         from autofinity.trace.manifest import load_suite
@@ -110,15 +110,24 @@ def command(
             )
         suite = load_suite(suite_path or shipped("training", "suite.toml"))
         keeps_results()
-        traces = capture_traces(
-            suite,
-            programs,
-            threads or 8,
-            size or "small",
-            output,
-            sample="auto" if sample is None else "always" if sample else "never",
-            reporter=Terminal(),
-        )
+        traces: list[TraceMeta] = []
+        try:
+            capture_traces(
+                suite,
+                programs,
+                threads or 8,
+                size or "small",
+                output,
+                sample="auto" if sample is None else "always" if sample else "never",
+                reporter=Terminal(),
+                captured=traces.append,
+            )
+        finally:  # also what is complete when a program fails, or Ctrl-C ends the rest
+            if traces:
+                _show(traces, as_json)
+
+
+def _show(traces: list[TraceMeta], as_json: bool) -> None:
     if as_json:
         say_json([_document(meta) for meta in traces])
     else:

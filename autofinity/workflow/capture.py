@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from autofinity.capture.binary import BinaryRequest, capture_binary
@@ -48,9 +49,10 @@ def capture_traces(
     sample: Choice = "never",
     most_events: int | None = None,
     reporter: Reporter = SILENT,
+    captured: Callable[[TraceMeta], object] = lambda _: None,
 ) -> list[TraceMeta]:
     """Run `capture_suite`, whose errors it raises; a notice gives the reason for each program left
-    out.
+    out. `captured` is called with each trace as it is complete.
     """
     left_out: list[CaptureReport] = []
     doubts: list[str] = []
@@ -61,6 +63,8 @@ def capture_traces(
                 left_out.append(now)
             if now.stage == "doubt":
                 doubts.append(now.reason)
+            if now.trace is not None:
+                captured(now.trace)
             if now.stage in ("done", "skipped", "failed"):
                 done.step(now.program)
 

@@ -274,6 +274,8 @@ def test_fortran_without_a_compiler_is_skipped_with_the_reason(
 
 
 def test_a_campaign_goes_on_past_a_failure_and_then_says_so(tmp_path: Path) -> None:
+    from autofinity.cli.capture import command
+
     suite = two_programs(tmp_path)
     text = (tmp_path / "suite.toml").read_text().replace('"fortran"', '"c"')
     text = text.replace('[programs.one.inputs]\ntiny = ""', '[programs.one.inputs]\ntiny = "fail"')
@@ -284,6 +286,10 @@ def test_a_campaign_goes_on_past_a_failure_and_then_says_so(tmp_path: Path) -> N
     assert read_meta(tmp_path / "out" / "two-tiny-2t").program == "two"
     kept = capture_suite(suite, [], 2, "tiny", tmp_path / "out", keep_going=True)
     assert [meta.program for meta in kept] == ["two"]
+    words = ["--suite", str(suite.path), "-t", "2", "--size", "tiny", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(command, [*words, "--json"])
+    assert isinstance(done.exception, CaptureError)
+    assert [each["program"] for each in json.loads(done.stdout)] == ["two"]
 
 
 def test_the_command_prints_one_json_document(suite: Suite, tmp_path: Path) -> None:
