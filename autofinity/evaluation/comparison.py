@@ -55,6 +55,13 @@ class MechanismCase:
     minute: MechanismRun | None = None
     """The run that `run` stands for; None where unknown."""
 
+    @property
+    def in_real_time(self) -> bool:
+        """Whether the run takes as long as the run that it stands for."""
+        if self.run is None or self.minute is None:
+            return False
+        return self.run.time_s == self.minute.time_s  # an unknown energy, NaN, equals nothing
+
 
 def minutes(cases: Iterable[MechanismCase]) -> list[MechanismCase]:
     """The cases of which the run that they stand for is known, with it as their run."""
@@ -78,11 +85,7 @@ def as_simulated(cases: Iterable[MechanismCase]) -> list[MechanismCase]:
     """The cases with the runs that were simulated; those that ran for as long as they stand for are
     left out.
     """
-    return [
-        case
-        for case in cases
-        if case.run is None or case.minute is None or case.run.time_s != case.minute.time_s
-    ]
+    return [case for case in cases if not case.in_real_time]
 
 
 def compare(
