@@ -227,8 +227,8 @@ class Sampler:
         faster = state.starts if answer.slower else state.probes
         reference = looks.get(self._affinity_of(state, hint), faster)
         assert answer.probe is not None and state.probed_in is not None  # as a trial has both looks
-        pace = answer.probe["instructions"] / mean_of(reference)["instructions"]
-        if hopeless(pace, state.probed_in, there):
+        speed, needed = (seen["instructions"] for seen in (answer.probe, mean_of(reference)))
+        if hopeless(state.probed_in, speed, there, needed):
             return None
         state, actions = self._placer.place(state, tried, "settling")
         return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions

@@ -21,14 +21,15 @@ BEYOND = 1.6
 observations (tests/unit/learning/test_what_a_trial_gains.py)."""
 
 
-def hopeless(pace: float, packed: Affinity, tried: Affinity) -> bool:
-    """Whether a trial is lost before it begins: `pace` is the speed in `packed`, by that in the
-    affinity of the answer.
+def hopeless(packed: Affinity, speed: float, tried: Affinity, needed: float) -> bool:
+    """Whether a trial is lost before it begins: in `packed` threads have a `speed`, and in `tried`
+    they would need more than the `needed` speed of the answer's affinity.
 
     With fewer threads on the fullest cache, each has so much more of the cache and of its path to
-    memory. False for an unknown pace.
+    memory. False where the trial has more threads there, and for unknown speeds.
     """
-    return pace * BEYOND * packed.fullest_llc < tried.fullest_llc
+    share = packed.fullest_llc / tried.fullest_llc
+    return share >= 1 and speed * share * BEYOND < needed
 
 
 def neighbours_matter(seen: Behaviour) -> bool:
