@@ -60,7 +60,7 @@ class MechanismCase:
         """Whether the run takes as long as the run that it stands for."""
         if self.run is None or self.minute is None:
             return False
-        return self.run.time_s == self.minute.time_s  # an unknown energy, NaN, equals nothing
+        return self.run.time_s == self.minute.time_s  # a NaN energy equals no other
 
 
 def minutes(cases: Iterable[MechanismCase]) -> list[MechanismCase]:

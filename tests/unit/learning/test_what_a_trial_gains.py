@@ -15,11 +15,24 @@ from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 
 DATA = Path(__file__).parents[3] / "data"
-OBSERVED = (
-    *(("observations", machine) for machine in ("epyc-9654", "opteron-6164he", "opteron-6386")),
-    *(("observations", machine) for machine in ("xeon-8480", "xeon-e5-2650", "xeon-x7550")),
-    *(("kernels", machine) for machine in ("epyc-9654", "opteron-6164he", "xeon-8480")),
+OBSERVED = tuple(
+    (folder, machine)
+    for folder, machines in {
+        "observations": (
+            "epyc-9654",
+            "epyc-9654-nps1",
+            "opteron-6164he",
+            "opteron-6386",
+            "xeon-8480",
+        ),
+        "kernels": ("epyc-9654", "opteron-6164he", "xeon-8480"),
+        "llc": ("epyc-9654", "xeon-8480"),
+        "solvers": ("epyc-9654", "opteron-6164he", "xeon-8480"),
+        "unseen": ("epyc-9755", "xeon-6972p"),
+    }.items()
+    for machine in machines
 )
+"""Folders and machines of all observations in which spread, packed and the trial differ."""
 HINTS = tuple(map(Hint.parse, ("slP", "sLP")))
 """Hints of the second look and of the trial, in the shipped policies."""
 
@@ -36,6 +49,7 @@ def speeds(folder: str, machine: str) -> list[tuple[str, float, float, Affinity,
             base = times.of(each, spread)
             pace, gain = (base / times.of(each, place) for place in (packed, tried))
             found.append((f"{each.program} {each.input}", pace, gain, packed, tried))
+    assert found
     return found
 
 
