@@ -21,6 +21,7 @@ from autofinity.runtime.home_seats import numbered
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding, thread_masks, union, widened
 from autofinity.runtime.placer import BY_SHARING
+from autofinity.runtime.seat_order import evens_out, exchanged, work_of
 
 NO_SEATS = "-"
 _COUNT = "[1-9][0-9]{0,3}"
@@ -64,7 +65,8 @@ def masks_of_seats(text: str) -> Masks:
 
 def masks_of_next_run(topology: Topology, state: LiveState, bind: Binding) -> Masks:
     """Masks for the next run of a program that is placed: its threads in the order of their
-    numbers, as long as no sharing was seen that says more.
+    numbers, as long as no sharing was seen that says more. Caches whose work would be uneven then
+    exchange threads, unless that was tried and was no faster.
 
     Empty where threads have no seats of their own, or numbers show that threads come and go. An
     order that was tried and was no faster counts for nothing: pages stayed behind then.
@@ -77,9 +79,21 @@ def masks_of_next_run(topology: Topology, state: LiveState, bind: Binding) -> Ma
     seats: Sequence[OsIndex] = state.seats
     if BY_SHARING not in state.notes:
         seats, seated = numbered(topology, seats, {}), tuple(sorted(seated))
+        if _exchange(topology, seats, state):
+            seats = exchanged(topology, seats)
     masks = widened(topology, [frozenset({seat}) for seat in seats], state.available, bind)
     own, everywhere = dict(zip(seated, masks, strict=True)), union(masks)
     return tuple(own.get(number, everywhere) for number in range(1 + max(seated)))
+
+
+def _exchange(topology: Topology, seats: Sequence[OsIndex], state: LiveState) -> bool:
+    """Whether threads that sit on these seats by number are to exchange caches."""
+    order = state.order
+    if order.exchanged:
+        return True
+    if order.by_number or any(each.exchanged for each in state.slower_orders):
+        return False  # as it is, the order by number was faster
+    return evens_out(topology, seats, work_of(state.work, sorted(state.seated)))
 
 
 def starting_masks(

@@ -41,8 +41,9 @@ from autofinity.runtime.looking import LookCosts
 from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.placer import BY_SHARING, Placer
 from autofinity.runtime.sampler import Sampler
+from autofinity.runtime.seat_order import BY_NUMBER, SeatOrder
 from autofinity.runtime.seats import shows_neighbours
-from autofinity.runtime.trying import BY_NUMBER, NEIGHBOURS
+from autofinity.runtime.trying import NEIGHBOURS
 
 _LEAST_LOOK_NS = 50_000_000  # on a crowded machine every thread has had its turn by then
 ONE_OF_A_RANK = "one thread of this rank computes: it runs anywhere in the rank's share"
@@ -163,7 +164,7 @@ class LivePolicy:
         if known is not None:
             state = replace(state, unasked=False)
             if known.by_number:
-                state = replace(state.noting(ORDER_ON_RECORD), order="by number")
+                state = replace(state.noting(ORDER_ON_RECORD), order=SeatOrder(by_number=True))
             state, actions = self._placer.place(state, known.hint, "placed")
             if asked_for and state.phase == "placed":
                 here = self._topology.restricted(state.available)

@@ -37,6 +37,7 @@ from autofinity.runtime.look_series import LookSeries, look_of
 from autofinity.runtime.masks import union
 from autofinity.runtime.row_queue import RowQueue
 from autofinity.runtime.run_header import RunHeader
+from autofinity.runtime.seat_order import SeatOrder
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord, RunChanges
 
@@ -284,7 +285,7 @@ class Journal:
         if hint is None or not header.policy or state.unasked:
             return
         threads = self._threads(state)
-        answer = AnswerOnRecord(hint, by_number=state.order == "by number")
+        answer = AnswerOnRecord(hint, by_number=state.order == SeatOrder(by_number=True))
         database.remember_answer(header.program, threads, answer, header.policy)
         # Cores chosen beside other runs are no answer for a start on a free machine, and cores
         # chosen near a device none for a start without one.

@@ -17,6 +17,7 @@ from autofinity.runtime.guard import Guard
 from autofinity.runtime.looking import SAMPLING_LOSS, LookCosts
 from autofinity.runtime.looks import Look, look_of
 from autofinity.runtime.masks import Binding
+from autofinity.runtime.seat_order import NEAR_HOME, SeatOrder
 from autofinity.runtime.seats import SharedSoFar
 from autofinity.runtime.steady import Onset
 from autofinity.runtime.trying import Trying
@@ -25,9 +26,6 @@ from autofinity.runtime.workers import Workers
 _NS_PER_MS = 1_000_000
 
 type Phase = Literal["watching", "settling", "sampling", "placed", "left alone"]
-type Order = Literal["near home", "by number", "near home for good"]
-"""Whether threads sit near home or in the order of their numbers; "for good": by number was tried
-in this run, and was no better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +112,12 @@ class LiveState:
     homes: Mapping[int, OsIndex] = field(default_factory=dict)
     """PU where each thread last ran before it was bound, by number: where it first touched its
     pages."""
-    order: Order = "near home"
+    order: SeatOrder = NEAR_HOME
     """Order of the threads in the placement."""
+    slower_orders: frozenset[SeatOrder] = frozenset()
+    """Orders that were tried in this run and were no faster: they are not tried again."""
+    work: Mapping[int, float] = field(default_factory=dict)
+    """Instructions of each thread while the program was sampled, by number."""
     onset: Onset = field(default_factory=Onset)
     """State of the program's initialisation."""
     early: bool = False
@@ -194,10 +196,17 @@ class LiveState:
         # Once threads are bound, the CPUs where they run are our choice.
         return seen | known if self.cpus else known | seen
 
+    def working(self, interval: Interval) -> Self:
+        """The state with the work that its threads have done in one more look of a sample."""
+        done = {each.tid: each.counts.get("instructions", 0) for each in interval.samples}
+        alive = self.workers.alive
+        return replace(self, work={n: self.work.get(n, 0) + done.get(tid, 0) for n, tid in alive})
+
     def without_trial(self) -> Self:
-        """The state without the trial that is under way; an order on trial was not kept."""
-        tried = self.trying is not None and self.trying.by_number
-        return replace(self, trying=None, order="near home" if tried else self.order)
+        """The state without the trial that is under way, and in the order of threads before it."""
+        if self.trying is None or self.trying.order is None:
+            return replace(self, trying=None)
+        return replace(self, trying=None, order=self.trying.before)
 
     def noting(self, line: str) -> Self:
         """The state with one more note, unless the note is there already."""

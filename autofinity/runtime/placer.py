@@ -16,9 +16,10 @@ from autofinity.ports import Action
 from autofinity.runtime.claims import Reserve, Reserved, reserve_alone
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.home_seats import at_home, by_number, neighbours
-from autofinity.runtime.live_state import LiveState, Order, Phase, Settings, Turn
+from autofinity.runtime.live_state import LiveState, Phase, Settings, Turn
 from autofinity.runtime.looking import LookCosts, refill_ns
 from autofinity.runtime.masks import binding, union, widened
+from autofinity.runtime.seat_order import NEAR_HOME, SeatOrder, evens_out, exchanged, work_of
 from autofinity.runtime.seats import dealt
 from autofinity.runtime.undecided import LEFT
 
@@ -50,7 +51,7 @@ class Placer:
         threads: int,
         hint: Hint,
         homes: Mapping[int, OsIndex] | None = None,
-        order: Order = "near home",
+        order: SeatOrder = NEAR_HOME,
     ) -> Reserved:
         """The best match of a hint among the CPUs that may be used now, beside other runs.
 
@@ -63,8 +64,11 @@ class Placer:
             cores = get_affinity(self._topology, threads, hint, cpus, near)
             if not homes or near:  # who asks for a device's side does not ask to stay
                 return cores
-            seat = by_number if order == "by number" else at_home
-            return seat(self._topology, homes, cores, cpus)
+            seat = by_number if order.by_number else at_home
+            found = seat(self._topology, homes, cores, cpus)
+            if not order.exchanged:
+                return found
+            return replace(found, cpus=exchanged(self._topology, found.cpus))
 
         return self._reserve(threads, self.available(), pick)
 
@@ -75,9 +79,7 @@ class Placer:
         False where threads have no seats of their own, where sharing that was seen decides who sits
         beside whom, or a device where the threads are.
         """
-        if self._settings.by_sharing or self._settings.near:
-            return False
-        if len(state.seated) != len(state.seats) or len(state.seated) != len(state.placed):
+        if not self._orders(state):
             return False
         homes = _homes(state, state.seated)
         cores = get_affinity(self._topology, len(state.seats), hint, state.available)
@@ -86,6 +88,19 @@ class Placer:
             for seat in (at_home, by_number)
         )
         return there > home
+
+    def exchange_matters(self, state: LiveState) -> bool:
+        """Whether caches of the present placement have uneven work that an exchange of threads
+        would even out. False where the order by number has no say (`order_matters`).
+        """
+        work = work_of(state.work, state.seated)
+        return self._orders(state) and evens_out(self._topology, state.seats, work)
+
+    def _orders(self, state: LiveState) -> bool:
+        """Whether each thread has a seat, and nothing but its number decides which."""
+        if self._settings.by_sharing or self._settings.near:
+            return False
+        return len(state.seated) == len(state.seats) == len(state.placed)
 
     def place(self, state: LiveState, hint: Hint, phase: Phase) -> Turn:
         """Place the computing threads by the best match of a hint for as many as run at a time.

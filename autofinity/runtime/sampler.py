@@ -6,7 +6,7 @@ second look, in that hint's placement.
         │                 ├─ a second look: packed, until both saw the same phase ──┐
         ├─────────────────┴─ the other place again, where they did not ◄────────────┤
         ├─ a trial of one more hint, after both looks ◄─────────────────────────────┤
-        └─ a trial of threads in the order of their numbers ◄───────────────────────┤
+        └─ a trial of threads in another order ◄────────────────────────────────────┤
                                                                          placed ◄───┘
 
 Repetition is bounded: by the time that a sample may take, by the number of moves for it, and by the
@@ -27,15 +27,16 @@ from autofinity.ports import Interval
 from autofinity.runtime.asking import Answer, Asking
 from autofinity.runtime.continuous import Watch, decisive
 from autofinity.runtime.guard import FEWEST, Guard
-from autofinity.runtime.live_state import LiveState, Order, Settings, Turn
+from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
+from autofinity.runtime.seat_order import NEAR_HOME, SeatOrder
 from autofinity.runtime.trying import Trying, hopeless, neighbours_matter
 from autofinity.runtime.undecided import UNDECIDED
 
 _FASTER = 1.01
-"""Speed above which threads stay in the order of their numbers."""
+"""Speed above which threads stay in an order that is on trial."""
 _FEWEST_AGAIN = 2  # of the second look, which may cost the program most; a slower one may be cold
 _MOST_APART_NS = 10_000_000_000
 """Longest time in looks that do not count. A thread that idles is no worker after 3 s, and what ran
@@ -51,6 +52,7 @@ def afresh(state: LiveState) -> LiveState:
     return replace(
         state,
         guard=Guard(),
+        work={},
         again=False,
         starts=(),
         probes=(),
@@ -104,7 +106,7 @@ class Sampler:
         state = replace(state, costs=state.costs.sampled(look.elapsed_ns))
         if not look.all_at_work:
             return self._idle(state, look)
-        state = replace(state, visit_ns=state.visit_ns + look.elapsed_ns)
+        state = replace(state, visit_ns=state.visit_ns + look.elapsed_ns).working(interval)
         if state.trying is not None:
             return self._trial(state, state.trying.saw(look))
         if state.again:
@@ -126,9 +128,10 @@ class Sampler:
         # that a change right after it does not become the reference.
         seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
         if state.affinity is not None:
-            reference = seen.get(state.affinity)
-            if state.trying is not None and state.trying.by_number and state.order == "by number":
-                reference = mean_of(state.trying.looks)
+            reference, trying = seen.get(state.affinity), state.trying
+            if trying is not None and trying.order is not None:
+                kept = trying.order == state.order
+                reference = mean_of(trying.looks if kept else trying.reference)
             state = replace(state, watch=Watch(reference=reference))
         return replace(state, starts=(), probes=(), trying=None), actions
 
@@ -233,30 +236,48 @@ class Sampler:
         state, actions = self._placer.place(state, tried, "settling")
         return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions
 
-    def _reorder(self, state: LiveState, answer: Answer) -> Turn | None:
-        """Begin the trial of threads in the order of their numbers; None where that was tried, or
-        cannot be compared, where neighbours matter less than memory or sit side by side already,
-        and where looks have cost enough.
-
-        Threads are sampled where they ran before, near their pages. In which order a system spreads
-        them says nothing of who shares, and threads with neighbouring numbers often do.
+    def _reorder(
+        self, state: LiveState, answer: Answer, ordered: tuple[Look, ...] = ()
+    ) -> Turn | None:
+        """Begin the trial of another order of threads in the answer's affinity; None where no order
+        promises anything, the trial cannot be compared, or looks have cost enough. `ordered`: looks
+        in the present order, where one was tried already.
         """
-        if state.order != "near home" or not (answer.stands and self._may_return(state)):
+        if not (answer.stands and self._may_return(state)):
             return None
         if not self._asking.shows_speed or self._asking.lacking(answer, state.workers.room):
             return None
         _, hint = self._chosen(state, answer.decision)
         there = self._affinity_of(state, hint)
-        reference = _looks_by_affinity(state).get(there)
-        if not reference or not neighbours_matter(mean_of(reference)):
+        reference = ordered or _looks_by_affinity(state).get(there)
+        if not reference:
             return None
-        if not self._placer.order_matters(state, hint):
+        order = self._other_order(state, hint, there, mean_of(reference))
+        if order is None or order in state.slower_orders:
             return None
-        trying = Trying(Trial(hint, _FASTER).against(hint), reference, answer, by_number=True)
-        ordered = replace(state, order="by number", trying=trying)
-        moved, actions = self._placer.place(ordered, hint, "settling")
+        question = Trial(hint, _FASTER).against(hint)
+        trying = Trying(question, reference, answer, order, before=state.order)
+        state = replace(state, order=order, trying=trying)
+        moved, actions = self._placer.place(state, hint, "settling")
         # With other CPUs that are allowed, or claimed, by now it may be another affinity.
         return (moved, actions) if moved.affinity == there else None
+
+    def _other_order(
+        self, state: LiveState, hint: Hint, there: Affinity, seen: Behaviour
+    ) -> SeatOrder | None:
+        """The order by number, where neighbours matter more than memory and do not sit side by side
+        already; else an exchange, where caches have uneven work. None: neither.
+
+        Threads are sampled where they ran before, near their pages. In which order a system spreads
+        them says nothing of who shares, and threads with neighbouring numbers often do.
+        """
+        sharing = state.order == NEAR_HOME and neighbours_matter(seen)
+        if sharing and self._placer.order_matters(state, hint):
+            return SeatOrder(by_number=True)
+        exchangeable = state.affinity == there and not state.order.exchanged
+        if exchangeable and self._placer.exchange_matters(state):
+            return replace(state.order, exchanged=True)
+        return None
 
     def _trial(self, state: LiveState, trying: Trying) -> Turn:
         """The trial of a hint has been looked at once more."""
@@ -274,12 +295,21 @@ class Sampler:
             state = state.noting(f"{trying.what} was tried, and is faster: threads stay")
         else:
             state = state.noting(f"{trying.what} was tried, and is no faster")
-        if trying.by_number:
-            order: Order = "by number" if faster else "near home for good"
-            return self._finally(replace(state, order=order), trying.answer)
+        if trying.order is not None:
+            return self._ordered(state, trying, faster)
         if faster:
             return self._finally(state, replace(trying.answer, decision=said.decision))
         return self._reorder(state, trying.answer) or self._finally(state, trying.answer)
+
+    def _ordered(self, state: LiveState, trying: Trying, faster: bool) -> Turn:
+        """The trial of an order of threads has ended: after a faster one, another may follow."""
+        assert trying.order is not None
+        if not faster:
+            slower = state.slower_orders | {trying.order}
+            state = replace(state, order=trying.before, slower_orders=slower)
+            return self._finally(state, trying.answer)
+        another = self._reorder(state, trying.answer, trying.looks)
+        return another or self._finally(state, trying.answer)
 
     def _finally(self, state: LiveState, answer: Answer) -> Turn:
         lacking = self._asking.lacking(answer, state.workers.room)

@@ -1,5 +1,5 @@
 """A trial that is under way: one more hint beside the two that the policy was asked with, or
-threads in the order of their numbers in the affinity of the answer.
+threads in another order on the seats of the answer's affinity.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from autofinity.model.counters import Behaviour
 from autofinity.model.policy import SecondLook
 from autofinity.runtime.asking import Answer
 from autofinity.runtime.looks import Look
+from autofinity.runtime.seat_order import NEAR_HOME, SeatOrder
 
-BY_NUMBER = "the order of threads by number"
 _SHARED, _MISSES = "cache_to_cache_transfers_other_llc", "llc_misses"
 NEIGHBOURS = (_SHARED, _MISSES)
 """Counters that show whether neighbours matter."""
@@ -53,14 +53,16 @@ class Trying:
     """Looks in the affinity of the answer."""
     answer: Answer
     """The answer that stands if threads are no faster."""
-    by_number: bool = False
-    """Whether the order of threads is on trial."""
+    order: SeatOrder | None = None
+    """The order of threads that is on trial; None where a hint is."""
+    before: SeatOrder = NEAR_HOME
+    """The order of threads in the looks of `reference`."""
     looks: tuple[Look, ...] = ()
 
     @property
     def what(self) -> str:
         """The name of the trial, for notes."""
-        return BY_NUMBER if self.by_number else self.question.sampled_in.shown
+        return self.order.shown if self.order else self.question.sampled_in.shown
 
     def saw(self, look: Look) -> Trying:
         """The trial with one more look."""

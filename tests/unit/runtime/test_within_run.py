@@ -25,7 +25,7 @@ from autofinity.model.policy import (
     looked_at,
 )
 from autofinity.model.ratios import GAINS, SPEED_GAIN
-from autofinity.model.topology import OsIndex
+from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime import sampler
@@ -37,6 +37,8 @@ from autofinity.runtime.looking import SHARE
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sampler import ANOTHER_PHASE, NOT_AT_WORK, WITHIN_SCATTER
+from autofinity.runtime.seat_order import BY_NUMBER as NUMBERED
+from autofinity.runtime.seat_order import EXCHANGED, SeatOrder
 from autofinity.runtime.trying import Trying
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -93,6 +95,8 @@ class Program:
     """Counters that the mechanism asks for: no others are measured."""
     ends: Mapping[int, float] = field(default_factory=dict)
     """Second in which a thread ends."""
+    parts: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
+    """Work of each thread, by that of the mean one."""
 
     def advance(self, duration_ns: int) -> Interval:
         start, self.now = self.now, self.now + duration_ns
@@ -105,7 +109,7 @@ class Program:
                 self.now,
                 {
                     **{
-                        name: round(rate * duration_ns / S)
+                        name: round(rate * self.parts[n] * duration_ns / S)
                         for name, rate in rates.items()
                         if name in self.counted
                     },
@@ -152,19 +156,20 @@ def run(
     policy: RulePolicy = ONE_LOOK,
     *observers: Observer[LiveState],
     known: Callable[[int], AnswerOnRecord | None] = lambda threads: None,
-    available: Callable[[], frozenset[OsIndex]] = lambda: MACHINE.allowed,
+    available: Callable[[], frozenset[OsIndex]] | None = None,
+    on: Topology = MACHINE,
     **settings: object,
 ) -> LiveState:
     mechanism = LivePolicy(
-        MACHINE,
+        on,
         policy,
         decide,
-        available,
+        available or (lambda: on.allowed),
         known,
         replace(Settings(threads=4), **settings),  # type: ignore[arg-type]
     )
     program.counted = frozenset(mechanism.sensors.counters)
-    start = mechanism.begin(MACHINE, MACHINE.allowed, 4)
+    start = mechanism.begin(on, on.allowed, 4)
     return run_loop(program, mechanism, start, mechanism.period_ns, *observers)
 
 
@@ -292,6 +297,7 @@ def test_no_hint_is_tried_that_is_lost_with_all_that_it_gains_on_the_fullest_cac
 
 
 WITH_SPEED = replace(ONE_LOOK, counters=("llc_requests", "instructions"))
+BY_NUMBER = SeatOrder(by_number=True)
 APART = (0, 8, 4, 12)
 """Where the system put four threads: each has a cache, and no neighbour by number on its socket."""
 
@@ -467,10 +473,10 @@ def test_a_thread_that_ends_amid_the_trial_of_an_order_begins_the_sample_again()
 def test_an_order_on_trial_is_not_kept_where_sampling_begins_again() -> None:
     question = Trial(SPREAD, 1.01).against(SPREAD)
     answer = Answer(Decision(SPREAD, None, 1.0, None), True, Behaviour({}))
-    trying = Trying(question, (), answer, by_number=True)
-    left = LiveState(order="by number", trying=trying).without_trial()
-    assert (left.order, left.trying) == ("near home", None)
-    assert LiveState(order="by number").without_trial().order == "by number"
+    trying = Trying(question, (), answer, order=BY_NUMBER)
+    left = LiveState(order=BY_NUMBER, trying=trying).without_trial()
+    assert (left.order, left.trying) == (SeatOrder(), None)
+    assert LiveState(order=BY_NUMBER).without_trial().order == BY_NUMBER
 
 
 def test_the_guard_does_not_judge_threads_that_stayed_where_they_were_sampled() -> None:
@@ -506,6 +512,79 @@ def test_the_order_is_not_tried_where_no_counter_shows_speed() -> None:
     program = Program(steadily({"llc_requests": 2e6, "instructions": 1e9, **shared}), cpus=APART)
     state = run(program, ONE_LOOK, bind="core")
     assert not state.notes
+
+
+TWO_CACHES = machine(packages=2, llcs=1, cores=2)
+"""Threads 0 and 1 share a cache by number, and so do 2 and 3: all hints are one affinity."""
+LARGER_FIRST = (4 / 3, 4 / 3, 2 / 3, 2 / 3)
+
+
+def larger_parts_first(
+    evened: float, parts: tuple[float, ...] = LARGER_FIRST, **settings: object
+) -> tuple[Program, LiveState]:
+    """A program whose first threads have more to do, and that is so much faster where each cache
+    has one of them.
+    """
+
+    def rates(second: float, packed: bool) -> Mapping[str, float]:
+        del second, packed
+        masks = program.applied[-1][2] if program.applied else ()
+        caches = [min(mask) // 2 for mask in masks]
+        speed = evened if caches == [0, 1, 1, 0] else 1.0
+        return {"llc_requests": 1e6 * speed, "instructions": 1e9 * speed}
+
+    program = Program(rates, cpus=(0, 1, 2, 3), parts=parts)
+    state = run(program, WITH_SPEED, on=TWO_CACHES, bind="core", seated=True, **settings)
+    return program, state
+
+
+@pytest.mark.parametrize(("evened", "kept"), [(1.3, True), (1.0, False), (0.6, False)])
+def test_caches_with_uneven_work_exchange_threads_where_that_is_faster(
+    evened: float, kept: bool
+) -> None:
+    program, state = larger_parts_first(evened, every_ns=S)
+    orders = [tuple(min(mask) for mask in masks) for *_, masks in program.applied]
+    assert list(dict.fromkeys(orders)) == [(0, 1, 2, 3), (0, 3, 2, 1)]
+    assert orders[-1] == ((0, 3, 2, 1) if kept else (0, 1, 2, 3))
+    came = "is faster: threads stay" if kept else "is no faster"
+    assert state.notes == (f"{EXCHANGED} was tried, and {came}",)
+    assert (state.slower_orders == frozenset()) is kept
+
+
+@pytest.mark.parametrize("parts", [(1.0,) * 4, (4 / 3, 2 / 3, 4 / 3, 2 / 3), (1.02, 1, 1, 0.98)])
+def test_caches_with_even_work_exchange_no_threads(parts: tuple[float, ...]) -> None:
+    program, state = larger_parts_first(1.3, parts)
+    assert {tuple(min(mask) for mask in masks) for *_, masks in program.applied} == {(0, 1, 2, 3)}
+    assert not state.notes
+
+
+def test_threads_exchange_no_caches_where_sharing_that_was_seen_seats_them() -> None:
+    program, _ = larger_parts_first(1.3, by_sharing=True)
+    assert {tuple(min(mask) for mask in masks) for *_, masks in program.applied} == {(0, 1, 2, 3)}
+
+
+def test_after_the_order_by_number_an_exchange_may_follow() -> None:
+    """The system mixed the threads; by number they are faster, and half of each cache faster
+    still.
+    """
+    speeds = {(0, 1, 2, 3): 1.2, (0, 3, 2, 1): 1.5}
+
+    def rates(second: float, packed: bool) -> Mapping[str, float]:
+        del second, packed
+        masks = program.applied[-1][2] if program.applied else ()
+        speed = speeds.get(tuple(min(mask) for mask in masks), 1.0)
+        shared = {"cache_to_cache_transfers_other_llc": 9e4 * speed, "llc_misses": 1e5 * speed}
+        return {"llc_requests": 1e6 * speed, "instructions": 1e9 * speed} | shared
+
+    program = Program(rates, cpus=(0, 2, 1, 3), parts=LARGER_FIRST)
+    state = run(program, WITH_SPEED, on=TWO_CACHES, bind="core", every_ns=S)
+    orders = [tuple(min(mask) for mask in masks) for *_, masks in program.applied]
+    assert list(dict.fromkeys(orders)) == [(0, 2, 1, 3), (0, 1, 2, 3), (0, 3, 2, 1)]
+    assert orders[-1] == (0, 3, 2, 1)
+    assert state.order == SeatOrder(by_number=True, exchanged=True)
+    assert [note for note in state.notes if "tried" in note] == [
+        f"{order} was tried, and is faster: threads stay" for order in (NUMBERED, EXCHANGED)
+    ]
 
 
 def test_phases_that_never_meet_are_given_up_and_that_is_said() -> None:
