@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+HERE = ("-C", "cmake.define.AUTOFINITY_FOR_THIS_PROCESSOR=ON")
+"""A third of the compiling is the core for processors with AVX-512."""
 QUIET = ("--disable-pip-version-check", "--no-input", "--progress-bar", "off")
 
 
@@ -31,7 +33,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     shutil.rmtree(wheels, ignore_errors=True)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    building = pip("wheel", "--no-deps", "--wheel-dir", str(wheels), str(ROOT))
+    building = pip("wheel", "--no-deps", *HERE, "--wheel-dir", str(wheels), str(ROOT))
     fetching = pip("install", *requirements(project, extras))
     for process in (fetching, building):
         if process.wait():
