@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from autofinity.mapping.pages import LEAST_LOCAL, locality_or_balance, moves
+from autofinity.mapping.pages import LEAST_LOCAL, locality_or_relief, moves
 from autofinity.model.memory import PAGE_MOVE_NS, REMOTE_READ_NS
 from autofinity.model.sharing import NumaVectors
 from autofinity.model.topology import OsIndex, Topology
@@ -67,12 +67,13 @@ class PageEvidence:
         )
 
     def affordable(self, pages: NumaVectors) -> tuple[PageEvidence, tuple[tuple[int, int], ...]]:
-        """(page, node) of the moves that kMAF'16's rules want, those with most faults first, as far
-        as the budget goes; and what is left of it.
+        """(page, node) of the moves that pay, those with most faults first, as far as the budget
+        goes; and what is left of it.
         """
         known = {page: self.since[page] for page in pages.pages if page in self.since}
         fresh = replace(pages, pages=known)
-        wanted = moves(fresh, locality_or_balance)
+        everywhere = NumaVectors(self.since, nodes=self.nodes)
+        wanted = moves(fresh, locality_or_relief(everywhere))
         chosen = sorted(wanted, key=lambda move: -sum(self.since[move[0]]))[: int(self.budget)]
         return replace(self, budget=self.budget - len(chosen)), tuple(chosen)
 

@@ -15,7 +15,8 @@ Differences from the published mechanisms:
   (`seat_trial`): one that did not make the program faster is taken back, and the last.
 - Samples from before a move came from other nodes than they would now: vectors restart from zero.
 - Pages move on a budget: the cost of moving them never exceeds the cost of remote reads so far.
-  Where data stay in the caches, no page moves at all.
+  Where data stay in the caches, no page moves at all; and pages that nodes share leave only a node
+  that is loaded more than others (`locality_or_relief`).
 - Sampled events cost time themselves: lines from caches of another domain show who shares, loads
   that took long show who uses a page. So looking costs a small share of what it
   may gain, and nothing where threads do not meet across the machine. (A page fault every now and

@@ -13,6 +13,7 @@ from autofinity.mapping.pages import (
     interleave,
     locality,
     locality_or_balance,
+    locality_or_relief,
     most_accessing,
     moves,
     next_touch,
@@ -102,6 +103,21 @@ def test_carrefour_does_what_the_whole_makes_worth_while() -> None:
     assert [carrefour_rule(local_and_even)(page) for page in (alone, shared)] == [None, None]
     assert [carrefour_rule(local_on_one)(page) for page in (alone, shared)] == [None, 1]
     assert [carrefour_rule(remote_and_even)(page) for page in (alone, shared)] == [1, None]
+
+
+def test_unified_balances_shared_pages_off_overloaded_nodes_only() -> None:
+    """Of nodes that are loaded evenly no page shared by nodes leaves; of others those of the fullest
+    do.
+    """
+    exclusive, shared = PageUse(1, (1, 9), 0), PageUse(3, (5, 5), 0)
+    even = NumaVectors({3: (5, 5), 4: (5, 5)}, nodes={3: 0, 4: 1})
+    full = NumaVectors({3: (5, 5), 5: (5, 5), 4: (1, 1)}, nodes={3: 0, 5: 0, 4: 1})
+    assert [locality_or_relief(even)(page) for page in (exclusive, shared)] == [1, None]
+    assert [locality_or_relief(full)(page) for page in (exclusive, shared)] == [1, 1]
+    assert locality_or_relief(full)(PageUse(4, (5, 5), 1)) is None  # on the emptier node
+    assert locality_or_relief(full)(PageUse(3, (0, 0), 0)) is None
+    assert locality_or_relief(full)(PageUse(3, (5, 5))) is None  # on an unknown node
+    assert locality_or_relief(NumaVectors({}))(shared) is None
 
 
 def test_moves_are_the_pages_that_are_elsewhere() -> None:
