@@ -20,6 +20,9 @@ LEAST_LOCAL = 0.80
 MOST_BALANCED = 1.5
 """maxBal of kMAF'16 (table 3), in multiples of 1/N: only below this exclusivity is a page
 balanced."""
+FEWEST_SAMPLES = 8
+"""Samples of a page before `locality_or_relief` moves it: a page that two nodes use equally looks
+like one node's with fewer too often (of four samples one time in eight, of eight one in 128)."""
 NUMA_THRESHOLD = 10
 """NT of SAMMU (table 1)."""
 CARREFOUR_LOCAL_SHARE = 0.80
@@ -154,13 +157,14 @@ def locality_or_relief(vectors: NumaVectors) -> PageRule:
     the mean.
 
     Interleaving shared pages of nodes that are loaded evenly gains nothing, and takes pages away
-    from threads that touch them a little more often than others.
+    from threads that touch them a little more often than others. Pages with fewer samples than
+    `FEWEST_SAMPLES` stay.
     """
     load = _loads(vectors)
     mean, uneven = sum(load) / max(1, len(load)), _deviate(load)
 
     def rule(page: PageUse) -> int | None:
-        if not any(page.counts):
+        if sum(page.counts) < FEWEST_SAMPLES:
             return None
         if page_exclusivity(page.counts) > LEAST_LOCAL:
             return locality(page)

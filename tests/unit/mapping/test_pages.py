@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autofinity.mapping.pages import (
+    FEWEST_SAMPLES,
     PageUse,
     balance,
     carrefour,
@@ -106,16 +107,14 @@ def test_carrefour_does_what_the_whole_makes_worth_while() -> None:
 
 
 def test_unified_balances_shared_pages_off_overloaded_nodes_only() -> None:
-    """Of nodes that are loaded evenly no page shared by nodes leaves; of others those of the fullest
-    do.
-    """
+    """Evenly loaded nodes keep shared pages; else the fullest node gives them away."""
     exclusive, shared = PageUse(1, (1, 9), 0), PageUse(3, (5, 5), 0)
     even = NumaVectors({3: (5, 5), 4: (5, 5)}, nodes={3: 0, 4: 1})
     full = NumaVectors({3: (5, 5), 5: (5, 5), 4: (1, 1)}, nodes={3: 0, 5: 0, 4: 1})
     assert [locality_or_relief(even)(page) for page in (exclusive, shared)] == [1, None]
     assert [locality_or_relief(full)(page) for page in (exclusive, shared)] == [1, 1]
     assert locality_or_relief(full)(PageUse(4, (5, 5), 1)) is None  # on the emptier node
-    assert locality_or_relief(full)(PageUse(3, (0, 0), 0)) is None
+    assert locality_or_relief(full)(PageUse(1, (0, FEWEST_SAMPLES - 1), 0)) is None
     assert locality_or_relief(full)(PageUse(3, (5, 5))) is None  # on an unknown node
     assert locality_or_relief(NumaVectors({}))(shared) is None
 

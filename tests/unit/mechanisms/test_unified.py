@@ -190,7 +190,7 @@ def test_pages_follow_the_threads_once_they_are_placed() -> None:
 def test_pages_move_only_as_far_as_remote_reads_have_paid_for_it() -> None:
     paid = PAGE_MOVE_NS // REMOTE_READ_NS
     sample = CounterSample(0, 0, 1, {"dram_reads_remote": paid}, 1, 1)
-    pages = NumaVectors({1: (0, 3), 2: (0, 5)}, nodes={1: 0, 2: 0})
+    pages = NumaVectors({1: (0, 8), 2: (0, 9)}, nodes={1: 0, 2: 0})
     evidence = PageEvidence().seeing(Interval(0, 1, (sample,), pages=pages), 1.0)
     assert evidence.budget == 1.0
     evidence, chosen = evidence.affordable(pages)
