@@ -127,7 +127,7 @@ def _programs(known: Sequence[Known]) -> Table:
 def _answer(row: Known) -> str:
     if row.hint is None:
         return "-"
-    return f"{row.hint.shown}, by number" if row.by_number else row.hint.shown
+    return row.hint.shown if row.order == "near home" else f"{row.hint.shown}, {row.order}"
 
 
 def _running(live: Sequence[RunRecord]) -> Table:

@@ -20,9 +20,6 @@ LEAST_LOCAL = 0.80
 MOST_BALANCED = 1.5
 """maxBal of kMAF'16 (table 3), in multiples of 1/N: only below this exclusivity is a page
 balanced."""
-FEWEST_SAMPLES = 8
-"""Samples of a page before `locality_or_relief` moves it: a page that two nodes use equally looks
-like one node's with fewer too often (of four samples one time in eight, of eight one in 128)."""
 NUMA_THRESHOLD = 10
 """NT of SAMMU (table 1)."""
 CARREFOUR_LOCAL_SHARE = 0.80
@@ -152,26 +149,55 @@ def carrefour_rule(vectors: NumaVectors) -> PageRule:
 
 
 def locality_or_relief(vectors: NumaVectors) -> PageRule:
-    """Ours: `locality` for exclusive pages as in kMAF'16, but shared pages are balanced only where
-    that relieves a node: while the nodes' loads deviate as for Carrefour, from nodes with more than
-    the mean.
+    """Ours: `locality` for exclusive pages, as in kMAF'16, where samples make that likely; shared
+    pages are interleaved as there, but only to relieve a node: while loads deviate as for
+    Carrefour, from nodes with more than the mean to those with less. Nodes from which no page is
+    accessed do not count.
 
-    Interleaving shared pages of nodes that are loaded evenly gains nothing, and takes pages away
-    from threads that touch them a little more often than others. Pages with fewer samples than
-    `FEWEST_SAMPLES` stay.
+    Samples of a page that several nodes use equally are of one node by chance, often if they are
+    few. How likely the page is one node's all the same depends on how many pages are; so many
+    samples are needed that it is by `LEAST_LOCAL`. Interleaving shared pages of nodes that are
+    loaded evenly gains nothing, and takes pages away from threads that touch them a little more
+    often than others.
     """
     load = _loads(vectors)
-    mean, uneven = sum(load) / max(1, len(load)), _deviate(load)
+    users = [
+        node for node in range(len(load)) if any(each[node] for each in vectors.pages.values())
+    ]
+    mean = sum(load) / max(1, len(users))
+    lighter = [node for node in users if load[node] < mean]
+    relieves = _deviate([load[node] for node in users])
+    exclusive = _share_of_exclusive(vectors)
 
     def rule(page: PageUse) -> int | None:
-        if sum(page.counts) < FEWEST_SAMPLES:
+        if not any(page.counts):
             return None
         if page_exclusivity(page.counts) > LEAST_LOCAL:
-            return locality(page)
-        relieves = uneven and page.node is not None and load[page.node] > mean
-        return locality_or_balance(page) if relieves else None
+            lead = 2 * max(page.counts) - sum(page.counts)
+            by_chance = (1 - exclusive) / len(page.counts) ** (lead - 1)
+            likely = exclusive > LEAST_LOCAL * (exclusive + by_chance)
+            return locality(page) if likely else None
+        if not relieves or page.node is None or load[page.node] <= mean:
+            return None
+        return lighter[page.index % len(lighter)] if balance(page) is not None else None
 
     return rule
+
+
+def _share_of_exclusive(vectors: NumaVectors) -> float:
+    """Share of pages that one node uses, by how often two samples of a page are of one node: always
+    if it is, else once in as many times as there are nodes. 0 without such samples.
+    """
+    alike: list[float] = []
+    nodes = 1
+    for counts in vectors.pages.values():
+        samples, nodes = sum(counts), len(counts)
+        if samples > 1:
+            pairs = sum(count * (count - 1) for count in counts)
+            alike.append(pairs / (samples * (samples - 1)))
+    if not alike or nodes < 2:
+        return 0.0
+    return max(0.0, (sum(alike) / len(alike) - 1 / nodes) / (1 - 1 / nodes))
 
 
 def _on_known_nodes(vectors: NumaVectors) -> Iterator[tuple[int, int]]:

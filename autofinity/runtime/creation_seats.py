@@ -9,15 +9,15 @@ cache: masks by number of the thread, from 0.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import groupby
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import SPREAD
+from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import PlacementError, UsageError
 from autofinity.model.topology import OsIndex, Topology
-from autofinity.runtime.home_seats import numbered
+from autofinity.runtime.home_seats import neighbours, numbered
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding, thread_masks, union, widened
 from autofinity.runtime.placer import BY_SHARING
@@ -65,35 +65,45 @@ def masks_of_seats(text: str) -> Masks:
 
 def masks_of_next_run(topology: Topology, state: LiveState, bind: Binding) -> Masks:
     """Masks for the next run of a program that is placed: its threads in the order of their
-    numbers, as long as no sharing was seen that says more. Caches whose work would be uneven then
-    exchange threads, unless that was tried and was no faster.
+    numbers, as long as no sharing was seen that says more; or exchanged (`order_of_next_run`).
 
     Empty where threads have no seats of their own, or numbers show that threads come and go. An
-    order that was tried and was no faster counts for nothing: pages stayed behind then.
+    order by number that was tried and was no faster counts for nothing: pages stayed behind then.
     """
-    seated = state.seated
-    if not seated or len(seated) != len(state.placed) or len(seated) != len(state.seats):
+    if not _own_seats(state):
         return ()
-    if max(seated) > len(seated):
-        return ()
-    seats: Sequence[OsIndex] = state.seats
+    seats, seated = state.seats, state.seated
     if BY_SHARING not in state.notes:
         seats, seated = numbered(topology, seats, {}), tuple(sorted(seated))
-        if _exchange(topology, seats, state):
+        if order_of_next_run(topology, state) == "exchanged":
             seats = exchanged(topology, seats)
     masks = widened(topology, [frozenset({seat}) for seat in seats], state.available, bind)
     own, everywhere = dict(zip(seated, masks, strict=True)), union(masks)
     return tuple(own.get(number, everywhere) for number in range(1 + max(seated)))
 
 
-def _exchange(topology: Topology, seats: Sequence[OsIndex], state: LiveState) -> bool:
-    """Whether threads that sit on these seats by number are to exchange caches."""
-    order = state.order
-    if order.exchanged:
-        return True
-    if order.by_number or any(each.exchanged for each in state.slower_orders):
-        return False  # as it is, the order by number was faster
-    return evens_out(topology, seats, work_of(state.work, sorted(state.seated)))
+def order_of_next_run(topology: Topology, state: LiveState) -> SeatOrder:
+    """The order that goes on record for the next run: the present one.
+
+    But threads near home, which the system has mixed, begin the next run by number. Where that
+    would make their caches' work uneven, they begin it exchanged: neither was tried.
+    """
+    if state.order != "near home" or not _own_seats(state) or BY_SHARING in state.notes:
+        return state.order
+    threads = sorted(state.seated)
+    seats = numbered(topology, state.seats, {})
+    now = dict(zip(state.seated, state.seats, strict=True))
+    if neighbours(topology, [now[n] for n in threads]) == neighbours(topology, seats):
+        return state.order
+    return "exchanged" if evens_out(topology, seats, work_of(state.work, threads)) else state.order
+
+
+def _own_seats(state: LiveState) -> bool:
+    """Whether each thread has a seat, and numbers are not those of threads that come and go."""
+    seated = state.seated
+    if not seated or len(seated) != len(state.placed) or len(seated) != len(state.seats):
+        return False
+    return max(seated) <= len(seated)
 
 
 def starting_masks(

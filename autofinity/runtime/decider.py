@@ -16,13 +16,13 @@ now, answers on record) are passed in as functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.affinity.siblings import siblings_note
-from autofinity.model.answer_on_record import AnswerOnRecord
+from autofinity.model.answer_on_record import AnswerOnRecord, SeatOrder
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import PlacementError
 from autofinity.model.facts import FactsOf, no_facts
@@ -41,13 +41,16 @@ from autofinity.runtime.looking import LookCosts
 from autofinity.runtime.phases import PHASE_COUNTERS
 from autofinity.runtime.placer import BY_SHARING, Placer
 from autofinity.runtime.sampler import Sampler
-from autofinity.runtime.seat_order import BY_NUMBER, SeatOrder
+from autofinity.runtime.seat_order import SHOWN
 from autofinity.runtime.seats import shows_neighbours
 from autofinity.runtime.trying import NEIGHBOURS
 
 _LEAST_LOOK_NS = 50_000_000  # on a crowded machine every thread has had its turn by then
 ONE_OF_A_RANK = "one thread of this rank computes: it runs anywhere in the rank's share"
-ORDER_ON_RECORD = f"{BY_NUMBER} was faster in an earlier run: threads sit in it from the start"
+ORDER_ON_RECORD: Mapping[SeatOrder, str] = {
+    order: f"on record is {SHOWN[order]}: threads sit so from the start"
+    for order in ("by number", "exchanged")
+}
 STILL_GROWING = "its memory still grows: sampled now, and again when its memory stops growing"
 
 
@@ -163,8 +166,9 @@ class LivePolicy:
             state = state.noting(ONE_LLC)
         if known is not None:
             state = replace(state, unasked=False)
-            if known.by_number:
-                state = replace(state.noting(ORDER_ON_RECORD), order=SeatOrder(by_number=True))
+            if known.order != "near home":
+                note = ORDER_ON_RECORD[known.order]
+                state = replace(state.noting(note), order=known.order, sampled_order=known.order)
             state, actions = self._placer.place(state, known.hint, "placed")
             if asked_for and state.phase == "placed":
                 here = self._topology.restricted(state.available)

@@ -12,7 +12,7 @@ from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looks import length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
-from autofinity.runtime.seat_order import NEAR_HOME
+from autofinity.runtime.seat_order import SHOWN
 
 _MUCH_LESS = 0.75
 """Share of the room of a placement below which threads get a smaller placement."""
@@ -101,9 +101,9 @@ class Follower:
     def _taken_back(self, state: LiveState) -> Turn:
         hint = state.hint
         assert hint is not None
-        ordered = state.order != NEAR_HOME
+        ordered = state.order != state.sampled_order
         order_alone = ordered and (hint == SPREAD or state.affinity == state.sampled_in)
-        what = state.order.shown if order_alone else hint.shown
+        what = SHOWN[state.order] if order_alone else hint.shown
         matter = "the order of threads" if order_alone else "affinity"
         state = state.noting(
             f"taken back: {matter} does not matter here"
@@ -112,7 +112,7 @@ class Follower:
         )
         if ordered:
             slower = state.slower_orders | {state.order}
-            state = replace(state, order=NEAR_HOME, slower_orders=slower)
+            state = replace(state, order=state.sampled_order, slower_orders=slower)
         if order_alone:
             return self._placer.place(state, hint, "placed")
         return self._placer.place(replace(state, refuted=state.refuted | {hint}), SPREAD, "placed")
@@ -144,7 +144,7 @@ def guarded(state: LiveState) -> bool:
 
 def _moved(state: LiveState) -> bool:
     """Whether threads are placed otherwise than where they were sampled first."""
-    if state.order != NEAR_HOME:
+    if state.order != state.sampled_order:
         return True
     apart = state.affinity != state.sampled_in or None in (state.affinity, state.sampled_in)
     return state.hint != SPREAD and apart

@@ -19,6 +19,7 @@ from autofinity.model.placement import CoreSet
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.profiling.placements import class_of
 from autofinity.runtime.near_set import furthest, near_set
+from autofinity.runtime.seat_order import exchanged
 
 _MOST_ORDERS = 720
 """Largest number of orders of LLC domains that are tried."""
@@ -80,6 +81,20 @@ def by_number(
     known = _known(homes, len(cores.cpus), available)
     near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
     return _on_own_cpus(topology, known, cores, numbered(topology, near, known))
+
+
+def by_number_exchanged(
+    topology: Topology,
+    homes: Mapping[int, OsIndex],
+    cores: CoreSet,
+    available: Collection[OsIndex],
+) -> CoreSet:
+    """A core set as `by_number` gives it, in which caches have exchanged halves of their threads
+    (`exchanged`).
+    """
+    found = by_number(topology, homes, cores, available)
+    known = _known(homes, len(cores.cpus), available)
+    return _on_own_cpus(topology, known, cores, exchanged(topology, found.cpus))
 
 
 def numbered(

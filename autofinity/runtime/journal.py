@@ -16,7 +16,7 @@ from autofinity.linux.identity import identity_of
 from autofinity.linux.machine_key import machine_key
 from autofinity.linux.thread_masks import MaskChange
 from autofinity.model.affinity import SPREAD, Affinity, Hint
-from autofinity.model.answer_on_record import AnswerOnRecord
+from autofinity.model.answer_on_record import AnswerOnRecord, SeatOrder
 from autofinity.model.counters import Behaviour
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.topology import OsIndex, Topology
@@ -29,7 +29,12 @@ from autofinity.runtime.claims import (
     reserve_beside_others,
     write_claims,
 )
-from autofinity.runtime.creation_seats import masks_of_next_run, seats_text, starting_masks
+from autofinity.runtime.creation_seats import (
+    masks_of_next_run,
+    order_of_next_run,
+    seats_text,
+    starting_masks,
+)
 from autofinity.runtime.decisions import ANY, CachedDecision, write_decision
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.look_nodes import LookNodes
@@ -37,7 +42,6 @@ from autofinity.runtime.look_series import LookSeries, look_of
 from autofinity.runtime.masks import union
 from autofinity.runtime.row_queue import RowQueue
 from autofinity.runtime.run_header import RunHeader
-from autofinity.runtime.seat_order import SeatOrder
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import MaskRecord, RunChanges
 
@@ -285,7 +289,7 @@ class Journal:
         if hint is None or not header.policy or state.unasked:
             return
         threads = self._threads(state)
-        answer = AnswerOnRecord(hint, by_number=state.order == SeatOrder(by_number=True))
+        answer = AnswerOnRecord(hint, self._order(state))
         database.remember_answer(header.program, threads, answer, header.policy)
         # Cores chosen beside other runs are no answer for a start on a free machine, and cores
         # chosen near a device none for a start without one.
@@ -324,6 +328,10 @@ class Journal:
             mask, seats = format_cpu_list(union(start)), seats_text(start)
             any_program = replace(decision, program=ANY, policy=ANY, hint=SPREAD)
             yield replace(any_program, mask=mask, seats=seats)
+
+    def _order(self, state: LiveState) -> SeatOrder:
+        topology = self._topology
+        return state.order if topology is None else order_of_next_run(topology, state)
 
     def _threads(self, state: LiveState) -> int:
         return self._header.threads or len(state.placed)

@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from autofinity.affinity.near import NOWHERE
 from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
@@ -17,7 +18,6 @@ from autofinity.runtime.guard import Guard
 from autofinity.runtime.looking import SAMPLING_LOSS, LookCosts
 from autofinity.runtime.looks import Look, look_of
 from autofinity.runtime.masks import Binding
-from autofinity.runtime.seat_order import NEAR_HOME, SeatOrder
 from autofinity.runtime.seats import SharedSoFar
 from autofinity.runtime.steady import Onset
 from autofinity.runtime.trying import Trying
@@ -112,12 +112,15 @@ class LiveState:
     homes: Mapping[int, OsIndex] = field(default_factory=dict)
     """PU where each thread last ran before it was bound, by number: where it first touched its
     pages."""
-    order: SeatOrder = NEAR_HOME
+    order: SeatOrder = "near home"
     """Order of the threads in the placement."""
+    sampled_order: SeatOrder = "near home"
+    """Order in which the program was sampled first."""
     slower_orders: frozenset[SeatOrder] = frozenset()
     """Orders that were tried in this run and were no faster: they are not tried again."""
     work: Mapping[int, float] = field(default_factory=dict)
-    """Instructions of each thread while the program was sampled, by number."""
+    """Instructions of each thread while the program was sampled, by number; NaN where they were not
+    counted in every look."""
     onset: Onset = field(default_factory=Onset)
     """State of the program's initialisation."""
     early: bool = False
@@ -198,9 +201,16 @@ class LiveState:
 
     def working(self, interval: Interval) -> Self:
         """The state with the work that its threads have done in one more look of a sample."""
-        done = {each.tid: each.counts.get("instructions", 0) for each in interval.samples}
-        alive = self.workers.alive
-        return replace(self, work={n: self.work.get(n, 0) + done.get(tid, 0) for n, tid in alive})
+        done = {
+            each.tid: each.scaled("instructions")
+            for each in interval.samples
+            if "instructions" in each.counts
+        }
+        work = {
+            number: self.work.get(number, 0.0) + done.get(tid, float("nan"))
+            for number, tid in self.workers.alive
+        }
+        return replace(self, work=work)
 
     def without_trial(self) -> Self:
         """The state without the trial that is under way, and in the order of threads before it."""

@@ -9,22 +9,34 @@ from dataclasses import replace
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import Hint
+from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action
 from autofinity.runtime.claims import Reserve, Reserved, reserve_alone
 from autofinity.runtime.continuous import Watch
-from autofinity.runtime.home_seats import at_home, by_number, neighbours
+from autofinity.runtime.home_seats import (
+    at_home,
+    by_number,
+    by_number_exchanged,
+    neighbours,
+    numbered,
+)
 from autofinity.runtime.live_state import LiveState, Phase, Settings, Turn
 from autofinity.runtime.looking import LookCosts, refill_ns
 from autofinity.runtime.masks import binding, union, widened
-from autofinity.runtime.seat_order import NEAR_HOME, SeatOrder, evens_out, exchanged, work_of
+from autofinity.runtime.seat_order import evens_out, work_of
 from autofinity.runtime.seats import dealt
 from autofinity.runtime.undecided import LEFT
 
 BY_SHARING = "threads that share pages are placed together, by page faults"
 """Note of a run whose threads have seats by sharing."""
+_SEATS: Mapping[SeatOrder, Callable[..., CoreSet]] = {
+    "near home": at_home,
+    "by number": by_number,
+    "exchanged": by_number_exchanged,
+}
 
 
 class Placer:
@@ -51,7 +63,7 @@ class Placer:
         threads: int,
         hint: Hint,
         homes: Mapping[int, OsIndex] | None = None,
-        order: SeatOrder = NEAR_HOME,
+        order: SeatOrder = "near home",
     ) -> Reserved:
         """The best match of a hint among the CPUs that may be used now, beside other runs.
 
@@ -64,11 +76,7 @@ class Placer:
             cores = get_affinity(self._topology, threads, hint, cpus, near)
             if not homes or near:  # who asks for a device's side does not ask to stay
                 return cores
-            seat = by_number if order.by_number else at_home
-            found = seat(self._topology, homes, cores, cpus)
-            if not order.exchanged:
-                return found
-            return replace(found, cpus=exchanged(self._topology, found.cpus))
+            return _SEATS[order](self._topology, homes, cores, cpus)
 
         return self._reserve(threads, self.available(), pick)
 
@@ -90,11 +98,14 @@ class Placer:
         return there > home
 
     def exchange_matters(self, state: LiveState) -> bool:
-        """Whether caches of the present placement have uneven work that an exchange of threads
-        would even out. False where the order by number has no say (`order_matters`).
+        """Whether threads sit in the order of their numbers, and their caches have uneven work that
+        an exchange would even out. False where the order by number has no say (`order_matters`).
         """
-        work = work_of(state.work, state.seated)
-        return self._orders(state) and evens_out(self._topology, state.seats, work)
+        if not self._orders(state):
+            return False
+        ordered = numbered(self._topology, state.seats, {})
+        sits = neighbours(self._topology, state.seats) == neighbours(self._topology, ordered)
+        return sits and evens_out(self._topology, state.seats, work_of(state.work, state.seated))
 
     def _orders(self, state: LiveState) -> bool:
         """Whether each thread has a seat, and nothing but its number decides which."""
@@ -193,6 +204,7 @@ class Placer:
             placed=state.workers.computing,
             cpus=frozenset(),
             allowed=self.available(),
+            order="near home",
         )
         return state, self.let_go(bound)
 

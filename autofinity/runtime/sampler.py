@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from autofinity.affinity.best_matches import BestMatches, all_cores
 from autofinity.model.affinity import SPREAD, Affinity, Hint
+from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision, Trial
 from autofinity.model.topology import Topology
@@ -31,7 +32,6 @@ from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
-from autofinity.runtime.seat_order import NEAR_HOME, SeatOrder
 from autofinity.runtime.trying import Trying, hopeless, neighbours_matter
 from autofinity.runtime.undecided import UNDECIDED
 
@@ -83,8 +83,10 @@ class Sampler:
 
     def begin(self, state: LiveState) -> Turn:
         """Move threads to where they are sampled first; if all are there already, their caches are
-        warm.
+        warm. Caches that exchanged threads do so again only after another trial.
         """
+        order: SeatOrder = "near home" if state.order == "near home" else "by number"
+        state = replace(state, order=order, sampled_order=order)
         there = dict(state.homes) if not state.cpus else {}
         state, actions = self._placer.place(afresh(state), SPREAD, "settling")
         seats = zip(state.seated, state.seats, strict=False)
@@ -123,13 +125,14 @@ class Sampler:
         """
         state, hint = self._chosen(state, decision)
         state = replace(state, decision=decision, unasked=False)
+        tried_in = state.affinity
         state, actions = self._placer.place(state, hint, "placed")
         # Where the last sample was taken in this very affinity, it is the reference for changes, so
         # that a change right after it does not become the reference.
         seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
         if state.affinity is not None:
             reference, trying = seen.get(state.affinity), state.trying
-            if trying is not None and trying.order is not None:
+            if trying and trying.order and state.affinity == tried_in:
                 kept = trying.order == state.order
                 reference = mean_of(trying.looks if kept else trying.reference)
             state = replace(state, watch=Watch(reference=reference))
@@ -271,12 +274,11 @@ class Sampler:
         Threads are sampled where they ran before, near their pages. In which order a system spreads
         them says nothing of who shares, and threads with neighbouring numbers often do.
         """
-        sharing = state.order == NEAR_HOME and neighbours_matter(seen)
+        sharing = state.order == "near home" and neighbours_matter(seen)
         if sharing and self._placer.order_matters(state, hint):
-            return SeatOrder(by_number=True)
-        exchangeable = state.affinity == there and not state.order.exchanged
-        if exchangeable and self._placer.exchange_matters(state):
-            return replace(state.order, exchanged=True)
+            return "by number"
+        if state.affinity == there and self._placer.exchange_matters(state):
+            return "exchanged"
         return None
 
     def _trial(self, state: LiveState, trying: Trying) -> Turn:

@@ -1,5 +1,4 @@
-"""The order in which threads sit on the seats of an affinity, and seats whose caches have even
-work. Pure.
+"""An exchange of threads between caches, so that the caches have even work. Pure.
 
 Runtimes that divide a loop among threads give the larger parts to the threads with the low numbers.
 Where threads with neighbouring numbers share caches, the caches of the low numbers have most to do,
@@ -11,33 +10,19 @@ together in halves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.topology import OsIndex, Topology
 
-BY_NUMBER = "the order of threads by number"
-EXCHANGED = "an exchange of threads between caches with uneven work"
-_EVENER = 0.05
+SHOWN: Mapping[SeatOrder, str] = {
+    "near home": "the order of threads near home",
+    "by number": "the order of threads by number",
+    "exchanged": "an exchange of threads between caches with uneven work",
+}
+"""Names of orders, for notes."""
+_EVENER = 0.025
 """Share of all work that an exchange must even out at least: a look has some noise, and who gains
 less pays for the trial."""
-
-
-@dataclass(frozen=True, slots=True)
-class SeatOrder:
-    """How threads sit on the seats of an affinity: near home, unless said otherwise."""
-
-    by_number: bool = False
-    """Threads with neighbouring numbers share caches, nodes and sockets."""
-    exchanged: bool = False
-    """Then caches exchange halves of their threads."""
-
-    @property
-    def shown(self) -> str:
-        """Its name, for notes."""
-        return EXCHANGED if self.exchanged else BY_NUMBER
-
-
-NEAR_HOME = SeatOrder()
 
 
 def exchanged(topology: Topology, seats: Sequence[OsIndex]) -> tuple[OsIndex, ...]:
@@ -58,14 +43,20 @@ def exchanged(topology: Topology, seats: Sequence[OsIndex]) -> tuple[OsIndex, ..
 
 
 def evens_out(topology: Topology, seats: Sequence[OsIndex], work: Sequence[float]) -> bool:
-    """Whether caches have much evener work after an exchange; `work` is by thread, as are seats."""
+    """Whether caches have much evener work after an exchange; `work` is by thread, as are seats,
+    and NaN where it is not known.
+
+    False on cores of several kinds: who sits on a slow one has done less, whatever its part is.
+    """
+    if len({topology.by_os_index[cpu].efficiency for cpu in seats}) > 1:
+        return False
     other = exchanged(topology, seats)
     return uneven(topology, seats, work) - uneven(topology, other, work) >= _EVENER
 
 
 def uneven(topology: Topology, seats: Sequence[OsIndex], work: Sequence[float]) -> float:
-    """Deviation of the caches' work from the share of their threads, of all work: 0 to 2; 0 without
-    any work.
+    """Share of all work that caches do beyond the share of their threads, 0 to 1; 0 without any
+    work, NaN where the work of a thread is.
     """
     total = sum(work)
     if total <= 0:
@@ -74,9 +65,9 @@ def uneven(topology: Topology, seats: Sequence[OsIndex], work: Sequence[float]) 
     for cpu, done in zip(seats, work, strict=True):
         llc = topology.by_os_index[cpu].llc
         excess[llc] = excess.get(llc, 0.0) + done / total - 1 / len(seats)
-    return sum(map(abs, excess.values()))
+    return sum(map(abs, excess.values())) / 2
 
 
 def work_of(work: Mapping[int, float], threads: Sequence[int]) -> list[float]:
-    """Work of the threads with these numbers; 0 for threads that no work was seen of."""
-    return [work.get(number, 0.0) for number in threads]
+    """Work of the threads with these numbers; NaN for threads that no work is known of."""
+    return [work.get(number, float("nan")) for number in threads]

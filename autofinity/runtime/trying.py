@@ -7,11 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from autofinity.model.affinity import Affinity
+from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import SecondLook
 from autofinity.runtime.asking import Answer
 from autofinity.runtime.looks import Look
-from autofinity.runtime.seat_order import NEAR_HOME, SeatOrder
+from autofinity.runtime.seat_order import SHOWN
 
 _SHARED, _MISSES = "cache_to_cache_transfers_other_llc", "llc_misses"
 NEIGHBOURS = (_SHARED, _MISSES)
@@ -55,14 +56,14 @@ class Trying:
     """The answer that stands if threads are no faster."""
     order: SeatOrder | None = None
     """The order of threads that is on trial; None where a hint is."""
-    before: SeatOrder = NEAR_HOME
+    before: SeatOrder = "near home"
     """The order of threads in the looks of `reference`."""
     looks: tuple[Look, ...] = ()
 
     @property
     def what(self) -> str:
         """The name of the trial, for notes."""
-        return self.order.shown if self.order else self.question.sampled_in.shown
+        return SHOWN[self.order] if self.order else self.question.sampled_in.shown
 
     def saw(self, look: Look) -> Trying:
         """The trial with one more look."""

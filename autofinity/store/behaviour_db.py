@@ -38,6 +38,7 @@ from autofinity.store.behaviour_rows import (
     RunRecord,
     known_of,
     observation_of,
+    order_of,
     put,
     run_of,
     stored,
@@ -97,17 +98,18 @@ class BehaviourDB:
         """Answer of this very policy, or None. One of another (older) policy is deleted."""
         with self.session.statement() as connection:
             connection.execute(
-                "UPDATE behaviour SET hint = NULL, by_number = 0, policy = NULL "
+                "UPDATE behaviour SET hint = NULL, by_number = 0, exchanged = 0, policy = NULL "
                 "WHERE program = ? AND threads = ? AND policy IS NOT ?",
                 (program, threads, policy),
             )
             row = connection.execute(
-                "SELECT hint, by_number FROM behaviour WHERE program = ? AND threads = ?",
+                "SELECT hint, by_number, exchanged FROM behaviour "
+                "WHERE program = ? AND threads = ?",
                 (program, threads),
             ).fetchone()
             if not row or not row[0]:
                 return None
-            return AnswerOnRecord(Hint.from_letters(row[0]), by_number=bool(row[1]))
+            return AnswerOnRecord(Hint.from_letters(row[0]), order_of(row[1], row[2]))
 
     def remember_sample(
         self, program: str, path: str, threads: int, sample: Mapping[str, float], tier: str
@@ -121,7 +123,7 @@ class BehaviourDB:
                 "INSERT INTO behaviour(program, threads, sample, tier, sampled_at) "
                 "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET sample = excluded.sample, "
                 "tier = excluded.tier, sampled_at = excluded.sampled_at, hint = NULL, "
-                "by_number = 0, policy = NULL",
+                "by_number = 0, exchanged = 0, policy = NULL",
                 (program, threads, json.dumps(dict(sample)), tier, time.time()),
             )
 
@@ -133,9 +135,16 @@ class BehaviourDB:
         """
         with self.session.statement() as connection:
             connection.execute(
-                "UPDATE behaviour SET hint = ?, by_number = ?, policy = ? "
+                "UPDATE behaviour SET hint = ?, by_number = ?, exchanged = ?, policy = ? "
                 "WHERE program = ? AND threads = ?",
-                (str(answer.hint), answer.by_number, policy, program, threads),
+                (
+                    str(answer.hint),
+                    answer.order != "near home",
+                    answer.order == "exchanged",
+                    policy,
+                    program,
+                    threads,
+                ),
             )
 
     def remember_observation(
@@ -229,7 +238,7 @@ class BehaviourDB:
         return self.session.read(
             known_of,
             f"SELECT program, {taken('path')}, threads, sample, tier, sampled_at, hint, policy, "
-            "by_number "
+            "by_number, exchanged "
             "FROM behaviour JOIN program ON key = program ORDER BY sampled_at DESC, threads",
         )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.timeline import TimelineStep
 from autofinity.store.row_values import Values
 
@@ -31,8 +32,8 @@ class Known:
     hint: Hint | None
     policy: str | None
     """Digest of the policy that gave the hint."""
-    by_number: bool
-    """Whether threads sat in the order of their numbers, else near home."""
+    order: SeatOrder
+    """Order in which threads sat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,8 @@ class MaskRecord:
 
 
 def known_of(row: tuple[object, ...]) -> Known:
-    """Value of a row `program, path, threads, sample, tier, sampled_at, hint, policy,
-    by_number`.
+    """Value of a row `program, path, threads, sample, tier, sampled_at, hint, policy, by_number,
+    exchanged`.
     """
     values = Values(f"sample of program {str(row[0])[:12]}", row)
     return Known(
@@ -152,8 +153,15 @@ def known_of(row: tuple[object, ...]) -> Known:
         sampled_at=values.time("sampled_at"),
         hint=values.or_none(values.hint, "hint"),
         policy=values.or_none(values.text, "policy"),
-        by_number=bool(values.whole("by_number")),
+        order=order_of(values.whole("by_number"), values.whole("exchanged")),
     )
+
+
+def order_of(by_number: int, exchanged: int) -> SeatOrder:
+    """The order of threads in two columns."""
+    if exchanged:
+        return "exchanged"
+    return "by number" if by_number else "near home"
 
 
 def observation_of(row: tuple[object, ...]) -> LiveObservation:

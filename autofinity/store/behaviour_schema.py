@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 _SCHEMA = """
 CREATE TABLE program (
@@ -112,7 +112,12 @@ CREATE TABLE look (
 _SCHEMA_6 = """
 ALTER TABLE behaviour ADD COLUMN by_number INTEGER NOT NULL DEFAULT 0
 """
-_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4, _SCHEMA_5, _SCHEMA_6)
+
+# Since 7 caches may have exchanged threads that sat by number.
+_SCHEMA_7 = """
+ALTER TABLE behaviour ADD COLUMN exchanged INTEGER NOT NULL DEFAULT 0
+"""
+_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4, _SCHEMA_5, _SCHEMA_6, _SCHEMA_7)
 
 
 @dataclass(frozen=True, slots=True)

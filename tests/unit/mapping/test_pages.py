@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from autofinity.mapping.pages import (
-    FEWEST_SAMPLES,
     PageUse,
     balance,
     carrefour,
@@ -108,15 +107,34 @@ def test_carrefour_does_what_the_whole_makes_worth_while() -> None:
 
 def test_unified_balances_shared_pages_off_overloaded_nodes_only() -> None:
     """Evenly loaded nodes keep shared pages; else the fullest node gives them away."""
-    exclusive, shared = PageUse(1, (1, 9), 0), PageUse(3, (5, 5), 0)
+    shared = PageUse(3, (5, 5), 0)
     even = NumaVectors({3: (5, 5), 4: (5, 5)}, nodes={3: 0, 4: 1})
     full = NumaVectors({3: (5, 5), 5: (5, 5), 4: (1, 1)}, nodes={3: 0, 5: 0, 4: 1})
-    assert [locality_or_relief(even)(page) for page in (exclusive, shared)] == [1, None]
-    assert [locality_or_relief(full)(page) for page in (exclusive, shared)] == [1, 1]
+    assert locality_or_relief(even)(shared) is None
+    assert locality_or_relief(full)(shared) == 1
     assert locality_or_relief(full)(PageUse(4, (5, 5), 1)) is None  # on the emptier node
-    assert locality_or_relief(full)(PageUse(1, (0, FEWEST_SAMPLES - 1), 0)) is None
     assert locality_or_relief(full)(PageUse(3, (5, 5))) is None  # on an unknown node
     assert locality_or_relief(NumaVectors({}))(shared) is None
+
+
+def test_unified_relieves_a_node_by_nodes_with_less_and_with_threads_only() -> None:
+    """Pages by address; node 3 has memory, and no thread that uses it."""
+    pages = dict.fromkeys(range(8), (4, 4, 4, 0))
+    loads = dict.fromkeys(range(5), 0) | {5: 1, 6: 1, 7: 2}
+    relief = locality_or_relief(NumaVectors(pages, nodes=loads))
+    assert [relief(PageUse(page, pages[page], 0)) for page in range(4)] == [1, 2, 1, 2]
+    even = NumaVectors(pages, nodes={page: page % 3 for page in range(6)})
+    assert {locality_or_relief(even)(PageUse(1, (4, 4, 4, 0), node)) for node in range(3)} == {None}
+
+
+def test_unified_moves_pages_of_one_node_as_soon_as_chance_is_unlikely() -> None:
+    """Two samples do where nearly all pages are one node's; where most are shared, more are."""
+    private = {page: (4, 0) if page % 2 else (0, 4) for page in range(20)}
+    mostly_private = locality_or_relief(NumaVectors(private))
+    mostly_shared = locality_or_relief(NumaVectors(private | dict.fromkeys(range(18), (3, 1))))
+    assert mostly_private(PageUse(1, (0, 2), 0)) == 1
+    assert [mostly_shared(PageUse(1, (0, n), 0)) for n in (2, 4, 16)] == [None, None, 1]
+    assert locality_or_relief(NumaVectors({1: (0, 1)}))(PageUse(1, (0, 1), 0)) is None
 
 
 def test_moves_are_the_pages_that_are_elsewhere() -> None:

@@ -5,6 +5,7 @@ them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import given
@@ -12,13 +13,12 @@ from hypothesis import strategies as st
 from made_up_machine import machine
 
 from autofinity.model.topology import OsIndex
-from autofinity.runtime.creation_seats import masks_of_next_run
+from autofinity.runtime.creation_seats import masks_of_next_run, order_of_next_run
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.seat_order import SeatOrder, evens_out, exchanged, uneven
+from autofinity.runtime.seat_order import evens_out, exchanged, uneven
 
 MACHINE = machine(packages=2, llcs=2, cores=4)  # CPUs 0-3, 4-7 | 8-11, 12-15
 ALL = tuple(map(OsIndex, range(16)))
-BY_NUMBER, EXCHANGED = SeatOrder(by_number=True), SeatOrder(exchanged=True)
 
 
 def llcs(seats: tuple[OsIndex, ...]) -> list[int]:
@@ -55,7 +55,7 @@ def test_an_exchange_fills_caches_as_before_and_moves_half_of_their_threads_at_m
 
 def test_work_is_uneven_by_what_caches_have_beyond_the_share_of_their_threads() -> None:
     larger_parts_first = [2.0] * 8 + [1.0] * 8
-    assert abs(uneven(MACHINE, ALL, larger_parts_first) - 1 / 3) < 1e-12
+    assert abs(uneven(MACHINE, ALL, larger_parts_first) - 1 / 6) < 1e-12
     assert uneven(MACHINE, exchanged(MACHINE, ALL), larger_parts_first) < 1e-12
     assert evens_out(MACHINE, ALL, larger_parts_first)
     assert uneven(MACHINE, ALL[:5], [1.0] * 5) < 1e-12  # four in a cache and one in another
@@ -69,26 +69,52 @@ def test_an_exchange_is_nothing_for_even_work_or_work_that_it_does_not_even_out(
     assert not evens_out(MACHINE, ALL, one_has_most)
 
 
+def test_an_exchange_is_nothing_where_work_is_unknown_or_cores_are_of_several_kinds() -> None:
+    larger_parts_first = [2.0] * 8 + [1.0] * 8
+    assert not evens_out(MACHINE, ALL, [float("nan"), *larger_parts_first[1:]])
+    slow = tuple(replace(pu, efficiency=int(pu.os_index >= 8)) for pu in MACHINE.pus)
+    assert not evens_out(replace(MACHINE, pus=slow), ALL, larger_parts_first)
+
+
+MIXED = (0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15)
+"""Where the system put the threads."""
 UNEVEN = LiveState(
     placed=tuple(range(16)),
     seated=tuple(range(16)),
-    seats=ALL,
+    seats=tuple(map(OsIndex, MIXED)),
     available=MACHINE.allowed,
     work={n: 2.0 if n < 8 else 1.0 for n in range(16)},
 )
+
+
+def caches_of(seats: Sequence[int]) -> list[int]:
+    return [cpu // 4 for cpu in seats]
 
 
 def seats_of_next_run(state: LiveState) -> tuple[int, ...]:
     return tuple(min(mask) for mask in masks_of_next_run(MACHINE, state, "core"))
 
 
-def test_the_next_run_begins_with_even_caches() -> None:
+def test_the_next_run_of_threads_that_the_system_mixed_begins_with_even_caches() -> None:
+    assert order_of_next_run(MACHINE, UNEVEN) == "exchanged"
     assert seats_of_next_run(UNEVEN) == exchanged(MACHINE, ALL)
-    assert seats_of_next_run(replace(UNEVEN, work={})) == ALL
-    kept = replace(UNEVEN, work={}, order=EXCHANGED)
-    assert seats_of_next_run(kept) == exchanged(MACHINE, ALL)
+    even = replace(UNEVEN, work=dict.fromkeys(range(16), 1.0))
+    assert order_of_next_run(MACHINE, even) == "near home"
+    assert seats_of_next_run(even) == ALL
 
 
-def test_the_next_run_begins_by_number_where_that_was_faster_or_an_exchange_slower() -> None:
-    assert seats_of_next_run(replace(UNEVEN, order=BY_NUMBER)) == ALL
-    assert seats_of_next_run(replace(UNEVEN, slower_orders=frozenset({EXCHANGED}))) == ALL
+def test_the_next_run_keeps_an_order_that_was_tried() -> None:
+    """A known program is not sampled: its work is not known."""
+    for state in (UNEVEN, replace(UNEVEN, work={}, seats=exchanged(MACHINE, ALL))):
+        kept = replace(state, order="exchanged")
+        assert order_of_next_run(MACHINE, kept) == "exchanged"
+        assert caches_of(seats_of_next_run(kept)) == caches_of(exchanged(MACHINE, ALL))
+    numbered = replace(UNEVEN, order="by number", seats=ALL)
+    assert order_of_next_run(MACHINE, numbered) == "by number"
+    assert seats_of_next_run(numbered) == ALL
+
+
+def test_threads_that_ran_by_number_exchange_nothing_untried() -> None:
+    sat = replace(UNEVEN, seats=ALL)
+    assert order_of_next_run(MACHINE, sat) == "near home"
+    assert seats_of_next_run(sat) == ALL

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import isnan
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from made_up_machine import machine
 from told_looks import at_phase
 
 from autofinity.model.affinity import PACKED, SPREAD, Hint
-from autofinity.model.answer_on_record import AnswerOnRecord
+from autofinity.model.answer_on_record import AnswerOnRecord, SeatOrder
 from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.policy import (
     Condition,
@@ -37,9 +38,9 @@ from autofinity.runtime.looking import SHARE
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sampler import ANOTHER_PHASE, NOT_AT_WORK, WITHIN_SCATTER
-from autofinity.runtime.seat_order import BY_NUMBER as NUMBERED
-from autofinity.runtime.seat_order import EXCHANGED, SeatOrder
+from autofinity.runtime.seat_order import SHOWN
 from autofinity.runtime.trying import Trying
+from autofinity.runtime.workers import Workers
 from autofinity.store.behaviour_db import BehaviourDB
 
 S = 1_000_000_000
@@ -297,7 +298,6 @@ def test_no_hint_is_tried_that_is_lost_with_all_that_it_gains_on_the_fullest_cac
 
 
 WITH_SPEED = replace(ONE_LOOK, counters=("llc_requests", "instructions"))
-BY_NUMBER = SeatOrder(by_number=True)
 APART = (0, 8, 4, 12)
 """Where the system put four threads: each has a cache, and no neighbour by number on its socket."""
 
@@ -395,20 +395,23 @@ def on_record(folder: Path) -> AnswerOnRecord | None:
         return database.answer("k" * 64, 4, "d" * 64)
 
 
-@pytest.mark.parametrize(("side_by_side", "by_number"), [(1.3, True), (1.0, False)])
+@pytest.mark.parametrize(
+    ("side_by_side", "order"),
+    [(1.3, "by number"), (1.0, "near home")],
+)
 def test_the_next_run_begins_with_the_order_that_was_faster(
-    tmp_path: Path, side_by_side: float, by_number: bool
+    tmp_path: Path, side_by_side: float, order: SeatOrder
 ) -> None:
     with closing_journal(tmp_path) as journal:
         spread_by_the_system(side_by_side, journal)
-    assert on_record(tmp_path) == AnswerOnRecord(SPREAD, by_number=by_number)
+    assert on_record(tmp_path) == AnswerOnRecord(SPREAD, order)
     program = sharing_by_socket(side_by_side)
     with closing_journal(tmp_path) as journal:
         state = run(program, WITH_SPEED, journal, known=journal.answer_on_record, bind="core")
     seats = [tuple(min(mask) for mask in masks) for _, _, masks in program.applied]
-    assert seats == [(0, 4, 8, 12) if by_number else APART]
-    assert (ORDER_ON_RECORD in state.notes) is by_number
-    assert on_record(tmp_path) == AnswerOnRecord(SPREAD, by_number=by_number)
+    assert seats == [(0, 4, 8, 12) if order == "by number" else APART]
+    assert (ORDER_ON_RECORD["by number"] in state.notes) is (order == "by number")
+    assert on_record(tmp_path) == AnswerOnRecord(SPREAD, order)
 
 
 def test_an_order_that_the_guard_takes_back_is_taken_out_of_the_record(tmp_path: Path) -> None:
@@ -473,10 +476,10 @@ def test_a_thread_that_ends_amid_the_trial_of_an_order_begins_the_sample_again()
 def test_an_order_on_trial_is_not_kept_where_sampling_begins_again() -> None:
     question = Trial(SPREAD, 1.01).against(SPREAD)
     answer = Answer(Decision(SPREAD, None, 1.0, None), True, Behaviour({}))
-    trying = Trying(question, (), answer, order=BY_NUMBER)
-    left = LiveState(order=BY_NUMBER, trying=trying).without_trial()
-    assert (left.order, left.trying) == (SeatOrder(), None)
-    assert LiveState(order=BY_NUMBER).without_trial().order == BY_NUMBER
+    trying = Trying(question, (), answer, order="exchanged", before="by number")
+    left = LiveState(order="exchanged", trying=trying).without_trial()
+    assert (left.order, left.trying) == ("by number", None)
+    assert LiveState(order="exchanged").without_trial().order == "exchanged"
 
 
 def test_the_guard_does_not_judge_threads_that_stayed_where_they_were_sampled() -> None:
@@ -520,7 +523,10 @@ LARGER_FIRST = (4 / 3, 4 / 3, 2 / 3, 2 / 3)
 
 
 def larger_parts_first(
-    evened: float, parts: tuple[float, ...] = LARGER_FIRST, **settings: object
+    evened: float,
+    *observers: Observer[LiveState],
+    parts: tuple[float, ...] = LARGER_FIRST,
+    **settings: object,
 ) -> tuple[Program, LiveState]:
     """A program whose first threads have more to do, and that is so much faster where each cache
     has one of them.
@@ -534,7 +540,9 @@ def larger_parts_first(
         return {"llc_requests": 1e6 * speed, "instructions": 1e9 * speed}
 
     program = Program(rates, cpus=(0, 1, 2, 3), parts=parts)
-    state = run(program, WITH_SPEED, on=TWO_CACHES, bind="core", seated=True, **settings)
+    state = run(
+        program, WITH_SPEED, *observers, on=TWO_CACHES, bind="core", seated=True, **settings
+    )
     return program, state
 
 
@@ -547,13 +555,13 @@ def test_caches_with_uneven_work_exchange_threads_where_that_is_faster(
     assert list(dict.fromkeys(orders)) == [(0, 1, 2, 3), (0, 3, 2, 1)]
     assert orders[-1] == ((0, 3, 2, 1) if kept else (0, 1, 2, 3))
     came = "is faster: threads stay" if kept else "is no faster"
-    assert state.notes == (f"{EXCHANGED} was tried, and {came}",)
+    assert state.notes == (f"{SHOWN['exchanged']} was tried, and {came}",)
     assert (state.slower_orders == frozenset()) is kept
 
 
 @pytest.mark.parametrize("parts", [(1.0,) * 4, (4 / 3, 2 / 3, 4 / 3, 2 / 3), (1.02, 1, 1, 0.98)])
 def test_caches_with_even_work_exchange_no_threads(parts: tuple[float, ...]) -> None:
-    program, state = larger_parts_first(1.3, parts)
+    program, state = larger_parts_first(1.3, parts=parts)
     assert {tuple(min(mask) for mask in masks) for *_, masks in program.applied} == {(0, 1, 2, 3)}
     assert not state.notes
 
@@ -581,10 +589,61 @@ def test_after_the_order_by_number_an_exchange_may_follow() -> None:
     orders = [tuple(min(mask) for mask in masks) for *_, masks in program.applied]
     assert list(dict.fromkeys(orders)) == [(0, 2, 1, 3), (0, 1, 2, 3), (0, 3, 2, 1)]
     assert orders[-1] == (0, 3, 2, 1)
-    assert state.order == SeatOrder(by_number=True, exchanged=True)
+    assert state.order == "exchanged"
     assert [note for note in state.notes if "tried" in note] == [
-        f"{order} was tried, and is faster: threads stay" for order in (NUMBERED, EXCHANGED)
+        f"{SHOWN[order]} was tried, and is faster: threads stay"
+        for order in ("by number", "exchanged")
     ]
+
+
+def test_an_exchange_goes_on_record_for_all_runs_that_follow(tmp_path: Path) -> None:
+    """Also those that are not sampled any more."""
+    seen = []
+    for _ in range(3):
+        with closing_journal(tmp_path) as journal:
+            if not seen:
+                program, _ = larger_parts_first(1.3, journal)
+            else:
+                program = Program(steadily({"task_clock_ns": 1}), cpus=seen[-1])
+                known = journal.answer_on_record
+                run(program, WITH_SPEED, journal, known=known, on=TWO_CACHES, bind="core")
+        assert on_record(tmp_path) == AnswerOnRecord(SPREAD, "exchanged")
+        seen.append(tuple(min(mask) for mask in program.applied[-1][2]))
+    assert seen == [(0, 3, 2, 1)] * 3
+
+
+def test_counters_that_ran_for_unequal_times_show_no_uneven_work() -> None:
+    """The kernel counts more events than the processor has counters for, in turns."""
+    share = {0: 3, 1: 3, 2: 2, 3: 2}
+    samples = tuple(
+        CounterSample(100 + n, 0, S, {"instructions": 100 * ran}, S, S * ran // 4)
+        for n, ran in share.items()
+    )
+    alive = tuple((n, 100 + n) for n in range(4))
+    state = LiveState(workers=Workers(alive=alive)).working(Interval(0, S, samples))
+    assert set(state.work.values()) == {400.0}
+    state = state.working(Interval(0, S, samples[:3]))
+    assert state.work[0] == 800.0 and isnan(state.work[3])
+
+
+def test_a_program_that_is_sampled_again_begins_without_the_exchange() -> None:
+    """In continuous mode, when its work has become even."""
+
+    def rates(second: float, packed: bool) -> Mapping[str, float]:
+        del packed
+        masks = program.applied[-1][2] if program.applied else ()
+        caches = [min(mask) // 2 for mask in masks]
+        if second >= 30:
+            program.parts = (1.0,) * 4
+            return {"llc_requests": 3e6, "instructions": 3e9}
+        speed = 1.3 if caches == [0, 1, 1, 0] else 1.0
+        return {"llc_requests": 1e6 * speed, "instructions": 1e9 * speed}
+
+    program = Program(rates, cpus=(0, 1, 2, 3), parts=LARGER_FIRST)
+    state = run(program, WITH_SPEED, on=TWO_CACHES, bind="core", seated=True, every_ns=S)
+    orders = [tuple(min(mask) for mask in masks) for *_, masks in program.applied]
+    assert (0, 3, 2, 1) in orders and orders[-1] == (0, 1, 2, 3)
+    assert state.order == "by number"
 
 
 def test_phases_that_never_meet_are_given_up_and_that_is_said() -> None:

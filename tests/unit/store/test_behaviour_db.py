@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autofinity.model.affinity import PACKED, SPREAD, Affinity
-from autofinity.model.answer_on_record import AnswerOnRecord
+from autofinity.model.answer_on_record import AnswerOnRecord, SeatOrder
 from autofinity.model.errors import StoreError
 from autofinity.model.timeline import TimelineStep
 from autofinity.store.behaviour_db import BehaviourDB
@@ -30,25 +30,26 @@ def filled(path: Path, rows: int) -> BehaviourDB:
     return database
 
 
-def test_a_sample_and_its_hint_come_back_as_they_were(tmp_path: Path) -> None:
+@pytest.mark.parametrize("order", ["near home", "by number", "exchanged"])
+def test_a_sample_and_its_hint_come_back_as_they_were(tmp_path: Path, order: SeatOrder) -> None:
     with filled(tmp_path / "db", 1) as database:
-        database.remember_answer("k", 1, AnswerOnRecord(PACKED, by_number=True), "policy-a")
+        database.remember_answer("k", 1, AnswerOnRecord(PACKED, order), "policy-a")
     with BehaviourDB.open(tmp_path / "db", read_only=True) as database:
         (known,) = database.programs()
     assert known.sample == SAMPLE
     assert (known.threads, known.hint, known.policy) == (1, PACKED, "policy-a")
-    assert known.by_number
+    assert known.order == order
     assert known.path == "/bin/k"
 
 
 def test_a_hint_of_another_policy_is_dropped_on_use(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 1) as database:
-        ordered = AnswerOnRecord(PACKED, by_number=True)
+        ordered = AnswerOnRecord(PACKED, "exchanged")
         database.remember_answer("k", 1, ordered, "old")
         assert database.answer("k", 1, "old") == ordered
         assert database.answer("k", 1, "new") is None
         assert database.programs()[0].hint is None
-        assert not database.programs()[0].by_number
+        assert database.programs()[0].order == "near home"
         assert database.answer("k", 1, "old") is None
         assert database.programs()[0].sample == SAMPLE
 
@@ -119,6 +120,7 @@ def test_a_database_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path:
         for later in columns[columns.index("totals") + 1 :]:
             old.execute(f"ALTER TABLE run DROP COLUMN {later}")
         old.execute("ALTER TABLE behaviour DROP COLUMN by_number")
+        old.execute("ALTER TABLE behaviour DROP COLUMN exchanged")
         old.execute("PRAGMA user_version = 1")
     old.close()
     with BehaviourDB.open(path, read_only=True) as database:

@@ -10,7 +10,7 @@ import pytest
 from older_databases import COFFEE, OLDER, POLICY, SOLVER, in_old_columns, older_database, rows_of
 
 from autofinity.model.affinity import PACKED, SPREAD, Affinity
-from autofinity.model.answer_on_record import AnswerOnRecord
+from autofinity.model.answer_on_record import AnswerOnRecord, SeatOrder
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import SCHEMA_VERSION
 from autofinity.store.behaviour_schema import version_of
@@ -32,14 +32,17 @@ def test_every_row_and_value_is_kept(tmp_path: Path, version: int) -> None:
     after = rows_of(path)
     for table, rows in before.items():
         assert in_old_columns(after[table], rows) == rows, table
-    assert {row["by_number"] for row in after["behaviour"]} == {0}
+    ordered = {0} if version < 6 else {0, 1}
+    assert {row["by_number"] for row in after["behaviour"]} == ordered
+    assert {row["exchanged"] for row in after["behaviour"]} == {0}
 
 
 def test_hints_observations_runs_and_masks_are_used_as_before(tmp_path: Path, version: int) -> None:
     older_database(tmp_path / "db", version)
     with BehaviourDB.open(tmp_path / "db") as database:
         assert database.answer(SOLVER, 8, POLICY) == AnswerOnRecord(SPREAD)
-        assert database.answer(COFFEE, 4, POLICY) == AnswerOnRecord(PACKED)
+        ordered: SeatOrder = "near home" if version < 6 else "by number"
+        assert database.answer(COFFEE, 4, POLICY) == AnswerOnRecord(PACKED, ordered)
         assert [str(each.affinity) for each in database.observations()] == ["{4}{4}", "{4}"]
         second, first = database.runs()
         assert (first.path, first.threads, first.notes) == (
