@@ -174,7 +174,7 @@ def locality_or_relief(vectors: NumaVectors) -> PageRule:
             return None
         if page_exclusivity(page.counts) > LEAST_LOCAL:
             lead = 2 * max(page.counts) - sum(page.counts)
-            by_chance = (1 - exclusive) / len(page.counts) ** (lead - 1)
+            by_chance = (1 - exclusive) * float(len(page.counts)) ** (1 - lead)
             likely = exclusive > LEAST_LOCAL * (exclusive + by_chance)
             return locality(page) if likely else None
         if not relieves or page.node is None or load[page.node] <= mean:

@@ -86,7 +86,8 @@ def order_of_next_run(topology: Topology, state: LiveState) -> SeatOrder:
     """The order that goes on record for the next run: the present one.
 
     But threads near home, which the system has mixed, begin the next run by number. Where that
-    would make their caches' work uneven, they begin it exchanged: neither was tried.
+    would make their caches' work uneven, they begin it exchanged: neither was tried with pages
+    where the threads sit.
     """
     if state.order != "near home" or not _own_seats(state) or BY_SHARING in state.notes:
         return state.order

@@ -133,7 +133,7 @@ def test_unified_moves_pages_of_one_node_as_soon_as_chance_is_unlikely() -> None
     mostly_private = locality_or_relief(NumaVectors(private))
     mostly_shared = locality_or_relief(NumaVectors(private | dict.fromkeys(range(18), (3, 1))))
     assert mostly_private(PageUse(1, (0, 2), 0)) == 1
-    assert [mostly_shared(PageUse(1, (0, n), 0)) for n in (2, 4, 16)] == [None, None, 1]
+    assert [mostly_shared(PageUse(1, (0, n), 0)) for n in (2, 4, 16, 9999)] == [None, None, 1, 1]
     assert locality_or_relief(NumaVectors({1: (0, 1)}))(PageUse(1, (0, 1), 0)) is None
 
 
