@@ -26,7 +26,7 @@ class RunName:
     mechanism: str
     seed: int
     made_of: str
-    """Digest of trace, machine and options."""
+    """Digest of trace, machine and options; and what a second of the run stands for."""
 
 
 class MechanismRuns:

@@ -77,6 +77,23 @@ def test_every_mechanism_runs_on_every_program_with_every_seed(tmp_path: Path) -
     assert len(machine.started) == count + count // 2
 
 
+def test_a_kept_run_is_made_again_where_more_seeds_change_what_it_stands_for(
+    tmp_path: Path,
+) -> None:
+    """The system is slower with the second seed."""
+    machine, runs = FakeMachine(), MechanismRuns(tmp_path / "runs.jsonl")
+    compare(comparison(machine, seeds=1), programs("a"), ENTRIES, runs, LocalPool(1))
+    (name, ran) = next((name, ran) for name, ran in runs.read().items() if name.mechanism == "os")
+    slower = replace(ran.run, time_s=2 * ran.run.time_s)
+    runs.write(replace(name, seed=2), Ran(slower, None))
+    compare(comparison(machine, seeds=2), programs("a"), ENTRIES, runs, LocalPool(1))
+    of_packed = [name for name in runs.read() if name.mechanism == "packed"]
+    assert sorted(name.seed for name in of_packed) == [1, 1, 2]
+    count = len(machine.started)
+    compare(comparison(machine, seeds=1), programs("a"), ENTRIES, runs, LocalPool(1))
+    assert len(machine.started) == count
+
+
 def test_a_program_that_fails_is_left_out_and_the_others_are_not(tmp_path: Path) -> None:
     runs = MechanismRuns(tmp_path / "runs.jsonl")
     seen: list[str] = []
