@@ -38,7 +38,7 @@ def legend(summary: Mapping[str, MechanismSummary]) -> list[str]:
     times = {
         "time": "time of the region of interest",
         "95 %": "interval of its mean" + f"; {TOO_FEW}" * without_interval(summary),
-        "of oracle": "time of oracle, the best placement known, over this time",
+        "of oracle": "time of oracle, the fastest fixed placement, over this one",
     }
     ratios = {heading: MEANINGS[figure] for figure, heading in HEADINGS.items()}
     means = {
