@@ -216,10 +216,15 @@ def _loads(vectors: NumaVectors) -> list[int]:
 
 
 def _deviate(load: Sequence[int]) -> bool:
-    """Whether loads of nodes deviate by more than `CARREFOUR_IMBALANCE` of their mean."""
-    from statistics import fmean, pstdev  # monitors, which have no use for it, load this module
-
-    return any(load) and pstdev(load) > CARREFOUR_IMBALANCE * fmean(load)
+    """Whether the standard deviation of nodes' loads is more than `CARREFOUR_IMBALANCE` of their
+    mean.
+    """
+    # Without `statistics`, which costs the monitor a megabyte.
+    if not load:
+        return False
+    mean = sum(load) / len(load)
+    variance = sum((each - mean) ** 2 for each in load) / len(load)
+    return variance > (CARREFOUR_IMBALANCE * mean) ** 2
 
 
 def moves(vectors: NumaVectors, rule: PageRule) -> tuple[tuple[int, int], ...]:
