@@ -70,6 +70,8 @@ class PageEvidence:
         """(page, node) of the moves that pay, those with most faults first, as far as the budget
         goes; and what is left of it.
         """
+        if self.budget < 1:  # as long as data stay in the caches
+            return self, ()
         known = {page: self.since[page] for page in pages.pages if page in self.since}
         fresh = replace(pages, pages=known)
         everywhere = NumaVectors(self.since, nodes=self.nodes)
