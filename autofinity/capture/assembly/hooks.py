@@ -23,7 +23,6 @@ _INDEX_AT, _MASK_AT, _SEEN_BYTES = 512, 576, 640
 _RED_ZONE = 128
 _SCRATCH = ("r11", "r10", "r9", "r8", "rdi", "rsi", "rcx", "rdx", "rax", "rbx", "rbp",
             "r12", "r13", "r14", "r15")  # fmt: skip
-_POINTER = 8
 _RUNTIMES = "__af_seen_shared@gottpoff(%rip)"
 """Place of the runtime's own data in a thread's memory, which code of shared objects uses."""
 
@@ -47,11 +46,10 @@ class Entry:
     be waiting."""
 
     def words(self) -> str:
-        """The entry as in the table: i32, u16, four u8, u16."""
-        flags = self.size.bit_length() - 1 + (_POINTER if self.pointer else 0)
+        """The entry as in the table: i32, three u16, three u8, three bytes of padding."""
         return (
-            f"\t.long {self.delta}\n\t.value {self.offset}\n"
-            f"\t.byte {self.slot}, {flags}, {self.loads}, {self.stores}\n\t.value 0"
+            f"\t.long {self.delta}\n\t.value {self.loads}, {self.stores}, {self.offset}\n"
+            f"\t.byte {self.slot}, {self.size}, {int(self.pointer)}, 0, 0, 0"
         )
 
 

@@ -9,19 +9,40 @@
 #include "capture/record/accesses.h"
 #include "capture/state/common.h"
 
+// Whether the accesses of an entry join the open run of their line: nearly all do. The loop over
+// entries takes most of a capture's time where a program's data fit into caches.
+static inline bool joins(af_thread* t, const af_slot* floor, uint64_t now, uintptr_t address,
+                         unsigned size, uint32_t counts) {
+    const af_open_line* const o = af_open_at(t, address);
+    if (AF_UNLIKELY(!af_lies_in(o, address, size))) return false;
+    const uint64_t span = af_span_of(o->slot, now);
+    if (AF_UNLIKELY(!af_is_open(floor, o->slot, span))) return false;
+    af_join(o->slot, span, counts);
+    return true;
+}
+
 // Records accesses to one line; there is room for a slot.
-static inline void join_or_open(af_thread* t, uint64_t now, uintptr_t address, unsigned reads,
-                                unsigned writes) {
-    af_open_line* const o = af_open_at(t, address);
-    if (AF_LIKELY(af_lies_in(o, address, 1))) {
-        const uint64_t span = af_span_of(o->slot, now);
-        if (AF_LIKELY(af_is_open(t->floor, o->slot, span))) {
-            af_join(o->slot, span, reads, writes);
-            return;
-        }
-    }
+static void join_or_open(af_thread* t, uint64_t now, uintptr_t address, uint32_t counts) {
+    if (joins(t, t->floor, now, address, 1, counts)) return;
     const uint64_t pointer = t->pointer;
-    af_note_chase(t, af_open_run(t, o, now, address, reads, writes), address, pointer);
+    af_note_chase(t, af_open_run(t, af_open_at(t, address), now, address, counts), address,
+                  pointer);
+}
+
+// Records an entry whose accesses do not join a run as a whole. Returns how many accesses it has
+// more than its counts say: those to a second line.
+static __attribute__((noinline)) int32_t open_runs(af_thread* t, uint64_t now, uintptr_t address,
+                                                   unsigned size, uint32_t counts) {
+    join_or_open(t, now, address, counts);
+    if (AF_LIKELY((address & 63) + size <= 64)) return 0;
+    join_or_open(t, now, (address | 63) + 1, counts);
+    return (int32_t)(af_counted_reads(counts) + af_counted_writes(counts));
+}
+
+// Whether there is room for the slots of a block, each of whose entries may reach into a second
+// line.
+static inline bool has_room_for(const af_thread* t, const af_block_table* block) {
+    return t->limit - t->next >= 2 * (ptrdiff_t)block->entries_n;
 }
 
 // Whether the block polls. A loop that waits may call functions and spill registers: that is no
@@ -44,27 +65,23 @@ uint32_t af_block_quick(const af_block_table* block) {
         seen->instructions = 0;
         return UINT32_MAX;
     }
+    if (AF_UNLIKELY(!has_room_for(t, block))) return 0;
     const uint64_t before = t->now + seen->instructions;
-    const uint32_t count = block->entries_n;
+    const af_slot* const floor = t->floor;
+    const af_block_entry* const end = block->entries + block->entries_n;
+    uint32_t counts = 0;  // 16 bits of each suffice: a block has at most 200 entries
     int32_t accesses = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const af_block_entry e = block->entries[i];
-        const uintptr_t address = seen->addresses[e.slot] + (intptr_t)e.delta;
-        const uint64_t now = before + e.offset;
-        if (AF_UNLIKELY(t->next + 2 > t->limit)) {
-            t->budget -= accesses;
-            return i;
-        }
-        join_or_open(t, now, address, e.reads, e.writes);
-        accesses += e.reads + e.writes;
-        if (AF_UNLIKELY((address & 63) + (1u << e.size_log) > 64)) {
-            join_or_open(t, now, (address | 63) + 1, e.reads, e.writes);
-            accesses += e.reads + e.writes;
-        }
-        if (e.pointer) af_loaded_from(t, address);
+    for (const af_block_entry* e = block->entries; e < end; e++) {
+        const uintptr_t address = seen->addresses[e->slot] + (uintptr_t)(intptr_t)e->delta;
+        const uint64_t now = before + e->offset;
+        if (AF_UNLIKELY(!joins(t, floor, now, address, e->size, e->counts)))
+            accesses += open_runs(t, now, address, e->size, e->counts);
+        counts += e->counts;
+        if (e->pointer) af_loaded_from(t, address);
     }
+    accesses += (int32_t)(af_counted_reads(counts) + af_counted_writes(counts));
     t->budget -= accesses;
-    if (AF_UNLIKELY(t->budget < 0)) return count;
+    if (AF_UNLIKELY(t->budget < 0)) return block->entries_n;
     t->now = before + block->instructions;
     seen->instructions = 0;
     if (AF_UNLIKELY(polling)) t->window_seq = af_position(t);

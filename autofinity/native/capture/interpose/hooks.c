@@ -26,9 +26,9 @@ void af_block_apart(const af_block_table* block, uint32_t first) {
         const af_block_entry e = block->entries[i];
         const uintptr_t address = seen->addresses[e.slot] + (intptr_t)e.delta;
         t->now = before + e.offset;
-        const unsigned size = 1u << e.size_log;
-        af_count_second_line(t, address, size, e.reads + e.writes);
-        af_accesses_apart(t, address, size, e.reads, e.writes);
+        const unsigned reads = af_counted_reads(e.counts), writes = af_counted_writes(e.counts);
+        af_count_second_line(t, address, e.size, reads + writes);
+        af_accesses_apart(t, address, e.size, reads, writes);
         if (e.pointer) af_loaded_from(t, address);
     }
     t->now = before + block->instructions;

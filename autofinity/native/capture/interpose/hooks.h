@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "capture/state/attributes.h"
+#include "capture/state/slot.h"
 
 enum { AF_SEEN_SLOTS = 62 };
 
@@ -42,11 +43,12 @@ typedef enum af_event_kind {
 
 typedef struct af_block_entry {
     int32_t delta;    // from the kept address
+    uint32_t counts;  // reads and writes, as in a slot
     uint16_t offset;  // instructions of the block up to and including this one
     uint8_t slot;     // of the kept address
-    uint8_t size_log : 3, pointer : 1;
-    uint8_t reads, writes;
-    uint16_t unused;
+    uint8_t size;
+    uint8_t pointer;  // whether the loaded value may be an address
+    uint8_t unused[3];
 } af_block_entry;
 
 typedef struct af_block_table {

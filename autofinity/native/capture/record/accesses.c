@@ -7,15 +7,16 @@
 
 void af_accesses_apart(af_thread* t, uintptr_t address, unsigned size, unsigned reads,
                        unsigned writes) {
+    const uint32_t counts = af_slot_counts(reads, writes);
     t->now += (uint64_t)t->cost * (reads + writes);
     af_open_line* const o = af_open_at(t, address);
     af_slot* const run = af_lies_in(o, address, 1) ? o->slot : NULL;
     if (run != NULL && af_is_open(t->closed, run, af_span_of(run, t->now))) {
-        af_join(run, af_span_of(run, t->now), reads, writes);
+        af_join(run, af_span_of(run, t->now), counts);
     } else {
         af_make_room(t);
         const uint64_t pointer = t->pointer;
-        af_note_chase(t, af_open_run(t, o, t->now, address, reads, writes), address, pointer);
+        af_note_chase(t, af_open_run(t, o, t->now, address, counts), address, pointer);
     }
     if (AF_UNLIKELY((address & 63) + size > 64)) af_line(t, address + size - 1, reads, writes);
     t->budget -= (int32_t)(reads + writes) - 1;

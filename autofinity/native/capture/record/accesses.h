@@ -30,7 +30,7 @@ static inline void af_alone(af_thread* t, const volatile void* address, unsigned
     t->now += t->cost;
     af_make_room(t);
     af_fill_slot(t, t->now, (uint64_t)(uintptr_t)address >> 6,
-                 af_slot_shape(reads, writes, AF_FLAG_ATOMIC, AF_ACCESS));
+                 af_slot_shape(af_slot_counts(reads, writes), AF_FLAG_ATOMIC, AF_ACCESS));
     af_close_lines(t);
     t->budget -= (int32_t)(reads + writes) - 1;
     af_spend(t);
@@ -55,18 +55,16 @@ static inline bool af_is_open(const af_slot* closed, const af_slot* s, uint64_t 
     return s >= closed && span <= AF_SPAN;
 }
 
-static inline void af_join(af_slot* s, uint64_t span, unsigned reads, unsigned writes) {
+static inline void af_join(af_slot* s, uint64_t span, uint32_t counts) {
     s->span = (uint16_t)span;
-    s->reads = (uint16_t)(s->reads + reads);
-    s->writes = (uint16_t)(s->writes + writes);
+    s->counts += counts;
 }
 
 // Opens a run. There must be room for the slot.
 static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uint64_t now, uintptr_t address,
-                                   unsigned reads, unsigned writes) {
-    const unsigned flags = reads == 0 ? AF_FLAG_FIRST_WRITE : 0;
-    af_slot* const s =
-        af_fill_slot(t, now, address >> 6, af_slot_shape(reads, writes, flags, AF_ACCESS));
+                                   uint32_t counts) {
+    const unsigned flags = af_counted_reads(counts) == 0 ? AF_FLAG_FIRST_WRITE : 0;
+    af_slot* const s = af_fill_slot(t, now, address >> 6, af_slot_shape(counts, flags, AF_ACCESS));
     o->base = address & ~(uintptr_t)63;
     o->slot = s;
     return s;
@@ -80,12 +78,12 @@ static inline void af_line(af_thread* t, uintptr_t address, unsigned reads, unsi
         const uint64_t span = af_span_of(run, t->now);
         if (AF_LIKELY(af_is_open(t->closed, run, span) &&
                       ((run->reads | run->writes) & 0x8000) == 0)) {
-            af_join(run, span, reads, writes);
+            af_join(run, span, af_slot_counts(reads, writes));
             return;
         }
     }
     af_make_room(t);
-    af_open_run(t, o, t->now, address, reads, writes);
+    af_open_run(t, o, t->now, address, af_slot_counts(reads, writes));
 }
 
 // Notes a pointer chase: a line just opened lies where the load before it points.
@@ -120,13 +118,14 @@ static inline bool af_access_quick(af_thread* t, uint64_t now, uintptr_t address
         af_slot* const run = o->slot;
         const uint64_t span = af_span_of(run, now);
         if (AF_LIKELY(af_is_open(t->floor, run, span))) {
-            af_join(run, span, !write, write);
+            af_join(run, span, af_slot_counts(!write, write));
             return true;
         }
     }
     if (AF_UNLIKELY(!af_within_line(address, size, aligned)) || !af_has_room(t)) return false;
     const uint64_t pointer = t->pointer;
-    af_note_chase(t, af_open_run(t, o, now, address, !write, write), address, pointer);
+    af_note_chase(t, af_open_run(t, o, now, address, af_slot_counts(!write, write)), address,
+                  pointer);
     return true;
 }
 

@@ -11,12 +11,6 @@ static inline void af_make_room(af_thread* t) {
     if (!af_has_room(t)) af_make_room_apart(t);
 }
 
-// The shape of a slot, as the union in af_slot has it.
-static inline uint64_t af_slot_shape(unsigned reads, unsigned writes, unsigned flags,
-                                     unsigned kind) {
-    return reads | (uint64_t)writes << 16 | (uint64_t)flags << 48 | (uint64_t)kind << AF_KIND_SHIFT;
-}
-
 // Fills a slot. There must be room for it.
 static inline af_slot* af_fill_slot(af_thread* t, uint64_t now, uint64_t value, uint64_t shape) {
     af_slot* const s = t->next++;
@@ -31,7 +25,7 @@ static inline af_slot* af_fill_slot(af_thread* t, uint64_t now, uint64_t value, 
 static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
     if (AF_UNLIKELY(t->recency != NULL)) af_windows_event(t, kind, value, aux);
     af_make_room(t);
-    af_slot* const s = af_fill_slot(t, t->now, value, af_slot_shape(0, 0, 0, kind));
+    af_slot* const s = af_fill_slot(t, t->now, value, af_slot_shape(0, 0, kind));
     s->aux = (uint16_t)aux;
     t->posts += kind == AF_POST;
     af_close_lines(t);

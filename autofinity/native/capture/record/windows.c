@@ -146,7 +146,7 @@ static void write_snapshot(af_thread* t, af_window_stream* s) {
 
 // Adds an event; there is room.
 static void add(af_thread* t, uint8_t kind, uint64_t value, uint16_t aux) {
-    af_fill_slot(t, t->now, value, af_slot_shape(0, 0, 0, kind))->aux = aux;
+    af_fill_slot(t, t->now, value, af_slot_shape(0, 0, kind))->aux = aux;
 }
 
 static void open_window(af_thread* t, bool missed) {

@@ -26,6 +26,16 @@ void* af_map(size_t bytes) {
     return p == MAP_FAILED ? NULL : p;
 }
 
+void* af_map_huge(size_t bytes) {
+    char* const p = af_map(bytes + AF_HUGE_BYTES);
+    if (p == NULL) return NULL;
+    const size_t before = -(uintptr_t)p % AF_HUGE_BYTES;
+    if (before > 0) af_unmap(p, before);
+    af_unmap(p + before + bytes, AF_HUGE_BYTES - before);
+    syscall(SYS_madvise, p + before, bytes, MADV_HUGEPAGE);  // may be refused
+    return p + before;
+}
+
 void af_unmap(void* pages, size_t bytes) { syscall(SYS_munmap, pages, bytes); }
 
 void* af_alloc(size_t bytes) {

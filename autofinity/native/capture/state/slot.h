@@ -32,8 +32,13 @@ typedef struct af_slot {
     uint64_t start;  // the thread's instruction count at its begin
     union {
         struct {
-            uint16_t reads;
-            uint16_t writes;
+            union {
+                struct {
+                    uint16_t reads;
+                    uint16_t writes;
+                };
+                uint32_t counts;  // both
+            };
             union {
                 uint16_t span;
                 uint16_t aux;  // of events that are no accesses
@@ -44,6 +49,16 @@ typedef struct af_slot {
         uint64_t shape;  // all five fields, as the trace's model takes them (model.h)
     };
 } af_slot;
+
+// The counts and the shape of a slot, as the union has them.
+static inline uint32_t af_slot_counts(unsigned reads, unsigned writes) {
+    return reads | writes << 16;
+}
+static inline unsigned af_counted_reads(uint32_t counts) { return counts & UINT16_MAX; }
+static inline unsigned af_counted_writes(uint32_t counts) { return counts >> 16; }
+static inline uint64_t af_slot_shape(uint32_t counts, unsigned flags, unsigned kind) {
+    return counts | (uint64_t)flags << 48 | (uint64_t)kind << AF_KIND_SHIFT;
+}
 
 typedef struct af_open_line {
     uint64_t base;  // first address of the line, or AF_NO_LINE

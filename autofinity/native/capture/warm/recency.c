@@ -6,8 +6,13 @@
 #include "capture/state/failure.h"
 #include "capture/warm/first_touch.h"
 
-enum { SLAB_PAGES = 255, WORDS_BYTES = AF_PAGE_WORDS * sizeof(uint32_t) };
-enum { SLAB_BYTES = (SLAB_PAGES + 1) * WORDS_BYTES };  // the first words of a slab are the link
+// Words lie in slabs: a small one, for threads that touch little, and then huge pages, since random
+// touches of small pages miss the TLB. A slab's header takes the place of a page's words.
+enum { WORDS_BYTES = AF_PAGE_WORDS * sizeof(uint32_t), FIRST_SLAB_BYTES = 128 << 10 };
+typedef struct af_slab {
+    struct af_slab* next;
+    size_t bytes;
+} af_slab;
 enum { TABLE_BYTES = AF_PAGES_OF_TABLE * sizeof(uint32_t*) };
 enum { TABLES_BYTES = AF_PAGE_TABLES * sizeof(uint32_t**) };
 
@@ -29,9 +34,9 @@ void af_recency_end(af_recency* r) {
     for (uint32_t i = 0; i < r->used_n; i++) af_unmap(r->tables[r->used[i]], TABLE_BYTES);
     af_unmap(r->tables, TABLES_BYTES);
     if (r->used != NULL) af_unmap(r->used, r->used_room * sizeof *r->used);
-    for (void* slab = r->slabs; slab != NULL;) {
-        void* const next = *(void**)slab;
-        af_unmap(slab, SLAB_BYTES);
+    for (af_slab* slab = r->slabs; slab != NULL;) {
+        af_slab* const next = slab->next;
+        af_unmap(slab, slab->bytes);
         slab = next;
     }
     af_unmap(r, sizeof *r);
@@ -60,6 +65,18 @@ static uint32_t** make_table(af_recency* r, uint32_t number) {
     return table;
 }
 
+static bool add_slab(af_recency* r) {
+    const bool first = r->slabs == NULL;
+    const size_t bytes = first ? FIRST_SLAB_BYTES : AF_HUGE_BYTES;
+    af_slab* const slab = first ? af_map(bytes) : af_map_huge(bytes);
+    if (slab == NULL) return false;
+    *slab = (af_slab){r->slabs, bytes};
+    r->slabs = slab;
+    r->next = (uint32_t*)slab + AF_PAGE_WORDS;
+    r->left = (uint32_t)(bytes / WORDS_BYTES) - 1;
+    return true;
+}
+
 // The words of a page, all 0.
 static uint32_t* take_words(af_recency* r) {
     uint32_t* words = r->unused;
@@ -68,14 +85,7 @@ static uint32_t* take_words(af_recency* r) {
         for (int i = 0; i < AF_PAGE_WORDS; i++) words[i] = 0;
         return words;
     }
-    if (r->left == 0) {
-        void* const slab = af_map(SLAB_BYTES);
-        if (slab == NULL) return NULL;
-        *(void**)slab = r->slabs;
-        r->slabs = slab;
-        r->next = (uint32_t*)slab + AF_PAGE_WORDS;
-        r->left = SLAB_PAGES;
-    }
+    if (r->left == 0 && !add_slab(r)) return NULL;
     words = r->next;
     r->next += AF_PAGE_WORDS;
     r->left--;

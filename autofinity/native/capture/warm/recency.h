@@ -28,7 +28,7 @@ typedef struct af_recency {
     uint32_t* used;      // numbers of existing tables, ascending
     uint32_t used_n, used_room;
     uint32_t* unused;                 // free words of pages, linked through their first two
-    void* slabs;                      // memory for words of pages, linked through their first word
+    struct af_slab* slabs;            // memory for words of pages
     uint32_t* next;                   // free memory in the last of them
     uint32_t left;                    // pages for which it has room
     uint64_t pages;                   // number of pages that have words
