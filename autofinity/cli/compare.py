@@ -209,6 +209,8 @@ def _print(
         say(line)
     if any(sum(of.overhead.values()) for of in summary.values()):
         print_table(comparison_table.overhead_table(summary))
+    for line in comparison_table.notes(cases):
+        say(line)
     for case in cases:
         if case.run is None:
             say(f"left out: {case.program}, {case.mechanism}: {case.reason}", err=True)

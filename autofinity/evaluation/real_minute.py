@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
+from autofinity.evaluation.decider_notes import DeciderNotes
 from autofinity.evaluation.lasting import LastingProcess, region_of
 from autofinity.evaluation.lasting_samples import denser
 from autofinity.evaluation.machine_around import MachineAround
@@ -93,10 +94,13 @@ def in_real_time[State](
     seed: int = 0,
     watch: Watch[State] = tuple,
 ) -> MechanismRun:
-    """Run all repeats; the program stops for copies that no thread of its own makes. Raises as
-    `LastingMachine.start`.
+    """Run all repeats; the program stops for copies that no thread of its own makes. The run has
+    notes where the recipe has a decider. Raises as `LastingMachine.start`.
     """
-    run = run_mechanism(machine, request, recipe, seed, watch)
+    notes = DeciderNotes()
+    also = (_Decided(recipe, notes),) if isinstance(recipe, Deciding) else ()
+    run = run_mechanism(machine, request, recipe, seed, lambda: (*watch(), *also))
+    run = replace(run, notes=notes.lines)
     process = machine.process
     copies_ns = round(1e9 * run.threads * process.unpaid_s)
     if not copies_ns:

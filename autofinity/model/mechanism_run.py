@@ -51,6 +51,9 @@ class MechanismRun:
     """OS index of the CPU where each thread ran last."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)
     """Time that the mechanism took from the program's threads, summed over them, by kind."""
+    notes: Sequence[str] = field(default_factory=list)
+    """Lines on the moves and findings of a decider, with the time of each; none of mechanisms
+    without a decider."""
 
     @property
     def mpki(self) -> float:

@@ -87,6 +87,21 @@ def as_json(
     }
 
 
+def notes(cases: Sequence[MechanismCase]) -> list[str]:
+    """Lines with the notes of deciders where one program was compared; else a line that says where
+    they are, or none where there are none.
+    """
+    noted = [(case, case.run.notes) for case in cases if case.run is not None and case.run.notes]
+    if noted and len({case.program for case in cases}) > 1:
+        return ["notes: what was done in a run, and when, with one program (-p) or by --json"]
+    return [line for case, lines in noted for line in _noted(case, lines)]
+
+
+def _noted(case: MechanismCase, lines: Sequence[str]) -> list[str]:
+    heading = f"notes of {case.mechanism}, {case.program}, seed {case.seed}:"
+    return [heading, *(f"  {line}" for line in lines)]
+
+
 def runs_json(cases: Sequence[MechanismCase]) -> list[dict[str, Any]]:
     """The cases that have a run, one row each.
 
@@ -115,6 +130,7 @@ def runs_json(cases: Sequence[MechanismCase]) -> list[dict[str, Any]]:
             "thread_migrations": run.thread_migrations,
             "mappings_changed": run.mappings_changed,
             "page_migrations": run.page_migrations,
+            "notes": list(run.notes),
         }
         for case in cases
         if (run := case.run) is not None

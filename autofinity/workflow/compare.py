@@ -39,7 +39,7 @@ DECIDES = (
     *("sim", "workflow/compare.py", "evaluation/comparison.py", "evaluation/mechanism_run.py"),
     *("evaluation/under_mechanism.py", "evaluation/course.py", "evaluation/in_minute.py"),
     *("evaluation/lasting.py", "evaluation/lasting_samples.py", "evaluation/real_minute.py"),
-    "evaluation/repeat_record.py",
+    *("evaluation/repeat_record.py", "evaluation/decider_notes.py"),
     "evaluation/machine_around.py",
     "ports.py",
 )

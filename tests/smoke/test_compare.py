@@ -34,6 +34,7 @@ def test_mechanisms_are_compared_and_what_was_run_is_not_run_again(tmp_path: Pat
         assert wanted <= set(case)
         assert case["time"] > 0
         assert (case["overhead"] > 0) == (case["mechanism"] not in ("os", "oracle"))
+        assert bool(case["notes"]) == (case["mechanism"] in ("autofinity", "unified"))
     (kept,) = tmp_path.rglob("mechanisms.jsonl")
     lines = kept.read_text().splitlines()
     assert len(lines) == 2 * len(RUN)

@@ -29,7 +29,7 @@ from autofinity.ports import RunRequest
 from autofinity.profiling.campaign import ReadyProgram
 from autofinity.report.comparison_legend import legend
 from autofinity.report.comparison_page import figure_plot
-from autofinity.report.comparison_table import as_json, chart, overhead_table, table
+from autofinity.report.comparison_table import as_json, chart, notes, overhead_table, table
 from autofinity.store.mechanism_runs import MechanismRuns, RunName
 
 OVERHEAD_NS = {"fault": 60_000_000, "mapping": 20_000_000}
@@ -229,6 +229,18 @@ def test_small_overheads_of_a_minute_are_not_shown_as_none() -> None:
     shares = overhead_table(summarise([MechanismCase("a", "kmaf16", 1, minute)]))
     row = [next(iter(column.cells)) for column in shares.columns]
     assert row[:3] == ["kmaf16", "0.001", "<0.001"]  # of the time of 4 threads
+
+
+def test_notes_of_deciders_are_printed_where_one_program_is_compared() -> None:
+    noted = MechanismCase("a", "autofinity", 2, replace(RUN, notes=["0.20 s: sampled"]))
+    assert notes([case("a", "os", 1.0)]) == []
+    assert notes([case("a", "os", 1.0), noted]) == [
+        "notes of autofinity, a, seed 2:",
+        "  0.20 s: sampled",
+    ]
+    (line,) = notes([case("b", "os", 1.0), noted])
+    assert "--json" in line
+    assert as_json([noted], {})["cases"][0]["notes"] == ["0.20 s: sampled"]
 
 
 def test_table_json_and_chart_say_the_same() -> None:
