@@ -14,6 +14,9 @@ from autofinity.recurring import recurring
 from autofinity.reporter import SILENT, Progress
 
 STILL_S = 60.0
+_GUESSED_FROM_S = 10.0
+"""Before, too little is known of how long a step takes."""
+_STILL = "still running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +65,14 @@ class _Lines:
         self._title = title
         self._total = total
         self._done = 0
+        self._made = 0
         self._said = 0
         self._clock_s = clock_s
         self._start_s = self._said_s = clock_s()
 
     def step(self, label: str = "") -> None:
         self._done += 1
+        self._made += 1
         tenth = self._tenth()
         if tenth > self._said and self._done < self._total:
             self._said = tenth
@@ -80,7 +85,7 @@ class _Lines:
     def still(self, still_s: float) -> None:
         """Say so where nothing has been said for so long."""
         if self._done < self._total and self._clock_s() - self._said_s >= still_s:
-            self._say("still running")
+            self._say(_STILL)
 
     def close(self) -> None:
         self._say("")
@@ -91,11 +96,17 @@ class _Lines:
     def _say(self, label: str) -> None:
         self._said_s = self._clock_s()
         elapsed_s = self._said_s - self._start_s
+        left = self._left(elapsed_s) if label != _STILL else ""
         where = f"  {one_line(label)}" if label else ""
-        say(
-            f"{self._title}: {self._done}/{self._total}  {elapsed_s:.0f} s{where}",
-            err=True,
-        )
+        say(f"{self._title}: {self._done}/{self._total}  {elapsed_s:.0f} s{left}{where}", err=True)
+
+    def _left(self, elapsed_s: float) -> str:
+        """A guess: steps differ, and those that were there took no time."""
+        if self._done == self._total or not self._made or elapsed_s < _GUESSED_FROM_S:
+            return ""
+        left_s = elapsed_s / self._made * (self._total - self._done)
+        length = f"{left_s:.0f} s" if left_s < 120 else f"{left_s / 60:.0f} min"
+        return f", some {length} left"
 
 
 def _bar(title: str, total: int, clock_s: Callable[[], float]) -> Iterator[Progress]:

@@ -29,10 +29,10 @@ def test_a_log_has_a_line_for_each_tenth_that_was_made_and_none_for_what_was_the
             now_s += 10
             bar.step(f"cell {number}")
     assert capsys.readouterr().err.splitlines() == [
-        "profile: 24/40  40 s  cell 3",
-        "profile: 28/40  80 s  cell 7",
-        "profile: 32/40  120 s  cell 11",
-        "profile: 36/40  160 s  cell 15",
+        "profile: 24/40  40 s, some 3 min left  cell 3",
+        "profile: 28/40  80 s, some 2 min left  cell 7",
+        "profile: 32/40  120 s, some 80 s left  cell 11",
+        "profile: 36/40  160 s, some 40 s left  cell 15",
         "profile: 40/40  200 s",
     ]
 
