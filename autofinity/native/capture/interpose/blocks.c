@@ -29,6 +29,10 @@ static void join_or_open(af_thread* t, uint64_t now, uintptr_t address, uint32_t
                   pointer);
 }
 
+static inline int32_t sum_of(uint32_t counts) {
+    return (int32_t)(af_counted_reads(counts) + af_counted_writes(counts));
+}
+
 // Records an entry whose accesses do not join a run as a whole. Returns how many accesses it has
 // more than its counts say: those to a second line.
 static __attribute__((noinline)) int32_t open_runs(af_thread* t, uint64_t now, uintptr_t address,
@@ -36,14 +40,11 @@ static __attribute__((noinline)) int32_t open_runs(af_thread* t, uint64_t now, u
     join_or_open(t, now, address, counts);
     if (AF_LIKELY((address & 63) + size <= 64)) return 0;
     join_or_open(t, now, (address | 63) + 1, counts);
-    return (int32_t)(af_counted_reads(counts) + af_counted_writes(counts));
+    return sum_of(counts);
 }
 
-// Whether there is room for the slots of a block, each of whose entries may reach into a second
-// line.
-static inline bool has_room_for(const af_thread* t, const af_block_table* block) {
-    return t->limit - t->next >= 2 * (ptrdiff_t)block->entries_n;
-}
+// Whether there is room for the slots of an entry, which may reach into a second line.
+static inline bool has_room(const af_thread* t) { return t->limit - t->next >= 2; }
 
 // Whether the block polls. A loop that waits may call functions and spill registers: that is no
 // progress, and once the wait is certain, no work either. A loop that polls a volatile may record
@@ -65,7 +66,7 @@ uint32_t af_block_quick(const af_block_table* block) {
         seen->instructions = 0;
         return UINT32_MAX;
     }
-    if (AF_UNLIKELY(!has_room_for(t, block))) return 0;
+    if (AF_UNLIKELY(!has_room(t))) return 0;
     const uint64_t before = t->now + seen->instructions;
     const af_slot* const floor = t->floor;
     const af_block_entry* const end = block->entries + block->entries_n;
@@ -74,13 +75,17 @@ uint32_t af_block_quick(const af_block_table* block) {
     for (const af_block_entry* e = block->entries; e < end; e++) {
         const uintptr_t address = seen->addresses[e->slot] + (uintptr_t)(intptr_t)e->delta;
         const uint64_t now = before + e->offset;
-        if (AF_UNLIKELY(!joins(t, floor, now, address, e->size, e->counts)))
+        if (AF_UNLIKELY(!joins(t, floor, now, address, e->size, e->counts))) {
+            if (AF_UNLIKELY(!has_room(t))) {
+                t->budget -= accesses + sum_of(counts);
+                return (uint32_t)(e - block->entries);
+            }
             accesses += open_runs(t, now, address, e->size, e->counts);
+        }
         counts += e->counts;
         if (e->pointer) af_loaded_from(t, address);
     }
-    accesses += (int32_t)(af_counted_reads(counts) + af_counted_writes(counts));
-    t->budget -= accesses;
+    t->budget -= accesses + sum_of(counts);
     if (AF_UNLIKELY(t->budget < 0)) return block->entries_n;
     t->now = before + block->instructions;
     seen->instructions = 0;
