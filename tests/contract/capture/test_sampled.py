@@ -169,6 +169,29 @@ int main(void) {{
     autofinity_roi_end();
 }}
 """
+KINDS, KIND, LATE = 6, 1_500_000, 400_000
+LATE_AT = KINDS * KIND + 8_000_000
+MANY_PHASES = rf"""
+#include <pthread.h>
+extern void autofinity_roi_begin(void), autofinity_roi_end(void);
+static struct {{ volatile long v[8]; }} a[1 << 17] __attribute__((aligned(4096)));
+static void lines_of(long count, long stride, long lines) {{
+    for (long i = 0; i < count; i++) (void)a[i / stride % lines].v[i & 7];
+}}
+int main(void) {{
+    for (long i = 0; i < 1 << 17; i++) a[i].v[0] = i;
+    autofinity_roi_begin();
+    for (long kind = 0; kind < {KINDS}; kind++) lines_of({KIND}, 1L << kind, 64L << kind);
+    lines_of(8000000, 8, 1024);
+    unsigned long x = 1;
+    for (long i = 0; i < {LATE}; i++) {{
+        x = x * 6364136223846793005ul + 1442695040888963407ul;
+        a[x >> 47].v[0] = i;
+    }}
+    lines_of(8000000, 8, 1024);
+    autofinity_roi_end();
+}}
+"""
 ROUNDS = r"""
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -513,6 +536,14 @@ def test_a_phase_of_little_work_has_windows_of_its_own(shop: Workshop) -> None:
     inside = (begin >= PHASE_AT) & (end <= PHASE_AT + PHASE)
     assert inside.sum() >= 1
     assert len(begin) < 2 * 32
+
+
+def test_a_late_phase_has_a_window_though_earlier_ones_asked_for_many(shop: Workshop) -> None:
+    # Windows are longer than intervals, and a phase goes on asking while its window is open.
+    _, trace = sampled(shop, MANY_PHASES, roi="marks", spacing=1 << 23, length=1 << 18)
+    begin, end = trace.windows["work_begin"].astype(int), trace.windows["work_end"].astype(int)
+    within = np.minimum(end, LATE_AT + LATE) - np.maximum(begin, LATE_AT)
+    assert within.max() >= 1 << 17
 
 
 def test_threads_that_a_broadcast_wakes_are_not_overtaken(shop: Workshop) -> None:

@@ -108,7 +108,10 @@ static void open_soon(af_sampling* s) {
     lock();
     const uint64_t epoch = atomic_load(&s->epoch), work = atomic_load(&s->work);
     const uint64_t soon = work + lead(s);
-    if (!(epoch & 1) && soon < atomic_load(&s->next)) open_next_at(s, soon, work, UINT64_MAX);
+    if (!(epoch & 1) && soon < atomic_load(&s->next)) {
+        open_next_at(s, soon, work, UINT64_MAX);
+        af_phases_planned();
+    }
     unlock();
 }
 

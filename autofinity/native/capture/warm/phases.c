@@ -15,15 +15,15 @@ enum {
 
 typedef struct phase {
     int32_t traits[TRAITS];
+    uint32_t intervals;
     _Atomic uint32_t windows;
 } phase;
 
 static struct {
     phase* known;
     uint32_t known_n;
-    _Atomic uint32_t now;  // phase of the last interval
-    uint32_t before;       // phase of the interval before that
-    uint32_t asked;        // windows asked for
+    _Atomic uint32_t now;      // phase of the last interval
+    _Atomic uint32_t planned;  // windows planned for phases
 } phases;
 
 bool af_phases_open(void) {
@@ -76,16 +76,15 @@ static uint32_t phase_of(const int32_t* traits) {
 bool af_phases_note(const af_interval* interval, uint64_t work) {
     int32_t traits[TRAITS];
     find_traits(interval, work, traits);
-    const uint32_t now = phase_of(traits), before = phases.before;
-    phases.before = now;
+    const uint32_t now = phase_of(traits);
     atomic_store_explicit(&phases.now, now, memory_order_relaxed);
-    // A single interval lies between two phases.
-    if (now != before || phases.asked == MOST_WINDOWS ||
-        atomic_load(&phases.known[now].windows) >= WINDOWS_OF_PHASE)
-        return false;
-    phases.asked++;
-    return true;
+    // A single interval lies between two phases, or its phase is so short that a window has to open
+    // as the phase begins again.
+    return ++phases.known[now].intervals > 1 && atomic_load(&phases.planned) < MOST_WINDOWS &&
+           atomic_load(&phases.known[now].windows) < WINDOWS_OF_PHASE;
 }
+
+void af_phases_planned(void) { atomic_fetch_add(&phases.planned, 1); }
 
 void af_phases_window(void) {
     atomic_fetch_add(&phases.known[atomic_load(&phases.now)].windows, 1);

@@ -11,5 +11,7 @@ AF_HIDDEN bool af_phases_open(void);
 // Ends an interval of so much work. Returns whether a window is worth while now. Not called by two
 // threads at once.
 AF_HIDDEN bool af_phases_note(const af_interval* interval, uint64_t work);
+// Notes that a window was planned because it was worth while: there are not many of these.
+AF_HIDDEN void af_phases_planned(void);
 // Notes that a window opens in the phase that was noted last.
 AF_HIDDEN void af_phases_window(void);
