@@ -16,7 +16,6 @@ from autofinity.reporter import SILENT, Progress
 STILL_S = 60.0
 _GUESSED_FROM_S = 10.0
 """Before, too little is known of how long a step takes."""
-_STILL = "still running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class _Lines:
     def still(self, still_s: float) -> None:
         """Say so where nothing has been said for so long."""
         if self._done < self._total and self._clock_s() - self._said_s >= still_s:
-            self._say(_STILL)
+            self._say("still running", guess=False)
 
     def close(self) -> None:
         self._say("")
@@ -93,10 +92,10 @@ class _Lines:
     def _tenth(self) -> int:
         return self._done * 10 // self._total
 
-    def _say(self, label: str) -> None:
+    def _say(self, label: str, *, guess: bool = True) -> None:
         self._said_s = self._clock_s()
         elapsed_s = self._said_s - self._start_s
-        left = self._left(elapsed_s) if label != _STILL else ""
+        left = self._left(elapsed_s) if guess else ""
         where = f"  {one_line(label)}" if label else ""
         say(f"{self._title}: {self._done}/{self._total}  {elapsed_s:.0f} s{left}{where}", err=True)
 

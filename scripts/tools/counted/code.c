@@ -8,7 +8,7 @@ uint32_t af_block_quick(const af_block_table* block) {
     for (uint32_t i = 0; i < block->entries_n; i++) {
         const af_block_entry e = block->entries[i];
         const uintptr_t address = seen->addresses[e.slot] + (uintptr_t)(intptr_t)e.delta;
-        count(address, e.size, af_counted_reads(e.counts) + af_counted_writes(e.counts));
+        count(address, e.size, af_counted(e.counts));
     }
     seen->instructions = 0;
     return UINT32_MAX;

@@ -9,28 +9,12 @@
 #include "capture/record/accesses.h"
 #include "capture/state/common.h"
 
-// Whether the accesses of an entry join the open run of their line: nearly all do. The loop over
-// entries takes most of a capture's time where a program's data fit into caches.
-static inline bool joins(af_thread* t, const af_slot* floor, uint64_t now, uintptr_t address,
-                         unsigned size, uint32_t counts) {
-    const af_open_line* const o = af_open_at(t, address);
-    if (AF_UNLIKELY(!af_lies_in(o, address, size))) return false;
-    const uint64_t span = af_span_of(o->slot, now);
-    if (AF_UNLIKELY(!af_is_open(floor, o->slot, span))) return false;
-    af_join(o->slot, span, counts);
-    return true;
-}
-
 // Records accesses to one line; there is room for a slot.
 static void join_or_open(af_thread* t, uint64_t now, uintptr_t address, uint32_t counts) {
-    if (joins(t, t->floor, now, address, 1, counts)) return;
+    if (af_joins(t, t->floor, now, address, 1, counts)) return;
     const uint64_t pointer = t->pointer;
     af_note_chase(t, af_open_run(t, af_open_at(t, address), now, address, counts), address,
                   pointer);
-}
-
-static inline int32_t sum_of(uint32_t counts) {
-    return (int32_t)(af_counted_reads(counts) + af_counted_writes(counts));
 }
 
 // Records an entry whose accesses do not join a run as a whole. Returns how many accesses it has
@@ -40,7 +24,7 @@ static __attribute__((noinline)) int32_t open_runs(af_thread* t, uint64_t now, u
     join_or_open(t, now, address, counts);
     if (AF_LIKELY((address & 63) + size <= 64)) return 0;
     join_or_open(t, now, (address | 63) + 1, counts);
-    return sum_of(counts);
+    return (int32_t)af_counted(counts);
 }
 
 // Whether there is room for the slots of an entry, which may reach into a second line.
@@ -72,12 +56,13 @@ uint32_t af_block_quick(const af_block_table* block) {
     const af_block_entry* const end = block->entries + block->entries_n;
     uint32_t counts = 0;  // 16 bits of each suffice: a block has at most 200 entries
     int32_t accesses = 0;
+    // Most of a capture's time goes here, where a program's data fit into caches.
     for (const af_block_entry* e = block->entries; e < end; e++) {
         const uintptr_t address = seen->addresses[e->slot] + (uintptr_t)(intptr_t)e->delta;
         const uint64_t now = before + e->offset;
-        if (AF_UNLIKELY(!joins(t, floor, now, address, e->size, e->counts))) {
+        if (AF_UNLIKELY(!af_joins(t, floor, now, address, e->size, e->counts))) {
             if (AF_UNLIKELY(!has_room(t))) {
-                t->budget -= accesses + sum_of(counts);
+                t->budget -= accesses + (int32_t)af_counted(counts);
                 return (uint32_t)(e - block->entries);
             }
             accesses += open_runs(t, now, address, e->size, e->counts);
@@ -85,7 +70,7 @@ uint32_t af_block_quick(const af_block_table* block) {
         counts += e->counts;
         if (e->pointer) af_loaded_from(t, address);
     }
-    t->budget -= accesses + sum_of(counts);
+    t->budget -= accesses + (int32_t)af_counted(counts);
     if (AF_UNLIKELY(t->budget < 0)) return block->entries_n;
     t->now = before + block->instructions;
     seen->instructions = 0;

@@ -60,6 +60,18 @@ static inline void af_join(af_slot* s, uint64_t span, uint32_t counts) {
     s->counts += counts;
 }
 
+// Lets accesses join the open run of their line, as nearly all do. False: the line has none, or
+// `size` bytes from `address` on reach into the next line. `floor`: as in af_thread.
+static inline bool af_joins(af_thread* t, const af_slot* floor, uint64_t now, uintptr_t address,
+                            unsigned size, uint32_t counts) {
+    const af_open_line* const o = af_open_at(t, address);
+    if (AF_UNLIKELY(!af_lies_in(o, address, size))) return false;
+    const uint64_t span = af_span_of(o->slot, now);
+    if (AF_UNLIKELY(!af_is_open(floor, o->slot, span))) return false;
+    af_join(o->slot, span, counts);
+    return true;
+}
+
 // Opens a run. There must be room for the slot.
 static inline af_slot* af_open_run(af_thread* t, af_open_line* o, uint64_t now, uintptr_t address,
                                    uint32_t counts) {
@@ -113,18 +125,11 @@ static inline bool af_within_line(uintptr_t address, unsigned size, bool aligned
 // the access. `aligned`: the access is aligned, as nearly all are that come by this call.
 static inline bool af_access_quick(af_thread* t, uint64_t now, uintptr_t address, unsigned size,
                                    bool aligned, bool write) {
-    af_open_line* const o = af_open_at(t, address);
-    if (AF_LIKELY(af_lies_in(o, address, size))) {
-        af_slot* const run = o->slot;
-        const uint64_t span = af_span_of(run, now);
-        if (AF_LIKELY(af_is_open(t->floor, run, span))) {
-            af_join(run, span, af_slot_counts(!write, write));
-            return true;
-        }
-    }
+    const uint32_t counts = af_slot_counts(!write, write);
+    if (AF_LIKELY(af_joins(t, t->floor, now, address, size, counts))) return true;
     if (AF_UNLIKELY(!af_within_line(address, size, aligned)) || !af_has_room(t)) return false;
     const uint64_t pointer = t->pointer;
-    af_note_chase(t, af_open_run(t, o, now, address, af_slot_counts(!write, write)), address,
+    af_note_chase(t, af_open_run(t, af_open_at(t, address), now, address, counts), address,
                   pointer);
     return true;
 }

@@ -56,6 +56,9 @@ static inline uint32_t af_slot_counts(unsigned reads, unsigned writes) {
 }
 static inline unsigned af_counted_reads(uint32_t counts) { return counts & UINT16_MAX; }
 static inline unsigned af_counted_writes(uint32_t counts) { return counts >> 16; }
+static inline unsigned af_counted(uint32_t counts) {
+    return af_counted_reads(counts) + af_counted_writes(counts);
+}
 static inline uint64_t af_slot_shape(uint32_t counts, unsigned flags, unsigned kind) {
     return counts | (uint64_t)flags << 48 | (uint64_t)kind << AF_KIND_SHIFT;
 }
