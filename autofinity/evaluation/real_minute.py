@@ -26,7 +26,7 @@ from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.loop import Observer
 from autofinity.runtime.pages_follow import PagesFollow
 from autofinity.sim.machine import SimMachine
-from autofinity.sim.process import SimProcess
+from autofinity.sim.sampled_process import SampledProcess
 
 _MOST = 1000
 """Repeats that are replayed at most: some after each move of threads or pages."""
@@ -55,7 +55,7 @@ class LastingMachine(MachineAround[SimMachine]):
         """
         sensors = replace(sensors, detectors=denser(sensors.detectors, _DENSER))
         started = self._machine.start(replace(request, repeats=_MOST), placement, sensors, seed)
-        assert isinstance(started, SimProcess)  # a sampled trace cannot be repeated
+        assert not isinstance(started, SampledProcess)  # which runs once
         self.process = LastingProcess(
             started,
             self._region,

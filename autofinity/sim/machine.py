@@ -20,6 +20,7 @@ from autofinity.sim.native import machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.process import SimProcess
 from autofinity.sim.pu_choice import choose_pus, shares
+from autofinity.sim.repeated_windows import RepeatedWindows
 from autofinity.sim.replay import load_program, pus_of_streams, workers_of
 from autofinity.sim.sampled import Precision, SampledProgram, replay_sampled, timed_window
 from autofinity.sim.sampled_process import SampledProcess
@@ -31,6 +32,7 @@ from autofinity.sim.together import (
     prepare_together,
     start_together,
 )
+from autofinity.sim.touched_memory import TouchedMemory
 from autofinity.sim.window_sum import RegionEstimate, TimedWindow
 from autofinity.sim.window_task import WindowTask
 
@@ -84,13 +86,13 @@ class SimMachine:
 
     def start(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int = 0
-    ) -> SimProcess | SampledProcess:
+    ) -> SimProcess | SampledProcess | RepeatedWindows:
         """Start the replay of the trace directory `request.program`.
 
         Without a placement the operating system's scheduler (its random choices depend on `seed`)
         moves the threads between all allowed PUs; where threads share fewer PUs than there are
-        threads, it moves them within their masks. Sampled traces are replayed in one placement
-        only, and never moved.
+        threads, it moves them within their masks. A sampled trace that runs once is replayed window
+        by window in one placement; one that is repeated is played on where its threads are moved.
 
         Raises `CapabilityError` for an unknown counter, detectors that sense the same, and requests
         that a sampled trace does not support; `TraceError`, `PlacementError`, `SimulationError`.
@@ -130,41 +132,69 @@ class SimMachine:
 
     def _start_sampled(
         self, request: RunRequest, placement: Placement | None, sensors: Sensors, seed: int
-    ) -> SampledProcess:
-        if placement is None or request.beside or request.repeats != 1:
+    ) -> SampledProcess | RepeatedWindows:
+        if placement is None or request.beside:
             raise CapabilityError(
-                f"{request.program} is a sampled trace, which is replayed by itself, once and with "
-                "its threads bound; capture the program with --whole"
+                f"{request.program} is a sampled trace, which is replayed by itself, with its "
+                "threads bound; capture the program with --whole"
             )
         cpus = choose_pus(placement, self.topology)
         program = self._load_sampled(request.program)
         workers = workers_of(request.program, request.threads)
-        pus = pus_of_streams(self.topology, program.streams, cpus, workers)
         pages = Pages(request.pages.policy, nodes=request.pages.nodes)
+
+        def replay(cpus: Sequence[OsIndex], pages: Pages = pages) -> RegionEstimate:
+            return self._replayed(request.program, program, cpus, workers, pages, seed)
+
+        if request.repeats == 1:
+            return SampledProcess(lambda: replay(cpus), self.spec, workers, sensors)
+        if pages != Pages():
+            raise CapabilityError(
+                f"{request.program} is a sampled trace, whose pages go to the node of their first "
+                "touch where its region is repeated; capture the program with --whole"
+            )
+        pus = pus_of_streams(self.topology, program.streams, cpus, workers)
+        nodes = [self._native.home_of_node[self.topology.pus[pu].node] for pu in pus]
+        return RepeatedWindows(
+            lambda cpus, nodes: replay(cpus, Pages(nodes=nodes)),
+            self.spec,
+            TouchedMemory(program.pages, nodes, self.spec.page_bytes),
+            workers,
+            sensors,
+            cpus,
+            request.repeats,
+        )
+
+    def _replayed(
+        self,
+        trace: str,
+        program: SampledProgram,
+        cpus: Sequence[OsIndex],
+        workers: Sequence[int],
+        pages: Pages,
+        seed: int,
+    ) -> RegionEstimate:
+        """The region of a sampled trace, in the pool if there is one."""
+        pus = pus_of_streams(self.topology, program.streams, cpus, workers)
         pool = self._pool
 
         def in_pool(numbers: Sequence[int]) -> list[TimedWindow]:
             assert pool is not None
-            tasks = [WindowTask(request.program, n, tuple(pus), seed, pages) for n in numbers]
+            tasks = [WindowTask(trace, n, tuple(pus), seed, pages) for n in numbers]
             begun = [pool.submit(self, task) for task in tasks]
             return [future.result().result for future in begun]
 
-        timed = None if pool is None else in_pool
-
-        def replay() -> RegionEstimate:
-            whole = replay_sampled(
-                self.spec,
-                program,
-                pus,
-                seed=seed,
-                pages=pages,
-                precision=self._precision,
-                timed=timed,
-            )
-            self._tell_error(request.program, whole)
-            return whole
-
-        return SampledProcess(replay, self.spec, workers, sensors)
+        whole = replay_sampled(
+            self.spec,
+            program,
+            pus,
+            seed=seed,
+            pages=pages,
+            precision=self._precision,
+            timed=None if pool is None else in_pool,
+        )
+        self._tell_error(trace, whole)
+        return whole
 
     def timed_window(self, task: WindowTask, trace: str) -> TimedWindow:
         """One window of the sampled trace in the folder `trace`; the task says which, and how.

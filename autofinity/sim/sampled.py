@@ -13,8 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from autofinity._core import sim as core
 from autofinity._core import trace as traces
@@ -79,6 +81,11 @@ class SampledProgram:
     def streams(self) -> int:
         """Threads of the trace, helpers included."""
         return self._trace.streams
+
+    @property
+    def pages(self) -> dict[str, npt.NDArray[Any]]:
+        """Runs of pages by first touch: `first_page` (of 4 KiB), `pages`, `stream`."""
+        return self._trace.pages
 
     def window(self, number: int) -> core.Program:
         """A window, ready for any number of replays. Raises `TraceError`, `SimulationError`."""

@@ -97,6 +97,18 @@ class TimedWindow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RegionCourse:
+    """Parts of the region in order, each in the stretch of one window."""
+
+    stretch: npt.NDArray[np.intp]
+    """Number of the stretch of each part, [parts]."""
+    share: Floats
+    """Share of the region's work, [parts]."""
+    ns: Floats
+    """Time, [parts]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RegionEstimate:
     """Estimate of the whole region, from some of its windows."""
 
@@ -116,6 +128,8 @@ class RegionEstimate:
     region, [intervals, streams]."""
     unit_ns: Floats
     """Time of an instruction of all streams together, [intervals]."""
+    course: RegionCourse
+    """Order of the stretches; the times of a stretch's parts add up to the stretch's time."""
 
     @property
     def totals(self) -> Floats:
@@ -126,7 +140,8 @@ class RegionEstimate:
     def lasting(self, roi_ns: float) -> RegionEstimate:
         """The same estimate, with each stretch longer in the proportion of the region."""
         longer = roi_ns / max(self.roi_ns, 1.0)
-        return replace(self, roi_ns=roi_ns, stretch_ns=self.stretch_ns * longer)
+        course = replace(self.course, ns=self.course.ns * longer)
+        return replace(self, roi_ns=roi_ns, stretch_ns=self.stretch_ns * longer, course=course)
 
 
 def estimate(region: RegionWork, timed: Sequence[TimedWindow]) -> RegionEstimate:
@@ -144,7 +159,8 @@ def estimate(region: RegionWork, timed: Sequence[TimedWindow]) -> RegionEstimate
     part_ns = _part_times(parts, rates)
     stretch_ns = np.bincount(parts.stretch, part_ns, minlength=len(timed))
     done = _sum_by(parts.stretch, parts.instructions, len(timed))
-    share = np.bincount(parts.stretch, parts.work, minlength=len(timed)) / max(region.work, 1.0)
+    work = parts.work / max(region.work, 1.0)
+    share = np.bincount(parts.stretch, work, minlength=len(timed))
     return RegionEstimate(
         roi_ns=float(stretch_ns.sum()),
         error=_relative_error(rates.together, stretch_ns, likeness.other),
@@ -154,6 +170,7 @@ def estimate(region: RegionWork, timed: Sequence[TimedWindow]) -> RegionEstimate
         progress=np.cumsum(share),
         busy_ns=rates.busy[likeness.nearest],
         unit_ns=rates.mean[likeness.nearest],
+        course=RegionCourse(parts.stretch, work, part_ns),
     )
 
 

@@ -3,13 +3,16 @@ the start, and with decisions within the run, all costs included.
 
 The best hint of the first seed, packed, spread and the policy's answer run with every seed,
 since page colours alone move a run by up to a twentieth; times are compared by their medians. Other
-hints run with the first seed. Results are kept in a folder, and used again while the code that they
+hints run with the first seed. Inputs at real size are sampled: they are replayed in windows
+(`sim/repeated_windows.py`), one seed and without the operating system's scheduler, which moves
+threads within a window. Results are kept in a folder, and used again while the code that they
 depend on is the same.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
@@ -17,6 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from autofinity._core.trace import is_sampled
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.evaluation.cases import INTERESTING, WITHIN
@@ -35,6 +39,9 @@ from autofinity.profiling.sampling import behaviour_of
 from autofinity.reporter import SILENT
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
+from autofinity.sim.repeated_windows import RepeatedWindows
+from autofinity.sim.sampled import Precision
+from autofinity.sim.sampled_process import SampledProcess
 from autofinity.sim.speeds import facts_of_machine
 from autofinity.workflow.backends import simulated
 from autofinity.workflow.policies import policy_for
@@ -42,6 +49,9 @@ from autofinity.workflow.policies import policy_for
 THREADS = 8
 _MOST = 100
 """Repeats of a run in one place: more than are replayed."""
+_ERROR = 0.02
+"""Relative standard error of the time of a region that is replayed in windows. Windows are the same
+in all places, and with them most of the error."""
 _DECIDES = (
     *("affinity", "mapping", "mechanisms", "model", "policy", "runtime", "sim"),
     *("evaluation/lasting.py", "evaluation/lasting_samples.py", "evaluation/real_minute.py"),
@@ -80,7 +90,7 @@ class Row:
 
     program: str
     os_s: tuple[float, ...]
-    """One for each seed."""
+    """One for each seed; none for a sampled program."""
     hints_s: Mapping[str, tuple[float, ...]]
     """One for each seed; hints that ran with fewer seeds than others are not compared."""
     restart: str
@@ -115,7 +125,7 @@ class Row:
 
     @property
     def system_s(self) -> float:
-        return statistics.median(self.os_s)
+        return statistics.median(self.os_s) if self.os_s else math.nan
 
 
 class Kept:
@@ -147,7 +157,7 @@ class OnMachine:
     def __init__(self, name: str, asked: Asked) -> None:
         self._asked = asked
         self.name = name
-        self.machine: SimMachine = simulated(name, None, None, reporter=SILENT)
+        self.machine: SimMachine = simulated(name, precision=Precision(_ERROR), reporter=SILENT)
         chosen = policy_for(name)
         assert chosen is not None
         facts = facts_of_machine(self.machine.spec)(THREADS)
@@ -163,6 +173,8 @@ class OnMachine:
     def row(self, program: ReadyProgram) -> Row:
         key = f"{program.name} {program.input} {program.origin}"
         region = self._kept(f"{key} region {self._replayed}", lambda: self._region(program))
+        sampled = is_sampled(program.request.program)
+        seeds = range(1, 1 + (1 if sampled else self._asked.seeds))
         system = [
             Lasting(
                 *self._kept(
@@ -170,7 +182,7 @@ class OnMachine:
                     lambda n=n: astuple(self._started(program, None, region, n).lasting()),
                 )
             )
-            for n in range(1, 1 + self._asked.seeds)
+            for n in ([] if sampled else seeds)
         ]
         hints = self._hints(program, key, region)
         restart = self._restart(hints)
@@ -179,9 +191,9 @@ class OnMachine:
         for hint in dict.fromkeys((quickest, str(PACKED), str(SPREAD), restart)):
             lasting[hint] = [
                 Lasting(*self._best_match(program, Hint.parse(hint), key, region, seed)["lasting"])
-                for seed in range(1, 1 + self._asked.seeds)
+                for seed in seeds
             ]
-        if self._asked.minute_of == "best":
+        if sampled or self._asked.minute_of == "best":
             repeat_s = lasting[quickest][0].repeat_s
         else:
             repeat_s = statistics.median(each.repeat_s for each in system)
@@ -194,7 +206,7 @@ class OnMachine:
                         lambda s=seed, lost=loss: self._within(program, s, repeats, region, lost),
                     )
                 )
-                for seed in range(1, 1 + self._asked.seeds)
+                for seed in seeds
             )
             for loss in self._asked.losses
         }
@@ -207,7 +219,9 @@ class OnMachine:
 
     def _region(self, program: ReadyProgram) -> float:
         """Instructions of a repeat."""
-        return region_of(self._process(program, SPREAD, repeats=1))
+        cpus = get_affinity(self.machine.topology, THREADS, SPREAD).cpus
+        sensors = Sensors(("instructions",))
+        return region_of(self.machine.start(program.request, bound(cpus), sensors))
 
     def _started(
         self, program: ReadyProgram, hint: Hint | None, region: float, seed: int = 1
@@ -215,16 +229,16 @@ class OnMachine:
         return LastingProcess(self._process(program, hint, seed), region)
 
     def _process(
-        self, program: ReadyProgram, hint: Hint | None, seed: int = 1, repeats: int = _MOST
-    ) -> SimProcess:
+        self, program: ReadyProgram, hint: Hint | None, seed: int
+    ) -> SimProcess | RepeatedWindows:
         cpus = get_affinity(self.machine.topology, THREADS, hint).cpus if hint else None
         process = self.machine.start(
-            replace(program.request, repeats=repeats),
+            replace(program.request, repeats=_MOST),
             bound(cpus) if cpus is not None else None,
             self._sensors,
             seed,
         )
-        assert isinstance(process, SimProcess)  # a sampled trace cannot be repeated
+        assert not isinstance(process, SampledProcess)  # which runs once
         return process
 
     def _hints(self, program: ReadyProgram, key: str, region: float) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ decisions within the run. The policy is the machine's own, else the one for any 
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +26,6 @@ from autofinity.evaluation.cases import WITHIN
 from autofinity.evaluation.times import geometric_mean
 from autofinity.model.errors import AutofinityError
 from autofinity.report.marked import put_between_marks
-from autofinity.reporter import SILENT
 from autofinity.runtime.looking import SAMPLING_LOSS
 from autofinity.workflow.capture import capture
 from autofinity.workflow.wanted import wanted_on
@@ -91,7 +91,7 @@ def rows(on: OnMachine, asked: Asked, suites: Sequence[str]) -> Iterator[Row]:
         known = tuple(n for n in asked.programs if n in wanted.suite.programs)
         if asked.programs and not known:
             continue
-        for program in capture(replace(wanted, programs=known), THREADS, SILENT):
+        for program in capture(replace(wanted, programs=known), THREADS, sample="auto"):
             try:
                 row = on.row(program)
             except AutofinityError as error:
@@ -106,7 +106,7 @@ def line_of(row: Row) -> str:
     best = row.best_s
     runs = next(iter(row.within.values()))
     return (
-        f"{row.program}: os {best / row.system_s:.3f} restart "
+        f"{row.program}: os {ratio(best / row.system_s)} restart "
         f"{best / row.hint_s(row.restart):.3f} ({row.restart}) within "
         + ", ".join(
             f"{best / run.time_s:.3f} ({run.hint}, at {run.decided_s:.1f} s, looking "
@@ -125,7 +125,8 @@ def machines_table(judged: Mapping[str, Sequence[Row]]) -> Iterator[str]:
     )
     yield "|---|---|---|---|---|---|---|---|---|"
     for name, every in judged.items():
-        yield figures(name, "operating system", every, lambda row: row.system_s)
+        if any(row.os_s for row in every):
+            yield figures(name, "operating system", every, lambda row: row.system_s)
         yield figures(name, "started again", every, lambda row: row.hint_s(row.restart))
         losses = list(every[0].within) if every else []
         for loss in losses:
@@ -151,8 +152,14 @@ def figures(
     won = sum(row.won(time_of(row)) for row in some)
     return (
         f"| `{machine}` | {label} | {geometric_mean(of_best):.3f} | {min(of_best):.3f} "
-        f"| {won} of {len(some)} | {geometric_mean(against):.3f} | {min(against):.3f} |{looking}"
+        f"| {won} of {len(some)} "
+        f"| {ratio(geometric_mean(against))} | {ratio(min(against))} |{looking}"
     )
+
+
+def ratio(value: float) -> str:
+    """A ratio to the system's time, which sampled programs have not."""
+    return "–" if math.isnan(value) else f"{value:.3f}"
 
 
 def behind_table(judged: Mapping[str, Sequence[Row]]) -> Iterator[str]:
@@ -165,14 +172,15 @@ def behind_table(judged: Mapping[str, Sequence[Row]]) -> Iterator[str]:
         for row in every:
             loss, runs = next(iter(row.within.items()))
             mine = row.within_s(loss)
-            if row.best_s / mine >= 1 - BEHIND and mine <= row.system_s * (1 + WITHIN):
+            behind_system = mine > row.system_s * (1 + WITHIN)
+            if row.best_s / mine >= 1 - BEHIND and not behind_system:
                 continue
             run = min(runs, key=lambda each: abs(each.time_s - mine))
             again = row.best_s / row.hint_s(row.restart)
             notes = "; ".join(run.notes).replace("|", "/")
             yield (
                 f"| `{name}` | {row.program} | {row.best_s / mine:.3f} | {run.hint} | {row.best} "
-                f"| {row.best_s / row.system_s:.3f} | {again:.3f} | {notes} |"
+                f"| {ratio(row.best_s / row.system_s)} | {again:.3f} | {notes} |"
             )
 
 

@@ -1,0 +1,276 @@
+"""`ports.Process` on a sampled trace whose region is repeated, and whose threads and pages move.
+
+    threads or pages move ─► windows are replayed where they are now ─► the region is played on
+
+Each place that threads and pages come to has a course of its own: how far the region is, and what
+it has counted, at every moment of a repeat in this place. A move leads from one course to the same
+point of the next. Windows begin with warm caches, so a move costs what it takes to fill the
+last-level caches that threads came to, at the pace of their misses: an upper bound, since not all
+lines are asked for again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.model.counters import CounterSample
+from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
+from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
+from autofinity.model.placement import Placement
+from autofinity.model.topology import OsIndex
+from autofinity.ports import (
+    Action,
+    BindThreads,
+    Interval,
+    MovePages,
+    Outcome,
+    Sensors,
+    SpendTime,
+    ThreadEvent,
+)
+from autofinity.sim.energy import dram_j, energy_j
+from autofinity.sim.likeness import Floats
+from autofinity.sim.pu_choice import choose_pus
+from autofinity.sim.result import EVENT_INDEX
+from autofinity.sim.spec import LINE_BYTES, MachineSpec
+from autofinity.sim.touched_memory import TouchedMemory
+from autofinity.sim.window_sum import RegionEstimate
+
+type Replay = Callable[[Sequence[OsIndex], Mapping[int, int]], RegionEstimate]
+"""PU of each worker, and node of each page → the region there."""
+
+_RUNS, _HALTED = EVENT_INDEX["cycles"], EVENT_INDEX["cpu_clocks_halted"]
+
+
+class RepeatedWindows:
+    """A region of interest that is repeated. Threads are the trace's workers."""
+
+    def __init__(
+        self,
+        replay: Replay,
+        spec: MachineSpec,
+        memory: TouchedMemory,
+        workers: Sequence[int],
+        sensors: Sensors,
+        cpus: Sequence[OsIndex],
+        repeats: int,
+    ) -> None:
+        """`replay` is called at the first `advance` after each move. Raises `CapabilityError` for
+        detectors and for reads by node.
+        """
+        if sensors.detectors or sensors.reads_by_node:
+            raise CapabilityError(
+                "windows of a sampled trace show counters only: no detector, and no reads by node; "
+                "capture the program with --whole"
+            )
+        self._replay = replay
+        self._spec = spec
+        self._memory = memory
+        self._workers = list(workers)
+        self._counters = sensors.counters
+        self._cpus = tuple(cpus)
+        self._repeats = repeats
+        self._course: _Course | None = None
+        self._stopped_ns = 0.0
+        """Time for which the program does nothing from now on."""
+        self._spent_ns: dict[str, int] = {}
+        self._done = 0.0
+        """Repeats of the region."""
+        self._now_ns = 0.0
+
+    def advance(self, duration_ns: int) -> Interval:
+        """Let the program run for `duration_ns`, or to the end of its repeats.
+
+        Raises `SimulationError` for a duration of 0 or less, and as replays do.
+        """
+        if duration_ns <= 0:
+            raise SimulationError(f"got a duration of {duration_ns} ns, expected more than 0")
+        if self._course is None:
+            whole = self._replay(self._cpus, self._memory.nodes_by_page())
+            self._course = _Course.of(whole, self._workers, self._counters)
+        course, start_ns = self._course, self._now_ns
+        stopped_ns = min(self._stopped_ns, duration_ns)
+        self._stopped_ns -= stopped_ns
+        from_ns = course.when(self._done)
+        until_ns = min(from_ns + duration_ns - stopped_ns, course.when(self._repeats))
+        sums = course.until(until_ns) - course.until(from_ns)
+        first = self._now_ns == 0.0
+        self._done = course.done(until_ns)
+        self._now_ns += stopped_ns + until_ns - from_ns
+        ended = self._done >= self._repeats
+        return self._interval(course, sums, start_ns, ended=ended, first=first)
+
+    def _interval(
+        self, course: _Course, sums: Floats, start_ns: float, *, ended: bool, first: bool
+    ) -> Interval:
+        start, end = round(start_ns), round(self._now_ns)
+        threads = range(len(self._workers))
+        events = tuple(ThreadEvent("begin", t, t, start) for t in threads) if first else ()
+        if ended:
+            events += tuple(ThreadEvent("end", t, t, end) for t in threads)
+        machine = dict(zip(EVENT_INDEX, sums[-len(EVENT_INDEX) :].tolist(), strict=True))
+        own = np.rint(sums[: -len(EVENT_INDEX)]).astype(np.int64).reshape(len(threads), -1)
+        prices, spent_ns = self._spec.energy, self._spent_ns
+        self._spent_ns = {}
+        return Interval(
+            start,
+            end,
+            tuple(
+                CounterSample(
+                    tid=thread,
+                    start_ns=start,
+                    end_ns=end,
+                    counts=dict(zip(self._counters, counts, strict=True)),
+                    enabled_ns=end - start,
+                    running_ns=end - start,
+                )
+                for thread, counts in enumerate(own.tolist())
+            ),
+            events,
+            progress=self._done / self._repeats,
+            ended=ended,
+            energy_j=energy_j(self._spec, machine, (end - start) / 1e9),
+            dram_energy_j=dram_j(prices, machine) if prices is not None else math.nan,
+            cpus=self._cpus,
+            runnable=0 if ended else course.runnable_at(self._done),
+            resident_bytes=float(self._memory.total_bytes),
+            overhead_ns=spent_ns,
+        )
+
+    def apply(self, actions: Sequence[Action]) -> Outcome:
+        """Bind threads, move pages and spend time now; costs as `SimProcess.apply`, but that all
+        threads wait for one that spends time.
+
+        Raises `PlacementError`, and `SimulationError` for a node without memory.
+        """
+        done = skipped = cost_ns = 0
+        reasons: list[str] = []
+        for action in actions:
+            if isinstance(action, BindThreads):
+                done += self._bind(action.placement)
+            elif isinstance(action, SpendTime):
+                self._spend(action.kind, action.duration_ns)
+                done += 1
+            else:
+                moved = self._move(action)
+                ns = round(moved * self._spec.page_bytes / MOVED_BYTES_PER_S * 1e9)
+                if action.thread is not None:
+                    self._spend("page copy", ns)
+                done, cost_ns = done + moved, cost_ns + ns
+                if moved < len(action.pages):
+                    skipped += len(action.pages) - moved
+                    reasons.append("pages that were untouched or there already did not move")
+        return Outcome(done, skipped, tuple(dict.fromkeys(reasons)), cost_ns)
+
+    def memory(self) -> MemoryByNode:
+        """Memory of all pages that the program touches."""
+        return self._memory.by_node(self._spec.topology.n_nodes)
+
+    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        """Numbers of the pages on a logical node, some at a time."""
+        return self._memory.pages_on(node)
+
+    def _spend(self, kind: str, duration_ns: int) -> None:
+        self._stopped_ns += duration_ns
+        self._spent_ns[kind] = self._spent_ns.get(kind, 0) + duration_ns
+
+    def _bind(self, placement: Placement) -> int:
+        if len(placement.masks) != len(self._workers):
+            raise PlacementError(
+                f"got {len(placement.masks)} masks for {len(self._workers)} threads"
+            )
+        cpus = choose_pus(placement, self._spec.topology)
+        if cpus != self._cpus:
+            self._stopped_ns += refill_ns(self._spec, self._cpus, cpus)
+            self._cpus, self._course = cpus, None
+        return len(cpus)
+
+    def _move(self, action: MovePages) -> int:
+        for node in set(action.nodes) - set(self._spec.home_nodes):
+            raise SimulationError(f"no node {node} with memory to move pages to")
+        moved = self._memory.move(action.pages, action.nodes)
+        if moved:
+            self._course = None
+        return moved
+
+
+def refill_ns(spec: MachineSpec, before: Sequence[OsIndex], after: Sequence[OsIndex]) -> float:
+    """Longest time in which threads that move fill the last-level caches that they come to."""
+    pus = spec.topology.by_os_index
+    come = [
+        pus[cpu].llc for old, cpu in zip(before, after, strict=True) if pus[old].llc != pus[cpu].llc
+    ]
+    if not come:
+        return 0.0
+    core_gbs = LINE_BYTES * spec.core.misses_in_flight / spec.latency.dram[0]
+    path_gbs = spec.bandwidth.fabric_gbs or math.inf
+    return max(spec.llc.size_bytes / min(path_gbs, come.count(llc) * core_gbs) for llc in set(come))
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """A repeat in one place, from mark to mark, and again."""
+
+    at_ns: Floats
+    """[marks]"""
+    share: Floats
+    """Share of the region that is done at each mark, 0 to 1, [marks]."""
+    sums: Floats
+    """Counts of each worker, worker by worker, then all events of all streams, [marks, sums]."""
+    runnable: npt.NDArray[np.int64]
+    """Number of workers that run, from each mark on, [marks - 1]."""
+
+    @staticmethod
+    def of(whole: RegionEstimate, workers: Sequence[int], counters: Sequence[str]) -> _Course:
+        columns = [EVENT_INDEX[name] for name in counters]
+        course, stretch = whole.course, whole.course.stretch
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_stretch = np.where(
+                whole.stretch_ns[stretch] > 0, course.ns / whole.stretch_ns[stretch], 0.0
+            )
+        own = whole.counts[:, workers][:, :, columns].reshape(len(whole.windows), -1)
+        counts = np.hstack([own, whole.counts.sum(axis=1)])
+        runs, halted = (whole.counts[:, workers, each] for each in (_RUNS, _HALTED))
+        at_work = np.rint((runs / np.maximum(runs + halted, 1.0)).sum(axis=1)).astype(np.int64)
+        return _Course(
+            _from_zero(course.ns),
+            _from_zero(course.share),
+            _from_zero(of_stretch[:, None] * counts[stretch]),
+            at_work[stretch],
+        )
+
+    def until(self, at_ns: float) -> Floats:
+        """Sums from the first repeat's begin until `at_ns`."""
+        times, rest_ns = divmod(at_ns, float(self.at_ns[-1]))
+        after = int(np.clip(np.searchsorted(self.at_ns, rest_ns), 1, len(self.at_ns) - 1))
+        length = self.at_ns[after] - self.at_ns[after - 1]
+        part = (rest_ns - self.at_ns[after - 1]) / length if length > 0 else 1.0
+        row: Floats = self.sums[after - 1] + part * (self.sums[after] - self.sums[after - 1])
+        row += times * self.sums[-1]
+        return row
+
+    def done(self, at_ns: float) -> float:
+        """Repeats that are done at `at_ns`."""
+        times, rest_ns = divmod(at_ns, float(self.at_ns[-1]))
+        return times + float(np.interp(rest_ns, self.at_ns, self.share))
+
+    def when(self, done: float) -> float:
+        """Nanoseconds until this number of repeats is done."""
+        times, rest = divmod(done, 1.0)
+        return times * float(self.at_ns[-1]) + float(np.interp(rest, self.share, self.at_ns))
+
+    def runnable_at(self, done: float) -> int:
+        """Workers that run at this point."""
+        at = np.searchsorted(self.share, done % 1.0, side="right") - 1
+        return int(self.runnable[min(int(at), len(self.runnable) - 1)])
+
+
+def _from_zero(parts: Floats) -> Floats:
+    """Sums of the parts before each mark."""
+    sums: Floats = np.concatenate([np.zeros((1, *parts.shape[1:])), np.cumsum(parts, axis=0)])
+    return sums

@@ -1,0 +1,76 @@
+"""The pages that a sampled program touches, and the node of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from autofinity.model.memory import MemoryByNode
+from autofinity.model.sharing import process_and_page
+
+SMALL_BYTES = 4096
+_PAGES_AT_A_TIME = 1024
+
+
+class TouchedMemory:
+    """Pages of the machine's size, and their nodes.
+
+    A page is on the node of the stream that touched any part of it first.
+    """
+
+    def __init__(
+        self,
+        runs: Mapping[str, npt.NDArray[np.integer]],
+        node_of_stream: Sequence[int],
+        page_bytes: int = SMALL_BYTES,
+    ) -> None:
+        """`runs`: the first page of 4 KiB, number of pages and stream of each run of pages, in the
+        order of first touches.
+        """
+        lengths = runs["pages"].astype(np.int64)
+        begins = np.repeat(runs["first_page"].astype(np.int64), lengths)
+        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        self._parts = page_bytes // SMALL_BYTES
+        streams = np.repeat(runs["stream"].astype(np.int64), lengths)
+        units, first = np.unique((begins + offsets) // self._parts, return_index=True)
+        self._units = units
+        """Ascending."""
+        self._nodes = np.array(node_of_stream, dtype=np.int64)[streams[first]]
+        self._page_bytes = page_bytes
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all pages."""
+        return len(self._units) * self._page_bytes
+
+    def by_node(self, nodes: int) -> MemoryByNode:
+        """Bytes on each of so many nodes."""
+        count = np.bincount(self._nodes, minlength=nodes)
+        return MemoryByNode(tuple((count * self._page_bytes).tolist()))
+
+    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+        """Numbers of the pages on a node (larger ones by their first 4 KiB), some at a time."""
+        found: list[int] = (self._units[self._nodes == node] * self._parts).tolist()
+        for start in range(0, len(found), _PAGES_AT_A_TIME):
+            yield found[start : start + _PAGES_AT_A_TIME]
+
+    def nodes_by_page(self) -> dict[int, int]:
+        """Node of each page of 4 KiB."""
+        parts = np.arange(self._parts)
+        pages = (self._units[:, None] * self._parts + parts).ravel()
+        nodes = np.repeat(self._nodes, self._parts)
+        return dict(zip(pages.tolist(), nodes.tolist(), strict=True))
+
+    def move(self, pages: Sequence[int], nodes: Sequence[int]) -> int:
+        """Move pages, each by any of its 4 KiB parts; those that are touched and elsewhere move.
+        Returns their number.
+        """
+        numbers = np.array([process_and_page(page)[1] for page in pages], dtype=np.int64)
+        units = numbers // self._parts
+        at = np.minimum(np.searchsorted(self._units, units), len(self._units) - 1)
+        to = np.array(nodes, dtype=np.int64)
+        moves = (self._units[at] == units) & (self._nodes[at] != to)
+        self._nodes[at[moves]] = to[moves]
+        return len(np.unique(at[moves]))
