@@ -104,9 +104,10 @@ def _main() -> None:
     ours = str(Path(__file__).resolve().parents[1])
     folders = os.environ.pop(_FOLDERS, "").split(os.pathsep)
     known = set(map(os.path.realpath, sys.path))
-    if ours not in known and ours not in map(os.path.realpath, folders):
-        sys.path.insert(0, ours)
-        site.addsitedir(ours)  # for packages installed beside this one by a .pth file
+    if ours not in known:
+        sys.path.insert(0, ours)  # before another copy of this package that may be installed
+        if ours not in map(os.path.realpath, folders):
+            site.addsitedir(ours)  # for packages installed beside this one by a .pth file
     sys.path += [folder for folder in folders if folder and os.path.realpath(folder) not in known]
     give_back(os.environ)
     module = sys.argv[1]
