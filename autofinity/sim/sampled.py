@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from autofinity._core import sim as core
 from autofinity._core import trace as traces
+from autofinity.free_memory import free_bytes
 from autofinity.model.errors import SimulationError
 from autofinity.model.topology import OsIndex
 from autofinity.sim.likeness import Intervals, covering_order, streams_at_work
@@ -40,10 +41,10 @@ from autofinity.sim.window_sum import (
 AHEAD = 400_000
 """Work within which every thread of a capture that can go on is active: eight threads that may be
 50,000 accesses ahead of each other (`CaptureRequest.ahead`) take turns on fewer cores."""
-KEPT_BYTES = 1 << 30
-"""Bytes of prepared windows that stay in memory for the next placement. The first windows stay:
-all placements take windows in the same order, so that the latest one would be the last to come
-again."""
+KEPT_BYTES = 5 << 29
+"""Most bytes of prepared windows that stay in memory for the next placement, at most a quarter of
+what is free. The first windows stay: all placements take windows in the same order, so that the
+latest one would be the last to come again."""
 
 
 type EachWindow = Callable[[Sequence[int]], list[TimedWindow]]
@@ -71,6 +72,7 @@ class SampledProgram:
         self._lock = threading.Lock()
         self._kept: dict[int, core.Program] = {}
         self._kept_bytes = 0
+        self._most_bytes = min(KEPT_BYTES, free_bytes() // 4)
         self.region = _region_of(self._trace)
         events = self._trace.skeleton()
         self.skeleton = None if events is None else Skeleton(events, self._trace.interval_work)
@@ -95,7 +97,7 @@ class SampledProgram:
             return found
         made = core.Program.read_window(self._trace, number)
         with self._lock:
-            if number not in self._kept and self._kept_bytes + made.size_bytes <= KEPT_BYTES:
+            if number not in self._kept and self._kept_bytes + made.size_bytes <= self._most_bytes:
                 self._kept[number] = made
                 self._kept_bytes += made.size_bytes
         return made

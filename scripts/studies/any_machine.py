@@ -2,11 +2,12 @@
 
     python scripts/studies/any_machine.py [--into FILE] [--observations DIR] [--kernels DIR]
                                             [--solvers DIR] [--unseen DIR] [--cores DIR] [--llc DIR]
-                                            [--only NAME]
+                                            [--memory DIR] [--only NAME]
 
-Three tables of `autofinity evaluate --machine any` (without the program, the machine, both). Four
+Three tables of `autofinity evaluate --machine any` (without the program, the machine, both). Five
 of what no policy is learned from: machines (data/unseen), a thread on every core (data/cores),
-inputs of size llc (data/llc), and the public kernels (kernels/) and the solvers (solvers/). One of
+inputs of size llc (data/llc), programs that are not learned from at size memory (data/memory), and
+the public kernels (kernels/) and the solvers (solvers/). One of
 the loss without real sizes, without facts of the machine, without events of other cores' caches.
 """
 
@@ -39,7 +40,12 @@ OURS = for_any_machine()
 MARK = "scripts/studies/any_machine.py, "
 REAL = "memory"
 SUITES = ("kernels", "solvers")
-JUDGED_ONLY: Mapping[str, LeftOut] = {"unseen": "program", "cores": "both", "llc": "both"}
+JUDGED_ONLY: Mapping[str, LeftOut] = {
+    "unseen": "program",
+    "cores": "both",
+    "llc": "both",
+    "memory": "both",
+}
 """Folders of data/ with runs of the training programs that nothing is learned from → the part of
 the others that is left out, too."""
 

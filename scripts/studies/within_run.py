@@ -8,7 +8,7 @@ Training programs, and the public kernels (kernels/), from which nothing is lear
 minute (`minute_runs`; of the best hint, or of the system): under the operating system; with each
 hint from the start; started again with the hint that the policy chose from whole runs; and with
 decisions within the run. The policy is the machine's own, else the one for any machine, as in
-`run`.
+`run`. Inputs of other sizes than the defaults have tables of their own in a document.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def main() -> None:
         table = "\n".join(lines)
         print(f"\n{table}", flush=True)
         if wanted.into is not None:
-            put_between_marks(wanted.into, MARK + name, table)
+            put_between_marks(wanted.into, ", ".join((MARK + name, *asked.sizes)), table)
 
 
 def rows(on: OnMachine, asked: Asked, suites: Sequence[str]) -> Iterator[Row]:

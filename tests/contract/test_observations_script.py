@@ -23,7 +23,7 @@ def calls(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("machine", "folder", "cores", "llc", "beside", "memory"),
+    ("machine", "folder", "cores", "once", "beside", "memory"),
     [
         ("epyc-9654", "observations", "192", "8", "24,48,96", "8,48"),
         ("graviton4", "unseen", "", "", "48", "8"),
@@ -33,14 +33,16 @@ def calls(tmp_path: Path) -> Path:
     ],
 )
 def test_a_machine_runs_and_is_kept_as_its_row_says(
-    calls: Path, machine: str, folder: str, cores: str, llc: str, beside: str, memory: str
+    calls: Path, machine: str, folder: str, cores: str, once: str, beside: str, memory: str
 ) -> None:
+    """`once`: threads of runs that judge by inputs of size llc, and by programs of size memory."""
     env = {name: value for name, value in os.environ.items() if name != "REAL_ON"}
     done = subprocess.run(
         [SCRIPT, calls, machine], env=env, capture_output=True, text=True, check=True
     )
     *profiles, packed = done.stdout.splitlines()
-    for name, threads, size in (("cores", cores, "small"), ("llc", llc, "llc")):
+    judged = (("cores", cores, "small"), ("llc", once, "llc"), ("memory", once, "memory"))
+    for name, threads, size in judged:
         if threads:
             (profile, kept), profiles = profiles[:2], profiles[2:]
             assert _value(profile, "--threads") == threads

@@ -91,6 +91,7 @@ class Memory {
     // ways.
     void empty_ways(std::uint32_t llc, double share);
     // Prefetch the data for a line into the host's caches, one after the other.
+    void bring_page_near(Line line) const { hierarchy().pages.bring_near(line >> page_shift); }
     void bring_line_near(std::uint32_t cached_core, Line line) const;
     void bring_sets_near(std::uint32_t cached_core, Line line) const;
     // Resets all lines on their way and all requests; the contents of caches stay.

@@ -54,6 +54,8 @@ class Pages {
         return pages_[line >> page_shift].first_line | (line & (lines_per_page - 1));
     }
 
+    void bring_near(std::uint32_t page) const { sim::bring_near(&pages_[page]); }
+
     // First touch by a core of `toucher`: places the whole unit.
     void map(std::uint32_t page, std::uint32_t toucher) {
         const std::uint64_t number = program_.virtual_page[page];

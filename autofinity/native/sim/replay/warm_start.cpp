@@ -51,6 +51,8 @@ void WarmStart::touch_lines() {
         const WarmLine& line = lines[touch.number()];
         const std::uint32_t pu = board_.streams[line.stream()].pu;
         cached_cores_.admit(pu);
+        if (i >= 3 * lines_ahead)
+            memory_.bring_page_near(lines[lasting[i - 3 * lines_ahead].number()].line());
         foresee(i, 2 * lines_ahead, &Memory::bring_line_near);
         foresee(i, lines_ahead, &Memory::bring_sets_near);
         const std::uint32_t core = board_.pus[pu].cached_core;
