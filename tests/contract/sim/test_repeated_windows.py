@@ -12,11 +12,14 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.capture import sampling
 from autofinity.capture.sampling import WindowPlan
 from autofinity.capture.suite_capture import capture_suite
-from autofinity.evaluation.lasting import LastingProcess
+from autofinity.evaluation.lasting import LastingProcess, region_of
+from autofinity.evaluation.within_minute import within_minute
+from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.detection import AccessSampling
 from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
 from autofinity.model.placement import PagePlacement, Placement
+from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex
 from autofinity.ports import BindThreads, Interval, MovePages, RunRequest, Sensors, SpendTime
 from autofinity.profiling.placements import bound
@@ -169,6 +172,30 @@ def test_pages_that_stay_behind_are_read_from_afar_as_in_a_full_replay(
     local = started(machine, request_of, PACKED).advance(LONG_NS)
     spread = started(machine, request_of).advance(LONG_NS)
     assert took["auto"] > 1.02 * local.end_ns / spread.end_ns
+
+
+def test_a_run_of_a_minute_is_decided_in_windows_as_in_full_replays(
+    machine: SimMachine, traces: dict[str, str], request_of: RunRequest
+) -> None:
+    setting = Setting(
+        machine.topology,
+        THREADS,
+        machine.clock_hz,
+        policy=RulePolicy(("instructions",), {}, (), PACKED),
+    )
+    found = {}
+    for kind in ("auto", "never"):
+        request = replace(request_of, program=traces[kind], repeats=1)
+        region = region_of(machine.start(request, at(machine, SPREAD), SEEN))
+        again = machine.start(replace(request, repeats=REPEATS), at(machine, SPREAD), SEEN, 1)
+        assert not isinstance(again, SampledProcess)
+        repeats = 60 / LastingProcess(again, region).lasting().repeat_s
+        found[kind] = within_minute(machine, request, setting, repeats, region, 1)
+    windows, whole = found["auto"], found["never"]
+    assert windows.hint == whole.hint == PACKED
+    assert windows.decided_s == pytest.approx(whole.decided_s, abs=0.2)
+    assert windows.run.time_s == pytest.approx(whole.run.time_s, rel=AS_WHOLE)
+    assert windows.run.page_migrations == pytest.approx(whole.run.page_migrations, rel=AS_WHOLE)
 
 
 def test_who_comes_to_a_cache_fills_it_at_the_pace_of_its_misses(machine: SimMachine) -> None:
