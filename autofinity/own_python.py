@@ -105,7 +105,10 @@ def _main() -> None:
     folders = os.environ.pop(_FOLDERS, "").split(os.pathsep)
     known = set(map(os.path.realpath, sys.path))
     if ours not in known:
-        sys.path.insert(0, ours)  # before another copy of this package that may be installed
+        # Before another copy of this package that may be installed, and after the standard library.
+        packages = ("site-packages", "dist-packages")
+        at = (n for n, folder in enumerate(sys.path) if Path(folder).name in packages)
+        sys.path.insert(next(at, len(sys.path)), ours)
         if ours not in map(os.path.realpath, folders):
             site.addsitedir(ours)  # for packages installed beside this one by a .pth file
     sys.path += [folder for folder in folders if folder and os.path.realpath(folder) not in known]

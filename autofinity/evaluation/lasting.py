@@ -91,9 +91,13 @@ class LastingProcess:
 
     @property
     def repeat_ns(self) -> float:
-        """Time of a repeat where threads and pages are now; NaN until the record answers."""
+        """Time of a repeat where threads and pages are now, until the record answers by what was
+        replayed there; NaN before anything was.
+        """
         record = self._record
-        return record.length_ns / float(record.repeats[-1]) if record else math.nan
+        if record is None:
+            return self._course.pace_ns
+        return record.length_ns / float(record.repeats[-1])
 
     def advance(self, duration_ns: int) -> Interval:
         """Let the program run, at most until its repeats are done. Raises `SimulationError`."""
@@ -126,7 +130,11 @@ class LastingProcess:
             raise SimulationError(
                 f"the program ended after {self.done:.0f} repeats; expected to replay more of them"
             )
-        interval = self._process.advance(max(1, round(min(left_ns, self._step_ns))))
+        rest_ns = (self._repeats - self.done) * self._course.pace_ns if self._ends else math.nan
+        step_ns = min(left_ns, self._step_ns)
+        if rest_ns < step_ns:  # so that the run ends with its last repeat
+            step_ns = math.ceil(rest_ns)
+        interval = self._process.advance(max(1, round(step_ns)))
         length_ns = interval.end_ns - interval.start_ns
         instructions = sum(each.counts["instructions"] for each in interval.samples)
         repeats = instructions / self._region

@@ -74,6 +74,11 @@ class Course:
         self.repeats.append(self.repeats[-1] + repeats)
         self.counts.append(self.counts[-1] + counts)
 
+    @property
+    def pace_ns(self) -> float:
+        """Nanoseconds of a repeat; NaN before any part of one is done."""
+        return self.at_ns[-1] / self.repeats[-1] if self.repeats[-1] > 0 else math.nan
+
     def step_ns(self, before_ns: int) -> int:
         """Length of the next look. Looks grow twofold at most: a course begins with a stop."""
         pace_ns = self.at_ns[-1] / max(self.repeats[-1], 1e-9)

@@ -5,8 +5,8 @@
 Each place that threads and pages come to has a course of its own: how far the region is, and what
 it has counted, at every moment of a repeat in this place. A move leads from one course to the same
 point of the next. Windows begin with warm caches, so a move costs what it takes to fill the
-last-level caches that threads came to, at the pace of their misses: an upper bound, since not all
-lines are asked for again.
+last-level caches that threads came to, all at once and from the memory that is farthest away. Not
+all lines are asked for again, so that most moves cost less.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ from autofinity.sim.window_sum import RegionEstimate
 type Replay = Callable[[Sequence[OsIndex], Mapping[int, int]], RegionEstimate]
 """PU of each worker, and node of each page → the region there."""
 
+_MOVING_NS, _MOVING = 60e6, 0.25
+"""Pages that follow threads move look by look, and windows are replayed once they have come to rest
+for this time, or once this share of them has moved."""
 _RUNS, _HALTED = EVENT_INDEX["cycles"], EVENT_INDEX["cpu_clocks_halted"]
 
 
@@ -61,8 +64,10 @@ class RepeatedWindows:
         repeats: int,
     ) -> None:
         """`replay` is called at the first `advance` after each move. Raises `CapabilityError` for
-        detectors and for reads by node.
+        detectors and for reads by node, `SimulationError` for less than one repeat.
         """
+        if repeats < 1:
+            raise SimulationError(f"got {repeats} repeats of the region, expected at least 1")
         if sensors.detectors or sensors.reads_by_node:
             raise CapabilityError(
                 "windows of a sampled trace show counters only: no detector, and no reads by node; "
@@ -74,8 +79,14 @@ class RepeatedWindows:
         self._workers = list(workers)
         self._counters = sensors.counters
         self._cpus = tuple(cpus)
+        self._ran_on = self._cpus
+        """PU of each thread when it last ran."""
         self._repeats = repeats
         self._course: _Course | None = None
+        self._moved = 0
+        """Pages that have moved since windows were replayed."""
+        self._rests_ns = 0.0
+        """Time from which on these are taken for at rest."""
         self._stopped_ns = 0.0
         """Time for which the program does nothing from now on."""
         self._spent_ns: dict[str, int] = {}
@@ -90,20 +101,31 @@ class RepeatedWindows:
         """
         if duration_ns <= 0:
             raise SimulationError(f"got a duration of {duration_ns} ns, expected more than 0")
-        if self._course is None:
-            whole = self._replay(self._cpus, self._memory.nodes_by_page())
-            self._course = _Course.of(whole, self._workers, self._counters)
-        course, start_ns = self._course, self._now_ns
+        course, start_ns = self._course_for(duration_ns), self._now_ns
+        self._stopped_ns += refill_ns(self._spec, self._ran_on, self._cpus)
+        self._ran_on = self._cpus
         stopped_ns = min(self._stopped_ns, duration_ns)
         self._stopped_ns -= stopped_ns
-        from_ns = course.when(self._done)
-        until_ns = min(from_ns + duration_ns - stopped_ns, course.when(self._repeats))
+        from_ns, end_ns = course.when(self._done), course.when(self._repeats)
+        until_ns = min(from_ns + duration_ns - stopped_ns, end_ns)
         sums = course.until(until_ns) - course.until(from_ns)
         first = self._now_ns == 0.0
-        self._done = course.done(until_ns)
+        ended = until_ns >= end_ns
+        if ended:
+            self._done = float(self._repeats)
+        elif until_ns > from_ns:
+            self._done = max(self._done, course.done(until_ns))
         self._now_ns += stopped_ns + until_ns - from_ns
-        ended = self._done >= self._repeats
         return self._interval(course, sums, start_ns, ended=ended, first=first)
+
+    def _course_for(self, duration_ns: int) -> _Course:
+        """The course here, or while pages move the one of a short time ago."""
+        some = self._moved < _MOVING * self._memory.n_pages
+        moving = some and self._now_ns + duration_ns < self._rests_ns
+        if self._course is None or (self._moved and not moving):
+            whole = self._replay(self._cpus, self._memory.nodes_by_page())
+            self._course, self._moved = _Course.of(whole, self._workers, self._counters), 0
+        return self._course
 
     def _interval(
         self, course: _Course, sums: Floats, start_ns: float, *, ended: bool, first: bool
@@ -144,9 +166,10 @@ class RepeatedWindows:
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
         """Bind threads, move pages and spend time now; costs as `SimProcess.apply`, but that all
-        threads wait for one that spends time.
+        threads share the time that one spends, as barriers share it.
 
-        Raises `PlacementError`, and `SimulationError` for a node without memory.
+        Raises `PlacementError`, and `SimulationError` for a node without memory or an unknown
+        thread.
         """
         done = skipped = cost_ns = 0
         reasons: list[str] = []
@@ -154,13 +177,13 @@ class RepeatedWindows:
             if isinstance(action, BindThreads):
                 done += self._bind(action.placement)
             elif isinstance(action, SpendTime):
-                self._spend(action.kind, action.duration_ns)
+                self._spend(action.kind, action.duration_ns, action.thread)
                 done += 1
             else:
                 moved = self._move(action)
                 ns = round(moved * self._spec.page_bytes / MOVED_BYTES_PER_S * 1e9)
                 if action.thread is not None:
-                    self._spend("page copy", ns)
+                    self._spend("page copy", ns, action.thread)
                 done, cost_ns = done + moved, cost_ns + ns
                 if moved < len(action.pages):
                     skipped += len(action.pages) - moved
@@ -175,8 +198,10 @@ class RepeatedWindows:
         """Numbers of the pages on a logical node, some at a time."""
         return self._memory.pages_on(node)
 
-    def _spend(self, kind: str, duration_ns: int) -> None:
-        self._stopped_ns += duration_ns
+    def _spend(self, kind: str, duration_ns: int, thread: int) -> None:
+        if not 0 <= thread < len(self._workers):
+            raise SimulationError(f"got thread {thread}; there are {len(self._workers)}")
+        self._stopped_ns += duration_ns / len(self._workers)
         self._spent_ns[kind] = self._spent_ns.get(kind, 0) + duration_ns
 
     def _bind(self, placement: Placement) -> int:
@@ -186,7 +211,6 @@ class RepeatedWindows:
             )
         cpus = choose_pus(placement, self._spec.topology)
         if cpus != self._cpus:
-            self._stopped_ns += refill_ns(self._spec, self._cpus, cpus)
             self._cpus, self._course = cpus, None
         return len(cpus)
 
@@ -194,22 +218,27 @@ class RepeatedWindows:
         for node in set(action.nodes) - set(self._spec.home_nodes):
             raise SimulationError(f"no node {node} with memory to move pages to")
         moved = self._memory.move(action.pages, action.nodes)
-        if moved:
-            self._course = None
+        if moved and self._course is not None:
+            # Less than a repeat: so nobody takes the old course for that of two repeats.
+            self._moved += moved
+            self._rests_ns = self._now_ns + min(_MOVING_NS, self._course.length_ns / 2)
         return moved
 
 
 def refill_ns(spec: MachineSpec, before: Sequence[OsIndex], after: Sequence[OsIndex]) -> float:
-    """Longest time in which threads that move fill the last-level caches that they come to."""
-    pus = spec.topology.by_os_index
+    """Time in which threads that move fill the last-level caches that they come to."""
+    pus, bandwidth = spec.topology.by_os_index, spec.bandwidth
     come = [
         pus[cpu].llc for old, cpu in zip(before, after, strict=True) if pus[old].llc != pus[cpu].llc
     ]
     if not come:
         return 0.0
-    core_gbs = LINE_BYTES * spec.core.misses_in_flight / spec.latency.dram[0]
-    path_gbs = spec.bandwidth.fabric_gbs or math.inf
-    return max(spec.llc.size_bytes / min(path_gbs, come.count(llc) * core_gbs) for llc in set(come))
+    filled_bytes = spec.llc.size_bytes * len(set(come))
+    core_gbs = LINE_BYTES * spec.core.misses_in_flight / max(spec.latency.dram)
+    path_gbs = bandwidth.fabric_gbs or math.inf
+    each = max(spec.llc.size_bytes / min(path_gbs, come.count(llc) * core_gbs) for llc in set(come))
+    # Pages may all be on one node.
+    return max(each, filled_bytes / (max(bandwidth.memory_gbs) or math.inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,13 +254,20 @@ class _Course:
     runnable: npt.NDArray[np.int64]
     """Number of workers that run, from each mark on, [marks - 1]."""
 
+    @property
+    def length_ns(self) -> float:
+        return float(self.at_ns[-1])
+
     @staticmethod
     def of(whole: RegionEstimate, workers: Sequence[int], counters: Sequence[str]) -> _Course:
         columns = [EVENT_INDEX[name] for name in counters]
         course, stretch = whole.course, whole.course.stretch
+        work = np.bincount(stretch, course.share, minlength=len(whole.windows))
         with np.errstate(divide="ignore", invalid="ignore"):
             of_stretch = np.where(
-                whole.stretch_ns[stretch] > 0, course.ns / whole.stretch_ns[stretch], 0.0
+                whole.stretch_ns[stretch] > 0,
+                course.ns / whole.stretch_ns[stretch],
+                np.where(work[stretch] > 0, course.share / work[stretch], 0.0),
             )
         own = whole.counts[:, workers][:, :, columns].reshape(len(whole.windows), -1)
         counts = np.hstack([own, whole.counts.sum(axis=1)])
@@ -239,14 +275,14 @@ class _Course:
         at_work = np.rint((runs / np.maximum(runs + halted, 1.0)).sum(axis=1)).astype(np.int64)
         return _Course(
             _from_zero(course.ns),
-            _from_zero(course.share),
+            np.append(_from_zero(course.share)[:-1], 1.0),
             _from_zero(of_stretch[:, None] * counts[stretch]),
             at_work[stretch],
         )
 
     def until(self, at_ns: float) -> Floats:
         """Sums from the first repeat's begin until `at_ns`."""
-        times, rest_ns = divmod(at_ns, float(self.at_ns[-1]))
+        times, rest_ns = divmod(at_ns, self.length_ns)
         after = int(np.clip(np.searchsorted(self.at_ns, rest_ns), 1, len(self.at_ns) - 1))
         length = self.at_ns[after] - self.at_ns[after - 1]
         part = (rest_ns - self.at_ns[after - 1]) / length if length > 0 else 1.0
@@ -256,13 +292,13 @@ class _Course:
 
     def done(self, at_ns: float) -> float:
         """Repeats that are done at `at_ns`."""
-        times, rest_ns = divmod(at_ns, float(self.at_ns[-1]))
+        times, rest_ns = divmod(at_ns, self.length_ns)
         return times + float(np.interp(rest_ns, self.at_ns, self.share))
 
     def when(self, done: float) -> float:
         """Nanoseconds until this number of repeats is done."""
         times, rest = divmod(done, 1.0)
-        return times * float(self.at_ns[-1]) + float(np.interp(rest, self.share, self.at_ns))
+        return times * self.length_ns + float(np.interp(rest, self.share, self.at_ns))
 
     def runnable_at(self, done: float) -> int:
         """Workers that run at this point."""

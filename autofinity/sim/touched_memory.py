@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from autofinity.model.errors import SimulationError
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.sharing import process_and_page
 
@@ -41,9 +42,14 @@ class TouchedMemory:
         self._page_bytes = page_bytes
 
     @property
+    def n_pages(self) -> int:
+        """Number of pages."""
+        return len(self._units)
+
+    @property
     def total_bytes(self) -> int:
         """Bytes of all pages."""
-        return len(self._units) * self._page_bytes
+        return self.n_pages * self._page_bytes
 
     def by_node(self, nodes: int) -> MemoryByNode:
         """Bytes on each of so many nodes."""
@@ -65,8 +71,12 @@ class TouchedMemory:
 
     def move(self, pages: Sequence[int], nodes: Sequence[int]) -> int:
         """Move pages, each by any of its 4 KiB parts; those that are touched and elsewhere move.
-        Returns their number.
+        Returns their number. Raises `SimulationError` unless there is a node for each page.
         """
+        if len(pages) != len(nodes):
+            raise SimulationError(f"got {len(pages)} pages and {len(nodes)} nodes to move them to")
+        if not len(self._units):
+            return 0
         numbers = np.array([process_and_page(page)[1] for page in pages], dtype=np.int64)
         units = numbers // self._parts
         at = np.minimum(np.searchsorted(self._units, units), len(self._units) - 1)

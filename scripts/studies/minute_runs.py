@@ -60,6 +60,10 @@ _DECIDES = (
 )
 
 
+_WINDOWS = ("sim", "evaluation/lasting.py", "evaluation/repeat_record.py")
+"""Code that decides the times of a region in windows, beside the native code."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """The programs to run, and their length."""
@@ -165,15 +169,19 @@ class OnMachine:
         self._kept = Kept(asked.work / f"{name}.jsonl")
         spec = f"{self.machine.spec!r}"
         self._replayed = sha256(digest_of_core() + spec.encode()).hexdigest()[:12]
+        in_windows = digest_of_core() + digest_of_code(*_WINDOWS) + f"{spec} {_ERROR}".encode()
+        self._in_windows = sha256(in_windows).hexdigest()[:12]
         decided = digest_of_code(*_DECIDES) + f"{spec} {self.policy!r}".encode()
         self._decided = sha256(decided).hexdigest()[:12]
         names = ("instructions", *self.policy.counters)
         self._sensors = Sensors(tuple(dict.fromkeys(names)))
 
     def row(self, program: ReadyProgram) -> Row:
-        key = f"{program.name} {program.input} {program.origin}"
-        region = self._kept(f"{key} region {self._replayed}", lambda: self._region(program))
         sampled = is_sampled(program.request.program)
+        key = f"{program.name} {program.input} {program.origin}"
+        if sampled:
+            key += f" {self._in_windows}"
+        region = self._kept(f"{key} region {self._replayed}", lambda: self._region(program))
         seeds = range(1, 1 + (1 if sampled else self._asked.seeds))
         system = [
             Lasting(

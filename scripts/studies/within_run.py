@@ -69,6 +69,7 @@ def main() -> None:
         wanted.work,
     )
     suites = [wanted.suite] if wanted.suite else list(SUITES)
+    other_sizes = [size for size in asked.sizes if (size,) not in SUITES.values()]
     judged = {
         name: list(rows(OnMachine(name, asked), asked, suites))
         for name in wanted.machine or MACHINES
@@ -77,7 +78,7 @@ def main() -> None:
         table = "\n".join(lines)
         print(f"\n{table}", flush=True)
         if wanted.into is not None:
-            put_between_marks(wanted.into, ", ".join((MARK + name, *asked.sizes)), table)
+            put_between_marks(wanted.into, ", ".join((MARK + name, *other_sizes)), table)
 
 
 def rows(on: OnMachine, asked: Asked, suites: Sequence[str]) -> Iterator[Row]:

@@ -54,6 +54,15 @@ def test_a_machine_runs_and_is_kept_as_its_row_says(
     assert sizes[:-1] == expected and sizes[-1][1] == "small"
 
 
+def test_runs_of_size_memory_can_be_left_out(calls: Path) -> None:
+    for left_out in ({"REAL": "", "REAL_UNSEEN": ""}, {"REAL_ON": ""}):
+        env = {**os.environ, **left_out}
+        done = subprocess.run(
+            [SCRIPT, calls, "epyc-9654"], env=env, capture_output=True, text=True, check=True
+        )
+        assert "memory" not in done.stdout
+
+
 def _value(line: str, option: str) -> str:
     words = line.split()
     return words[words.index(option) + 1]

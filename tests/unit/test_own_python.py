@@ -10,7 +10,7 @@ import pytest
 
 from autofinity import own_python
 
-SAYS = "print('copy of', __file__)\n"
+SAYS = "import statistics\nprint('copy of', __file__)\n"
 
 
 @pytest.mark.parametrize("starts", ["command", "script"])
@@ -23,6 +23,7 @@ def test_a_copy_that_another_python_imports_runs_its_own_modules(
     (copy / "__init__.py").touch()
     (copy / "own_python.py").write_text(Path(own_python.__file__).read_text("utf-8"), "utf-8")
     (copy / "telling.py").write_text(SAYS, "utf-8")
+    (copy.parent / "statistics.py").write_text("raise ImportError('not that of Python')", "utf-8")
     asks = {
         "command": "import os, subprocess; from autofinity import own_python as own; "
         "subprocess.run(own.own_python('autofinity.telling'), "

@@ -122,6 +122,18 @@ def test_repeats_take_and_count_what_one_run_does_each(
     assert whole.energy_j == pytest.approx(REPEATS * energy, rel=1e-3)
 
 
+def test_every_number_of_repeats_comes_to_an_end(
+    machine: SimMachine, request_of: RunRequest
+) -> None:
+    """Products and quotients of repeats and times are rounded."""
+    one_ns = started(machine, replace(request_of, repeats=2)).advance(LONG_NS).end_ns / 2
+    for repeats in range(2, 40):
+        seen = started(machine, replace(request_of, repeats=repeats)).advance(LONG_NS)
+        assert seen.ended
+        assert seen.progress == 1
+        assert seen.end_ns == pytest.approx(repeats * one_ns, rel=1e-6)
+
+
 @pytest.mark.parametrize("look_ns", [99_991, 3_000_017, 70_000_001])
 def test_the_length_of_looks_changes_nothing(
     machine: SimMachine, request_of: RunRequest, look_ns: int
@@ -201,11 +213,22 @@ def test_a_run_of_a_minute_is_decided_in_windows_as_in_full_replays(
 def test_who_comes_to_a_cache_fills_it_at_the_pace_of_its_misses(machine: SimMachine) -> None:
     spec = machine.spec
     spread, packed = cpus_of(machine, SPREAD), cpus_of(machine, PACKED)
-    core_gbs = 64 * spec.core.misses_in_flight / spec.latency.dram[0]
+    core_gbs = 64 * spec.core.misses_in_flight / spec.latency.dram[-1]
     assert refill_ns(spec, packed, packed) == 0
     alone = refill_ns(spec, packed, spread)
-    assert alone == pytest.approx(spec.llc.size_bytes / core_gbs, rel=0.01)
+    together = (THREADS - 1) * spec.llc.size_bytes / spec.bandwidth.memory_gbs[0]  # one is there
+    assert alone == pytest.approx(max(spec.llc.size_bytes / core_gbs, together), rel=0.01)
     assert refill_ns(spec, spread, packed) < alone
+
+
+def test_a_move_there_and_back_without_running_costs_nothing(
+    machine: SimMachine, request_of: RunRequest
+) -> None:
+    whole = started(machine, request_of).advance(LONG_NS)
+    process = started(machine, request_of)
+    for hint in (PACKED, SPREAD):
+        process.apply([BindThreads(at(machine, hint))])
+    assert process.advance(LONG_NS).end_ns == whole.end_ns
 
 
 def test_time_that_is_spent_stops_the_program_and_is_shown(
@@ -215,7 +238,7 @@ def test_time_that_is_spent_stops_the_program_and_is_shown(
     process = started(machine, request_of)
     assert process.apply([SpendTime("mapping", 5_000_000)]).done == 1
     late = process.advance(LONG_NS)
-    assert late.end_ns == whole.end_ns + 5_000_000
+    assert late.end_ns == whole.end_ns + 5_000_000 // THREADS
     assert late.overhead_ns == {"mapping": 5_000_000}
 
 
@@ -244,6 +267,13 @@ def test_actions_that_no_machine_can_carry_out_are_refused_in_words(
         process.apply([BindThreads(bound((0,)))])
     with pytest.raises(SimulationError, match="no node 99"):
         process.apply([MovePages((1,), (99,))])
+    with pytest.raises(SimulationError, match="2 pages and 1 nodes"):
+        process.apply([MovePages((1, 2), (0,))])
+    assert process.apply([MovePages((), ())]).done == 0
+    with pytest.raises(SimulationError, match="got thread 4"):
+        process.apply([SpendTime("mapping", 1, THREADS)])
+    with pytest.raises(SimulationError, match="at least 1"):
+        started(machine, replace(request_of, repeats=0))
     with pytest.raises(SimulationError, match="expected more than 0"):
         process.advance(0)
     with pytest.raises(CapabilityError, match="--whole"):
