@@ -13,7 +13,7 @@ from autofinity.sim.events import EVENTS
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.result import SimResult
-from autofinity.sim.window_sum import RegionEstimate
+from autofinity.sim.window_sum import RegionCourse, RegionEstimate
 
 MACHINE = "opteron-6164he"
 
@@ -25,9 +25,10 @@ def result(error: float) -> SimResult:
 
 
 def estimate(error: float) -> RegionEstimate:
-    nothing = np.zeros((1, 1))
+    nothing, one = np.zeros((1, 1)), np.ones(1)
+    course = RegionCourse(np.zeros(1, dtype=np.intp), one, one)
     return RegionEstimate(
-        1000.0, error, (0,), np.ones(1), np.ones((1, 1, 1)), np.ones(1), nothing, np.zeros(1)
+        1000.0, error, (0,), one, np.ones((1, 1, 1)), one, nothing, np.zeros(1), course
     )
 
 
