@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 
@@ -14,16 +15,8 @@ from autofinity.model.errors import PlacementError, SimulationError
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.placement import Placement
 from autofinity.model.sharing import process_and_page
-from autofinity.ports import (
-    Action,
-    BindThreads,
-    Interval,
-    MovePages,
-    Outcome,
-    Sensors,
-    SpendTime,
-    ThreadEvent,
-)
+from autofinity.ports import Action, Interval, MovePages, Outcome, Sensors, ThreadEvent
+from autofinity.sim.carried_out import carried_out
 from autofinity.sim.detecting import Senses
 from autofinity.sim.energy import dram_j, energy_j
 from autofinity.sim.pu_choice import choose_pus, shares
@@ -163,34 +156,15 @@ class SimProcess:
         return spent
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
-        """Bind threads, move pages and spend time now.
+        """Bind threads, move pages and spend time now (`carried_out`).
 
-        `cost_ns` is the time to copy the pages. The thread named in `MovePages` pays that time;
-        otherwise a thread outside the program paid it. Threads on cores whose TLBs had the pages
-        pay for the interrupts themselves. All these times are in the next interval's `overhead_ns`.
+        Threads on cores whose TLBs had the pages pay for the interrupts themselves. All these times
+        are in the next interval's `overhead_ns`.
 
         Raises `PlacementError`, and `SimulationError` for a node without memory or an unknown
         thread.
         """
-        done, cost_ns = 0, 0
-        reasons: list[str] = []
-        skipped = 0
-        for action in actions:
-            if isinstance(action, BindThreads):
-                done += self._bind(action.placement)
-            elif isinstance(action, SpendTime):
-                self._spend(action.kind, action.duration_ns, action.thread)
-                done += 1
-            else:
-                moved, cost = self._move(action)
-                done += moved
-                cost_ns += cost
-                if action.thread is not None:
-                    self._spend("page copy", cost, action.thread)
-                if moved < len(action.pages):
-                    skipped += len(action.pages) - moved
-                    reasons.append("pages that were untouched or there already did not move")
-        return Outcome(done, skipped, tuple(dict.fromkeys(reasons)), cost_ns)
+        return carried_out(actions, self._bind, self._move, self._spend)
 
     def memory(self) -> MemoryByNode:
         """Memory of all pages that were touched, those of all programs together."""
@@ -202,8 +176,7 @@ class SimProcess:
         """Numbers of the touched pages on a logical node, some at a time."""
         pages, nodes = self._simulation.touched_pages()
         found: list[int] = pages[nodes == node].tolist()
-        for start in range(0, len(found), _PAGES_AT_A_TIME):
-            yield found[start : start + _PAGES_AT_A_TIME]
+        yield from itertools.batched(found, _PAGES_AT_A_TIME)
 
     def _spend(self, kind: str, duration_ns: int, thread: int) -> None:
         if not 0 <= thread < len(self._workers):

@@ -23,16 +23,8 @@ from autofinity.model.errors import CapabilityError, PlacementError, SimulationE
 from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
-from autofinity.ports import (
-    Action,
-    BindThreads,
-    Interval,
-    MovePages,
-    Outcome,
-    Sensors,
-    SpendTime,
-    ThreadEvent,
-)
+from autofinity.ports import Action, Interval, MovePages, Outcome, Sensors, ThreadEvent
+from autofinity.sim.carried_out import carried_out
 from autofinity.sim.energy import dram_j, energy_j
 from autofinity.sim.likeness import Floats
 from autofinity.sim.pu_choice import choose_pus
@@ -171,24 +163,7 @@ class RepeatedWindows:
         Raises `PlacementError`, and `SimulationError` for a node without memory or an unknown
         thread.
         """
-        done = skipped = cost_ns = 0
-        reasons: list[str] = []
-        for action in actions:
-            if isinstance(action, BindThreads):
-                done += self._bind(action.placement)
-            elif isinstance(action, SpendTime):
-                self._spend(action.kind, action.duration_ns, action.thread)
-                done += 1
-            else:
-                moved = self._move(action)
-                ns = round(moved * self._spec.page_bytes / MOVED_BYTES_PER_S * 1e9)
-                if action.thread is not None:
-                    self._spend("page copy", ns, action.thread)
-                done, cost_ns = done + moved, cost_ns + ns
-                if moved < len(action.pages):
-                    skipped += len(action.pages) - moved
-                    reasons.append("pages that were untouched or there already did not move")
-        return Outcome(done, skipped, tuple(dict.fromkeys(reasons)), cost_ns)
+        return carried_out(actions, self._bind, self._move, self._spend)
 
     def memory(self) -> MemoryByNode:
         """Memory of all pages that the program touches."""
@@ -214,7 +189,7 @@ class RepeatedWindows:
             self._cpus, self._course = cpus, None
         return len(cpus)
 
-    def _move(self, action: MovePages) -> int:
+    def _move(self, action: MovePages) -> tuple[int, int]:
         for node in set(action.nodes) - set(self._spec.home_nodes):
             raise SimulationError(f"no node {node} with memory to move pages to")
         moved = self._memory.move(action.pages, action.nodes)
@@ -222,7 +197,7 @@ class RepeatedWindows:
             # Less than a repeat: so nobody takes the old course for that of two repeats.
             self._moved += moved
             self._rests_ns = self._now_ns + min(_MOVING_NS, self._course.length_ns / 2)
-        return moved
+        return moved, round(moved * self._spec.page_bytes / MOVED_BYTES_PER_S * 1e9)
 
 
 def refill_ns(spec: MachineSpec, before: Sequence[OsIndex], after: Sequence[OsIndex]) -> float:

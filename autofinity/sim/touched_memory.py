@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -59,8 +60,7 @@ class TouchedMemory:
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
         """Numbers of the pages on a node (larger ones by their first 4 KiB), some at a time."""
         found: list[int] = (self._units[self._nodes == node] * self._parts).tolist()
-        for start in range(0, len(found), _PAGES_AT_A_TIME):
-            yield found[start : start + _PAGES_AT_A_TIME]
+        yield from itertools.batched(found, _PAGES_AT_A_TIME)
 
     def nodes_by_page(self) -> dict[int, int]:
         """Node of each page of 4 KiB."""
