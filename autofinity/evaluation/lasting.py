@@ -22,11 +22,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autofinity.evaluation.lasting_samples import SAMPLE, LastingSamples
-from autofinity.evaluation.repeat_record import Course, Floats, Record
+from autofinity.evaluation.repeat_record import Course
 from autofinity.mechanisms.recipe import PAGE_BYTES
 from autofinity.model.errors import SimulationError
 from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
 from autofinity.ports import Action, Interval, MovePages, Outcome, ShowsMemory, SpendTime
+from autofinity.sim.likeness import Floats
+from autofinity.sim.record import Record
 
 MINUTE_S = 60.0
 _FIRST_NS = 20_000

@@ -1,4 +1,4 @@
-"""The course of a few repeats of a region, and the record of the last, which is played again."""
+"""The course of a few repeats of a region, of which the last is put on record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
+
+from autofinity.sim.likeness import Floats
+from autofinity.sim.record import Record, between
 
 _LOOKS = 96
 """Number of looks at a repeat that is replayed."""
@@ -17,43 +19,6 @@ _MOST = 6
 """Largest number of repeats that are replayed; further repeats are taken from the record of these.
 Under the operating system, which moves threads, no two repeats need be equal. The record leaves out
 the first repeat, whose caches are cold."""
-
-type Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """The course of some repeats with warm caches: sums from their begin, `marks` of them."""
-
-    at_ns: Floats
-    """[marks]"""
-    repeats: Floats
-    """[marks]"""
-    counts: Floats
-    """[marks, sums of a look]"""
-    runnable: npt.NDArray[np.int64]
-    """[marks], threads that could run at each."""
-
-    @property
-    def length_ns(self) -> float:
-        """Time of all its repeats."""
-        return float(self.at_ns[-1])
-
-    def until(self, at_ns: float) -> tuple[float, Floats]:
-        """Repeats and counts from the begin of the record to `at_ns`, played again and again."""
-        times, rest_ns = divmod(at_ns, self.length_ns)
-        repeats = times * self.repeats[-1] + np.interp(rest_ns, self.at_ns, self.repeats)
-        return float(repeats), times * self.counts[-1] + _between(self.at_ns, self.counts, rest_ns)
-
-    def runnable_at(self, at_ns: float) -> int:
-        """Threads that could run at the mark before `at_ns`."""
-        at = np.searchsorted(self.at_ns, at_ns % self.length_ns, side="right") - 1
-        return int(self.runnable[at])
-
-    def when(self, repeats: float) -> float:
-        """Nanoseconds from the begin of the record until this number of repeats is done."""
-        times, rest = divmod(repeats, float(self.repeats[-1]))
-        return times * self.length_ns + float(np.interp(rest, self.repeats, self.at_ns))
 
 
 @dataclass
@@ -104,16 +69,7 @@ class Course:
         inside = (repeats > begin) & (repeats < end)
         marks = np.concatenate(([begin], repeats[inside], [end]))
         times = np.interp(marks, repeats, at_ns)
-        sums = np.stack([_between(repeats, counts, mark) for mark in marks])
+        sums = np.stack([between(repeats, counts, mark) for mark in marks])
         before = np.searchsorted(repeats, marks, side="right") - 1
         runnable = np.array(self.runnable)[before]
         return Record(times - times[0], marks - begin, sums - sums[0], runnable)
-
-
-def _between(marks: Floats, sums: Floats, at: float) -> Floats:
-    """Row of `sums` at a point between two marks, with even progress assumed between them."""
-    after = int(np.clip(np.searchsorted(marks, at), 1, len(marks) - 1))
-    length = marks[after] - marks[after - 1]
-    share = (at - marks[after - 1]) / length if length > 0 else 1.0  # a look without progress
-    row: Floats = sums[after - 1] + share * (sums[after] - sums[after - 1])
-    return row

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError, PlacementError, SimulationError
@@ -28,6 +26,7 @@ from autofinity.sim.carried_out import carried_out
 from autofinity.sim.energy import dram_j, energy_j
 from autofinity.sim.likeness import Floats
 from autofinity.sim.pu_choice import choose_pus
+from autofinity.sim.record import Record
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import LINE_BYTES, MachineSpec
 from autofinity.sim.touched_memory import TouchedMemory
@@ -74,7 +73,7 @@ class RepeatedWindows:
         self._ran_on = self._cpus
         """PU of each thread when it last ran."""
         self._repeats = repeats
-        self._course: _Course | None = None
+        self._course: Record | None = None
         self._moved = 0
         """Pages that have moved since windows were replayed."""
         self._rests_ns = 0.0
@@ -100,27 +99,28 @@ class RepeatedWindows:
         self._stopped_ns -= stopped_ns
         from_ns, end_ns = course.when(self._done), course.when(self._repeats)
         until_ns = min(from_ns + duration_ns - stopped_ns, end_ns)
-        sums = course.until(until_ns) - course.until(from_ns)
+        _, before = course.until(from_ns)
+        done, sums = course.until(until_ns)
         first = self._now_ns == 0.0
         ended = until_ns >= end_ns
         if ended:
             self._done = float(self._repeats)
         elif until_ns > from_ns:
-            self._done = max(self._done, course.done(until_ns))
+            self._done = max(self._done, done)
         self._now_ns += stopped_ns + until_ns - from_ns
-        return self._interval(course, sums, start_ns, ended=ended, first=first)
+        return self._interval(course, sums - before, start_ns, ended=ended, first=first)
 
-    def _course_for(self, duration_ns: int) -> _Course:
+    def _course_for(self, duration_ns: int) -> Record:
         """The course here, or while pages move the one of a short time ago."""
         some = self._moved < _MOVING * self._memory.n_pages
         moving = some and self._now_ns + duration_ns < self._rests_ns
         if self._course is None or (self._moved and not moving):
             whole = self._replay(self._cpus, self._memory.nodes_by_page())
-            self._course, self._moved = _Course.of(whole, self._workers, self._counters), 0
+            self._course, self._moved = _record_of(whole, self._workers, self._counters), 0
         return self._course
 
     def _interval(
-        self, course: _Course, sums: Floats, start_ns: float, *, ended: bool, first: bool
+        self, course: Record, sums: Floats, start_ns: float, *, ended: bool, first: bool
     ) -> Interval:
         start, end = round(start_ns), round(self._now_ns)
         threads = range(len(self._workers))
@@ -151,7 +151,7 @@ class RepeatedWindows:
             energy_j=energy_j(self._spec, machine, (end - start) / 1e9),
             dram_energy_j=dram_j(prices, machine) if prices is not None else math.nan,
             cpus=self._cpus,
-            runnable=0 if ended else course.runnable_at(self._done),
+            runnable=0 if ended else course.runnable_at(course.when(self._done)),
             resident_bytes=float(self._memory.total_bytes),
             overhead_ns=spent_ns,
         )
@@ -216,69 +216,29 @@ def refill_ns(spec: MachineSpec, before: Sequence[OsIndex], after: Sequence[OsIn
     return max(each, filled_bytes / (max(bandwidth.memory_gbs) or math.inf))
 
 
-@dataclass(frozen=True, slots=True)
-class _Course:
-    """A repeat in one place, from mark to mark, and again."""
-
-    at_ns: Floats
-    """[marks]"""
-    share: Floats
-    """Share of the region that is done at each mark, 0 to 1, [marks]."""
-    sums: Floats
-    """Counts of each worker, worker by worker, then all events of all streams, [marks, sums]."""
-    runnable: npt.NDArray[np.int64]
-    """Number of workers that run, from each mark on, [marks - 1]."""
-
-    @property
-    def length_ns(self) -> float:
-        return float(self.at_ns[-1])
-
-    @staticmethod
-    def of(whole: RegionEstimate, workers: Sequence[int], counters: Sequence[str]) -> _Course:
-        columns = [EVENT_INDEX[name] for name in counters]
-        course, stretch = whole.course, whole.course.stretch
-        work = np.bincount(stretch, course.share, minlength=len(whole.windows))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            of_stretch = np.where(
-                whole.stretch_ns[stretch] > 0,
-                course.ns / whole.stretch_ns[stretch],
-                np.where(work[stretch] > 0, course.share / work[stretch], 0.0),
-            )
-        own = whole.counts[:, workers][:, :, columns].reshape(len(whole.windows), -1)
-        counts = np.hstack([own, whole.counts.sum(axis=1)])
-        runs, halted = (whole.counts[:, workers, each] for each in (_RUNS, _HALTED))
-        at_work = np.rint((runs / np.maximum(runs + halted, 1.0)).sum(axis=1)).astype(np.int64)
-        return _Course(
-            _from_zero(course.ns),
-            np.append(_from_zero(course.share)[:-1], 1.0),
-            _from_zero(of_stretch[:, None] * counts[stretch]),
-            at_work[stretch],
+def _record_of(whole: RegionEstimate, workers: Sequence[int], counters: Sequence[str]) -> Record:
+    """A repeat in one place. Sums are the counts of each worker, worker by worker, then all events
+    of all streams.
+    """
+    columns = [EVENT_INDEX[name] for name in counters]
+    course, stretch = whole.course, whole.course.stretch
+    work = np.bincount(stretch, course.share, minlength=len(whole.windows))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_stretch = np.where(
+            whole.stretch_ns[stretch] > 0,
+            course.ns / whole.stretch_ns[stretch],
+            np.where(work[stretch] > 0, course.share / work[stretch], 0.0),
         )
-
-    def until(self, at_ns: float) -> Floats:
-        """Sums from the first repeat's begin until `at_ns`."""
-        times, rest_ns = divmod(at_ns, self.length_ns)
-        after = int(np.clip(np.searchsorted(self.at_ns, rest_ns), 1, len(self.at_ns) - 1))
-        length = self.at_ns[after] - self.at_ns[after - 1]
-        part = (rest_ns - self.at_ns[after - 1]) / length if length > 0 else 1.0
-        row: Floats = self.sums[after - 1] + part * (self.sums[after] - self.sums[after - 1])
-        row += times * self.sums[-1]
-        return row
-
-    def done(self, at_ns: float) -> float:
-        """Repeats that are done at `at_ns`."""
-        times, rest_ns = divmod(at_ns, self.length_ns)
-        return times + float(np.interp(rest_ns, self.at_ns, self.share))
-
-    def when(self, done: float) -> float:
-        """Nanoseconds until this number of repeats is done."""
-        times, rest = divmod(done, 1.0)
-        return times * self.length_ns + float(np.interp(rest, self.share, self.at_ns))
-
-    def runnable_at(self, done: float) -> int:
-        """Workers that run at this point."""
-        at = np.searchsorted(self.share, done % 1.0, side="right") - 1
-        return int(self.runnable[min(int(at), len(self.runnable) - 1)])
+    own = whole.counts[:, workers][:, :, columns].reshape(len(whole.windows), -1)
+    counts = np.hstack([own, whole.counts.sum(axis=1)])
+    runs, halted = (whole.counts[:, workers, each] for each in (_RUNS, _HALTED))
+    at_work = np.rint((runs / np.maximum(runs + halted, 1.0)).sum(axis=1)).astype(np.int64)
+    return Record(
+        _from_zero(course.ns),
+        np.append(_from_zero(course.share)[:-1], 1.0),
+        _from_zero(of_stretch[:, None] * counts[stretch]),
+        np.append(at_work[stretch], at_work[stretch][-1:]),
+    )
 
 
 def _from_zero(parts: Floats) -> Floats:
