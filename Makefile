@@ -37,8 +37,11 @@ setup: $(VENV)/.ready ## Find a Python, make the environment, build and install
 demo: $(VENV)/.ready ## The main job, end to end, on the simulated Opteron (under 5 minutes)
 	@scripts/demo $(VENV)
 
-test: $(VENV)/.ready-dev ## All tests
+test: $(VENV)/.ready-dev ## Tests: all but the slow ones, and an eighth of these, another with each commit (15 minutes)
 	@scripts/test $(VENV)
+
+test-all: $(VENV)/.ready-dev ## All tests (40 minutes)
+	@scripts/test $(VENV) --slow all
 
 test-numa: $(VENV)/.ready-dev ## Tests on kernels with 4 and 8 NUMA nodes, under QEMU (minutes)
 	@for machine in 4x4 4x2x6; do PYTHONSAFEPATH=1 $(PY) scripts/numa-guest --machine $$machine || exit; done
@@ -88,4 +91,4 @@ test-docs: $(VENV)/.ready-dev docs ## Tests of the site: README and tutorial fro
 fuzz: $(VENV)/.ready-native ## Look for bytes that break the readers (SECONDS=60 each; needs clang)
 	@scripts/fuzz "$(PY)" "$(or $(SECONDS),60)"
 
-.PHONY: help setup demo test test-numa check check-native wheel test-wheel debian test-debian check-packaging observations policies lists dev bench docs test-docs fuzz
+.PHONY: help setup demo test test-all test-numa check check-native wheel test-wheel debian test-debian check-packaging observations policies lists dev bench docs test-docs fuzz

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from slow_tests import due, function_of, listed
 
 # How long an example takes says more about the load of the machine than about the code.
 _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -44,19 +45,37 @@ def temporary_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Which slow tests run (`slow_tests`)."""
+    parser.addoption("--slow", default="all", metavar="all|none|COMMIT", help="slow tests that run")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the slow tests, shared out among the workers: at the end all other workers would
-    wait for one of them. Tests of one module stay with one worker, as their fixtures do.
+    """Leave out slow tests that are not due, and begin with the others of them, shared out among
+    the workers: at the end all other workers would wait for one of them. Tests of one module stay
+    with one worker, as their fixtures do.
 
     At first each worker gets an equal part of the list, in its order.
     """
+    seconds = listed()
+    try:
+        run = due(config.getoption("--slow"), seconds)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+    not_due = seconds.keys() - run
+    left_out = [item for item in items if function_of(item.nodeid) in not_due]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
     left = getattr(config, "workerinput", {"workercount": 1})["workercount"]
     slow: dict[Path, list[pytest.Item]] = {}
     others = []
     for item in items:
-        is_slow = item.get_closest_marker("slow") is not None
-        (slow.setdefault(item.path, []) if is_slow else others).append(item)
-    modules, total = list(slow.values()), len(items)
+        function = function_of(item.nodeid)
+        if function not in seconds:
+            others.append(item)
+        elif function in run:
+            slow.setdefault(item.path, []).append(item)
+    modules, total = list(slow.values()), len(items) - len(left_out)
     items.clear()
     for worker in range(left):
         size = (total - len(items)) // (left - worker)

@@ -169,7 +169,7 @@ def command(
             teller.say(f"using the policy {chosen.path}, {chosen.origin}")
     _tell_policy(request.policy, teller)
     try:
-        watch(request, teller, by_mechanism)
+        watch(request, by_mechanism, teller)
         teller.say("the program has ended")
     except KeyboardInterrupt:
         if not put_back:

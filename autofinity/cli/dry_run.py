@@ -28,7 +28,7 @@ from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.files import load
-from autofinity.runtime.by_policy import is_blind, near_of, sharing_shows
+from autofinity.runtime.asked_for import is_blind, near_of, sharing_shows
 from autofinity.runtime.claims import claimed, live_runs
 from autofinity.runtime.evidence import (
     ONE_LLC,

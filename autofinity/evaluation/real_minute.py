@@ -10,6 +10,7 @@ settles. In real time a look of 50 ms sees many repeats.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -23,8 +24,9 @@ from autofinity.model.mechanism_run import MechanismRun
 from autofinity.model.placement import Placement
 from autofinity.ports import Interval, Outcome, RunRequest, Sensors
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.loop import Observer
+from autofinity.runtime.loop import AsksForLooks, Observer
 from autofinity.runtime.pages_follow import PagesFollow
+from autofinity.runtime.surroundings import SeesMemory
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.sampled_process import SampledProcess
 
@@ -67,7 +69,7 @@ class LastingMachine(MachineAround[SimMachine]):
 
 
 @runtime_checkable
-class Deciding[State](Recipe[State], Protocol):
+class Deciding[State](Recipe[State], SeesMemory, Protocol):
     """A recipe with a decider."""
 
     def decided(self, state: State) -> LiveState:
@@ -98,8 +100,14 @@ def in_real_time[State](
     notes where the recipe has a decider. Raises as `LastingMachine.start`.
     """
     notes = DeciderNotes()
-    also = (_Decided(recipe, notes),) if isinstance(recipe, Deciding) else ()
-    run = run_mechanism(machine, request, recipe, seed, lambda: (*watch(), *also))
+
+    def started() -> Sequence[Observer[State]]:
+        if not isinstance(recipe, Deciding):
+            return watch()
+        recipe.sees_memory(machine.process.memory)
+        return *watch(), _Decided(recipe, notes)
+
+    run = run_mechanism(machine, request, recipe, seed, started)
     run = replace(run, notes=notes.lines)
     process = machine.process
     copies_ns = round(1e9 * run.threads * process.unpaid_s)
@@ -128,6 +136,11 @@ class _Decided:
 
     recipe: Deciding[Any]
     observer: Observer[LiveState]
+
+    @property
+    def next_look_ns(self) -> int | None:
+        """As the observer."""
+        return self.observer.next_look_ns if isinstance(self.observer, AsksForLooks) else None
 
     def saw(self, before: Any, after: Any, interval: Interval, outcome: Outcome | None) -> None:
         decided = self.recipe.decided

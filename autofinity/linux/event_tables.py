@@ -18,7 +18,6 @@ unless the event names the PMU in the upper half of its config (perf_event_open(
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -150,6 +149,8 @@ def all_encodings() -> dict[tuple[str, str], Encoding]:
 
 
 def _read(path: Path) -> dict[str, object]:
+    import tomllib  # takes memory that a monitor without counters does not need
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

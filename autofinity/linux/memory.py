@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from autofinity.linux.kernel_file import lines_of
 from autofinity.linux.pages import nodes_of
 from autofinity.model.errors import CapabilityError
-from autofinity.model.memory import MemoryByNode
+from autofinity.model.memory import SMALL_PAGE_BYTES, MemoryByNode
 from autofinity.model.sharing import page_number
 from autofinity.model.topology import OsIndex
 
-_SMALL_PAGE_BYTES = 4096  # what page numbers count in
-_PAGES_AT_A_TIME = 1024
+_BYTES_AT_A_TIME = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Area:
         """
         words = line.split()
         pages: dict[OsIndex, int] = {}
-        page_bytes = _SMALL_PAGE_BYTES
+        page_bytes = SMALL_PAGE_BYTES
         for word in words[2:]:
             name, _, value = word.partition("=")
             if name == "file":
@@ -69,7 +68,8 @@ def memory_of(
 def pages_on(pids: Iterable[int], node: OsIndex, procfs: str = "/proc") -> Iterator[Sequence[int]]:
     """Numbers of the pages of these processes on the node that the kernel calls `node`.
 
-    They come in batches of up to a thousand addresses; none where the kernel gives no answer.
+    They come in batches of up to 4 MiB, larger pages one by one; none where the kernel gives no
+    answer.
     """
     for pid in pids:
         wanted = [area for area in _areas(pid, procfs) if area.pages.get(node)]
@@ -77,16 +77,17 @@ def pages_on(pids: Iterable[int], node: OsIndex, procfs: str = "/proc") -> Itera
         for area in wanted:
             addresses = range(area.start, ends.get(area.start, area.start), area.page_bytes)
             left = area.pages[node]
-            for first in range(0, len(addresses), _PAGES_AT_A_TIME):
+            at_a_time = max(1, _BYTES_AT_A_TIME // area.page_bytes)
+            for first in range(0, len(addresses), at_a_time):
                 if left <= 0:  # the rest of the reserved range is empty
                     break
-                part = addresses[first : first + _PAGES_AT_A_TIME]
+                part = addresses[first : first + at_a_time]
                 try:
                     nodes = nodes_of(pid, part)
                 except CapabilityError:
                     break
                 found = [
-                    page_number(pid, address // _SMALL_PAGE_BYTES)
+                    page_number(pid, address // SMALL_PAGE_BYTES)
                     for address, on in zip(part, nodes, strict=True)
                     if on == node
                 ]

@@ -28,7 +28,7 @@ from autofinity.linux.thread_masks import KeepMasks, ThreadMasks
 from autofinity.linux.thread_roll import ThreadRoll, Usage
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
-from autofinity.model.memory import MemoryByNode
+from autofinity.model.memory import SMALL_PAGE_BYTES, MemoryByNode
 from autofinity.model.sharing import NumaVectors, SharingMatrix, by_process, process_and_page
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, ThreadEvent
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from autofinity.linux.address_sensor import AddressSensor  # loads the native core
 
 _NS_PER_MS = 1_000_000
-_SMALL_PAGE_BYTES = 4096  # what page numbers count in
 _FRESH_NS = 10 * _NS_PER_MS  # a look is not repeated within this time: /proc costs 40 µs a thread
 
 
@@ -80,6 +79,8 @@ class LinuxProcess:
         self._budget = LookBudget(time.process_time_ns(), time.monotonic_ns())
         self.notes: list[str] = []
         """Requests that were not or only partly fulfilled, one line each, in order."""
+        self.was_seen = False
+        """Whether the program still ran after a look at its threads."""
 
     @property
     def available(self) -> frozenset[OsIndex]:
@@ -100,6 +101,7 @@ class LinuxProcess:
         events: list[ThreadEvent] = []
         if now - self._looked_at > _FRESH_NS:
             events = self._look(now)
+            self.was_seen = self.was_seen or not self._poll.poll(0)
             self._counters.samples()  # counts between two intervals are in neither
         start = self._looked_at
         before = dict(self._roll.usage)
@@ -150,7 +152,7 @@ class LinuxProcess:
         return memory_of(self._pids, self._node_os_indices)
 
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        """Numbers of the program's pages on a logical node, up to a thousand at a time."""
+        """Numbers of the program's pages on a logical node, up to 4 MiB at a time."""
         return pages_on(self._pids, self._node_os_indices[node])
 
     @property
@@ -233,7 +235,7 @@ class LinuxProcess:
         wanted = dict(zip(action.pages, action.nodes, strict=True))
         done, failed = 0, Counter[str]()
         for process, pages in by_process(action.pages).items():
-            addresses = [process_and_page(page)[1] * _SMALL_PAGE_BYTES for page in pages]
+            addresses = [process_and_page(page)[1] * SMALL_PAGE_BYTES for page in pages]
             nodes = [self._node_os_indices[wanted[page]] for page in pages]
             try:
                 moved = move(process or self._pid, addresses, nodes)

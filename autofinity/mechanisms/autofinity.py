@@ -16,6 +16,8 @@ waits for caches to fill after a move is not scaled.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting, Start
@@ -23,6 +25,7 @@ from autofinity.mechanisms.static import Static, hinted
 from autofinity.mechanisms.stretched import stretched
 from autofinity.model.affinity import SPREAD
 from autofinity.model.errors import UsageError
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.answers import last_answer
@@ -82,6 +85,10 @@ class InRun:
     def period_ns(self, state: LiveState) -> int:
         """The decider's, scaled."""
         return max(1000, round(self._live.period_ns(state) / self._stretch))
+
+    def sees_memory(self, memory: Callable[[], MemoryByNode | None]) -> None:
+        """As the decider."""
+        self._live.sees_memory(memory)
 
     def decided(self, state: LiveState) -> LiveState:
         """The state itself: pages follow the threads that it places."""

@@ -12,7 +12,7 @@ from typing import Any
 from autofinity.mechanisms.live import LiveRecipe
 from autofinity.mechanisms.registry import BY_POLICY, LIVE
 from autofinity.model.errors import UsageError
-from autofinity.runtime.by_policy import by_policy, settings_of
+from autofinity.runtime.asked_for import settings_of
 from autofinity.runtime.monitor import main
 from autofinity.runtime.request import Request
 from autofinity.runtime.surroundings import Deciding, Surroundings
@@ -21,6 +21,8 @@ from autofinity.runtime.surroundings import Deciding, Surroundings
 def by_mechanism(request: Request, around: Surroundings) -> Deciding[Any]:
     """The decider that `request.mechanism` names. Raises `UsageError` for an unknown name."""
     if request.mechanism == BY_POLICY:
+        from autofinity.runtime.by_policy import by_policy
+
         return by_policy(request, around)
     if request.mechanism not in LIVE:
         raise UsageError(

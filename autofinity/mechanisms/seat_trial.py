@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval
-from autofinity.runtime.guard import FEWEST, Guard
+from autofinity.runtime.before_after import FEWEST
+from autofinity.runtime.guard import Guard
 
 RATES = 10
 """Looks before a change that it is judged against."""

@@ -29,7 +29,7 @@ Differences from the published mechanisms:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autofinity.affinity.hints import get_affinity
@@ -42,6 +42,7 @@ from autofinity.mechanisms.sharing_evidence import SharingEvidence
 from autofinity.mechanisms.unified_state import Seen
 from autofinity.model.affinity import SPREAD
 from autofinity.model.detection import AccessSampling, Detector, FaultSampling, RemoteAccesses
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, Sensors, SpendTime
 from autofinity.profiling.placements import bound
@@ -87,6 +88,10 @@ class Unified:
         """The decider's; short while seats are on trial."""
         period_ns = self._inner.period_ns(state.live)
         return min(period_ns, self._setting.ns(_TRIAL_MS)) if state.trial.guard else period_ns
+
+    def sees_memory(self, memory: Callable[[], MemoryByNode | None]) -> None:
+        """As the decider."""
+        self._inner.sees_memory(memory)
 
     def decided(self, state: Seen) -> LiveState:
         """The decider's state."""

@@ -16,6 +16,8 @@ from typing import Literal, NewType
 OsIndex = NewType("OsIndex", int)
 """A number that the kernel uses for a PU (in `node_os_indices`: for a node)."""
 
+_NEAR = 1.3
+"""Largest distance of near memory, by that of local memory."""
 UNKNOWN_NODE = OsIndex(-1)
 
 Origin = Literal["host", "preset", "file", "synthetic"]
@@ -101,6 +103,15 @@ class Topology:
     def cpus_without_node(self) -> frozenset[OsIndex]:
         """PUs that are in no known node."""
         return frozenset(pu.os_index for pu in self.pus if pu.node in self.unknown_nodes)
+
+    def is_near(self, a: int, b: int) -> bool:
+        """Whether memory of logical node `b` is about as near to PUs of node `a` as local memory.
+
+        Nodes of one socket are at distances of 11 and 12 on servers of today, and their memory
+        takes 107 and 117 ns on two Xeon 8480 (machine file). Other nodes are at 16 and more: other
+        sockets, and the other die of a socket of the Opterons.
+        """
+        return self.distances[a][b] <= _NEAR * self.distances[a][a]
 
     @cached_property
     def n_packages(self) -> int:

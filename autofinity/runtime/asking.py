@@ -9,7 +9,7 @@ noise of the mean; otherwise one more look is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autofinity.model.counters import Behaviour
 from autofinity.model.facts import FactsOf, no_facts
@@ -20,6 +20,7 @@ from autofinity.policy.evidence import can_ask
 from autofinity.policy.on_machine import on_machine
 from autofinity.policy.possible import open_step
 from autofinity.policy.selector import values_of
+from autofinity.runtime.answer import Answer
 from autofinity.runtime.looks import Look, mean_of, scatter
 from autofinity.runtime.phases import most_apart, nearby, paired, warmed
 
@@ -28,23 +29,6 @@ _SWAY = 3.0
 distance between these phases."""
 
 type Decide = Callable[[RulePolicy, Mapping[str, float]], Decision]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The policy's answer from the looks so far."""
-
-    decision: Decision
-    stands: bool
-    """Whether the margin of the decision is larger than the noise of the looks."""
-    start: Behaviour
-    """The sample in the starting placement, which the policy was asked with."""
-    probe: Behaviour | None = None
-    """The sample of the second look, at the same phases."""
-    slower: bool = False
-    """Whether the second look was at a lower speed, as happens while caches still fill."""
-    of_one_phase: bool = True
-    """Whether both samples are of the same phases; False: no two looks were at the same phase."""
 
 
 class Asking:

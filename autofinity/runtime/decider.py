@@ -26,7 +26,7 @@ from autofinity.model.answer_on_record import AnswerOnRecord, SeatOrder
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import PlacementError
 from autofinity.model.facts import FactsOf, no_facts
-from autofinity.model.memory import FAR_READS
+from autofinity.model.memory import FAR_READS, MemoryByNode
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.evidence import can_ask
@@ -102,6 +102,10 @@ class LivePolicy:
         del topology, threads
         costs = LookCosts(sampling_loss=self._settings.sampling_loss)
         return LiveState(available=available, costs=costs)
+
+    def sees_memory(self, memory: Callable[[], MemoryByNode | None]) -> None:
+        """From now on put threads near the program's memory, which `memory` looks for."""
+        self._placer.memory = memory
 
     def period_ns(self, state: LiveState) -> int:
         """Length of the next look."""

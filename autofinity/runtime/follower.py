@@ -138,7 +138,7 @@ class Follower:
 
 def guarded(state: LiveState) -> bool:
     """Whether the guard still judges the placement, which needs known progress."""
-    judged = state.guard.before and state.guard.verdict == "undecided"
+    judged = state.guard.rates.before and state.guard.verdict == "undecided"
     return bool(judged) and state.decision is not None and _moved(state)
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import chain, pairwise, permutations
 from math import factorial
 
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.profiling.placements import class_of
@@ -44,12 +45,13 @@ def at_home(
     homes: Mapping[int, OsIndex],
     cores: CoreSet,
     available: Collection[OsIndex],
+    memory: MemoryByNode | None = None,
 ) -> CoreSet:
     """A core set of the affinity of `cores`, among the CPUs `available`, one PU for each thread.
 
-    It is the homes where they form that affinity. Else it is seats near home in an equivalent set
-    (`near_set`), and home itself where the seat is in the same cache. `homes` is by thread, and may
-    lack threads.
+    It is the homes where they form that affinity. Else it is seats near home and `memory` in an
+    equivalent set (`near_set`), and home itself where the seat is in the same cache. `homes` is by
+    thread, and may lack threads.
     """
     threads = len(cores.cpus)
     known = _known(homes, threads, available)
@@ -57,7 +59,7 @@ def at_home(
         home = tuple(known[n] for n in range(threads))
         if _form_alike(topology, home, cores):
             return replace(cores, cpus=home, occupancy=_occupancy(topology, home))
-    near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
+    near = near_set(topology, tuple(known.values()), cores.cpus, available, memory) or cores.cpus
     pus = topology.by_os_index
     if len({pus[cpu].llc for cpu in near}) == threads:
         seats = seated_near(topology, known, near)
@@ -71,6 +73,7 @@ def by_number(
     homes: Mapping[int, OsIndex],
     cores: CoreSet,
     available: Collection[OsIndex],
+    memory: MemoryByNode | None = None,
 ) -> CoreSet:
     """A core set as `at_home` gives it, in which threads with neighbouring numbers share caches,
     nodes and sockets wherever they can, however far from home.
@@ -79,7 +82,7 @@ def by_number(
     home to most of the threads that come next.
     """
     known = _known(homes, len(cores.cpus), available)
-    near = near_set(topology, tuple(known.values()), cores.cpus, available) or cores.cpus
+    near = near_set(topology, tuple(known.values()), cores.cpus, available, memory) or cores.cpus
     return _on_own_cpus(topology, known, cores, numbered(topology, near, known))
 
 
@@ -88,11 +91,12 @@ def by_number_exchanged(
     homes: Mapping[int, OsIndex],
     cores: CoreSet,
     available: Collection[OsIndex],
+    memory: MemoryByNode | None = None,
 ) -> CoreSet:
     """A core set as `by_number` gives it, in which caches have exchanged halves of their threads
     (`exchanged`).
     """
-    found = by_number(topology, homes, cores, available)
+    found = by_number(topology, homes, cores, available, memory)
     known = _known(homes, len(cores.cpus), available)
     return _on_own_cpus(topology, known, cores, exchanged(topology, found.cpus))
 

@@ -1,11 +1,13 @@
 """Memory that a program's threads have left behind, and the node where it belongs now. Pure.
 
-By first touch the pages on a node belong, in equal parts, to the threads that were there; nothing
-else is known of them. So pages can follow only in clear cases: all threads are on one node now, or
-all threads of a node have left it. Pages that threads from elsewhere touch first after they came
-are few, since nothing is placed while memory grows. Nearly all memory on one node, with threads on
-several, was initialised by one thread for all: the pages of the threads cannot be distinguished,
-and none are moved.
+Memory on a node that is nearly as near as the local one (`Topology.is_near`), as other nodes of a
+socket are on servers of today, is not left behind. By first touch the pages on a node belong, in
+equal parts, to the threads that were there; nothing else is known of them. So pages can follow only
+in clear cases: all threads are on nodes near each other now, or all threads of a node have left it.
+Pages that threads from elsewhere touch first after they came are few, since nothing is placed while
+memory grows. Nearly all memory on one node, with threads on several, was initialised by one thread
+for all: the pages of the threads cannot be distinguished, and none are moved, unless it is far from
+all.
 """
 
 from __future__ import annotations
@@ -14,10 +16,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from autofinity.model.cpu_lists import format_numbers
 from autofinity.model.memory import MemoryByNode
+from autofinity.model.topology import Topology
 
 ONE_NODES = 0.8
 """Share of a program's memory from which on the program is assumed to use one node's pages."""
+_MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +32,13 @@ class LeftBehind:
     bytes_left: Mapping[int, int]
     """Node that threads have left → bytes of these threads on it."""
     belongs: Mapping[int, tuple[int, ...]]
-    """Node whose pages are to follow → nodes that they go to in turns, one for each thread. In an
-    order in which each node is emptied before pages come to it."""
+    """Node whose pages are to follow → nodes that they go to in turns, one for each thread, or each
+    node of them all. In an order in which each node is emptied before pages come to it."""
     one_node: int | None
     """The node with nearly all memory, where threads on several nodes use that memory."""
     total_bytes: int
+    threads_on: tuple[int, ...]
+    """Nodes with memory that the threads are on now."""
 
     @property
     def share(self) -> float:
@@ -44,31 +51,60 @@ class LeftBehind:
         """Bytes that are to follow the threads."""
         return sum(self.bytes_left[node] for node in self.belongs)
 
+    def text(self, topology: Topology) -> str:
+        """A line on what was left behind, for people."""
+        total = f"{self.total_bytes / _MIB:.1f} MiB"
+        numbers = topology.node_os_indices
+        if self.one_node is not None:
+            theirs = format_numbers(numbers[node] for node in self.threads_on) or "all"
+            return (
+                f"nearly all of its memory ({total}) is on node {numbers[self.one_node]}, and "
+                f"threads on several nodes use it: `numactl --interleave={theirs}`, or data that "
+                "each thread touches first, spreads the load; no page is moved"
+            )
+        line = f"left behind is {self.share:.0%} of its memory ({total})"
+        where = ", ".join(
+            f"{size / _MIB:.1f} MiB on node {numbers[node]}"
+            for node, size in self.bytes_left.items()
+        )
+        return line + (f": {where}" if where else "")
 
-def left_behind(memory: MemoryByNode, homes: Sequence[int], now: Sequence[int]) -> LeftBehind:
+
+def left_behind(
+    topology: Topology, memory: MemoryByNode, homes: Sequence[int], now: Sequence[int]
+) -> LeftBehind:
     """Memory left behind by threads that first touched their pages on the logical nodes `homes`.
 
     They are now on the nodes `now`. Both have one entry for each thread, at least one.
     """
-    total = memory.total_bytes
-    if len(set(now)) == 1:
-        elsewhere = {
-            node: size for node, size in enumerate(memory.bytes_on) if size and node != now[0]
-        }
-        return LeftBehind(elsewhere, dict.fromkeys(elsewhere, (now[0],)), None, total)
-    fullest = memory.fullest
-    if memory.share(fullest) >= ONE_NODES:
-        return LeftBehind({}, {}, fullest, total)
+    total, fullest, nodes = memory.total_bytes, memory.fullest, tuple(dict.fromkeys(now))
+    one_nodes = memory.share(fullest) >= ONE_NODES and len(nodes) > 1
+    together = all(topology.is_near(a, b) for a in nodes for b in nodes)
+    far = {
+        node: size
+        for node, size in enumerate(memory.bytes_on)
+        if size and not any(topology.is_near(to, node) for to in nodes)
+    }
+    theirs = tuple(node for node in nodes if node not in topology.memoryless_nodes)
+    if together and not (one_nodes and fullest not in far):
+        return LeftBehind(far, dict.fromkeys(far, theirs) if theirs else {}, None, total, theirs)
+    if one_nodes:
+        return LeftBehind({}, {}, fullest, total, theirs)
     bytes_left: dict[int, int] = {}
     belongs: dict[int, tuple[int, ...]] = {}
     for home, threads in sorted(Counter(homes).items()):
-        gone = tuple(to for was, to in zip(homes, now, strict=True) if was == home != to)
+        gone = tuple(
+            to
+            for was, to in zip(homes, now, strict=True)
+            if was == home and not topology.is_near(to, home)
+        )
+        there = tuple(node for node in gone if node not in topology.memoryless_nodes)
         size = memory.bytes_on[home] * len(gone) // threads
         if size:
             bytes_left[home] = size
-            if len(gone) == threads:
-                belongs[home] = gone
-    return LeftBehind(bytes_left, _emptied_first(belongs), None, total)
+            if there and len(gone) == threads:
+                belongs[home] = there
+    return LeftBehind(bytes_left, _emptied_first(belongs), None, total, theirs)
 
 
 def _emptied_first(belongs: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:

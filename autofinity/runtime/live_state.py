@@ -10,6 +10,7 @@ from autofinity.affinity.near import NOWHERE
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, Interval
@@ -18,6 +19,7 @@ from autofinity.runtime.guard import Guard
 from autofinity.runtime.looking import SAMPLING_LOSS, LookCosts
 from autofinity.runtime.looks import Look, look_of
 from autofinity.runtime.masks import Binding
+from autofinity.runtime.pages_along import PagesAlong
 from autofinity.runtime.seats import SharedSoFar
 from autofinity.runtime.steady import Onset
 from autofinity.runtime.trying import Trying
@@ -112,6 +114,9 @@ class LiveState:
     homes: Mapping[int, OsIndex] = field(default_factory=dict)
     """PU where each thread last ran before it was bound, by number: where it first touched its
     pages."""
+    memory: MemoryByNode | None = None
+    """The program's memory before its threads were bound, or after all of its pages came along to a
+    second look; None where it was not seen."""
     order: SeatOrder = "near home"
     """Order of the threads in the placement."""
     sampled_order: SeatOrder = "near home"
@@ -162,6 +167,8 @@ class LiveState:
     """Whether the second look of the policy is under way, or was taken."""
     trying: Trying | None = None
     """The trial that is under way."""
+    along: PagesAlong = field(default_factory=PagesAlong)
+    """Pages that come along to the second look."""
     probe: Behaviour | None = None
     """The sample of the second look."""
     probed_in: Affinity | None = None
@@ -213,10 +220,13 @@ class LiveState:
         return replace(self, work=work)
 
     def without_trial(self) -> Self:
-        """The state without the trial that is under way, and in the order of threads before it."""
-        if self.trying is None or self.trying.order is None:
-            return replace(self, trying=None)
-        return replace(self, trying=None, order=self.trying.before)
+        """The state without a trial of a hint, an order or pages, and in the order of threads
+        before it.
+        """
+        order = (
+            self.order if self.trying is None or self.trying.order is None else self.trying.before
+        )
+        return replace(self, trying=None, order=order, along=self.along.over())
 
     def noting(self, line: str) -> Self:
         """The state with one more note, unless the note is there already."""

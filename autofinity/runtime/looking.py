@@ -13,7 +13,8 @@ from autofinity.model.topology import Topology
 
 SHARE = 0.003
 """Largest share of the time that looks may cost."""
-_LEAST_NS = 60e9  # every run stands for a minute at least
+LASTS_NS = 60e9
+"""Least assumed length of every run, a minute."""
 SAMPLING_LOSS = 0.08
 """Share of its time that a program is assumed to lose while it is sampled: spread against the
 best hint, mean of the training programs."""
@@ -45,4 +46,4 @@ class LookCosts:
 
     def sample_left_ns(self, run_ns: int) -> float:
         """Time for which a program that has run for `run_ns` may still be sampled."""
-        return max(0.0, SHARE * max(run_ns, _LEAST_NS) - self.spent_ns) / self.sampling_loss
+        return max(0.0, SHARE * max(run_ns, LASTS_NS) - self.spent_ns) / self.sampling_loss

@@ -10,7 +10,7 @@ The loop serves a running program, the simulator and a recording alike: no code 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from autofinity.ports import Interval, Mechanism, Outcome, Process
 
@@ -25,6 +25,16 @@ class Observer[State](Protocol):
         ...
 
 
+@runtime_checkable
+class AsksForLooks(Protocol):
+    """An observer that may need the next look soon."""
+
+    @property
+    def next_look_ns(self) -> int | None:
+        """Longest next look; None: any will do."""
+        ...
+
+
 def run_loop[State](
     process: Process,
     mechanism: Mechanism[State],
@@ -33,13 +43,15 @@ def run_loop[State](
     *observers: Observer[State],
 ) -> State:
     """Turn until the program ends; return the last state. `period_ns` gives the length of the next
-    look.
+    look, and observers may ask for a shorter one.
 
     Errors of the process and the mechanism pass through: the caller decides what they mean for the
     program, which is not harmed by them.
     """
+    asking = [observer for observer in observers if isinstance(observer, AsksForLooks)]
     while True:
-        interval = process.advance(period_ns(state))
+        asked = (each.next_look_ns for each in asking)
+        interval = process.advance(min([period_ns(state), *(ns for ns in asked if ns)]))
         after, actions = mechanism.step(state, interval)
         outcome = process.apply(actions) if actions and not interval.ended else None
         for observer in observers:

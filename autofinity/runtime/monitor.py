@@ -13,17 +13,16 @@ import os
 import sys
 
 from autofinity.model.errors import AutofinityError
-from autofinity.runtime.by_policy import by_policy
 from autofinity.runtime.request import Request
 from autofinity.runtime.surroundings import Make
 from autofinity.runtime.watching import watch
 
 
-def main(make: Make = by_policy) -> None:
-    """Entry of `python -m autofinity.runtime.monitor`. Exit code 1: nothing was watched."""
+def main(make: Make) -> None:
+    """Watch by what `make` gives, and exit. Exit code 1: nothing was watched."""
     try:
         request = Request.parse(sys.argv[1:])
-        watch(request, make=make)
+        watch(request, make)
         if request.db is not None and (request.site or request.auto_rebuild):
             os.closerange(3, 256)  # descriptors of the program that has ended
             # Loaded only now: memory of the monitor is the program's while that runs.
@@ -42,4 +41,6 @@ def main(make: Make = by_policy) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from autofinity.runtime.by_policy import by_policy
+
+    main(by_policy)

@@ -3,13 +3,13 @@ placed, reports them, and moves them where that pays.
 
     placed, and a look later ─► memory by node ─► `left_behind` ─► one line
                                                       │
-               it will cost more than moving it ◄──┘──► moved, some each look ─► one line
+             moving seems to pay (`pages_pay`) ◄──────┘
+                 │ a part moves first, of much memory, and that pays
+                 └──► moved, some each look ─► one line
 
 Moving pays where remote reads will cost the program more than the move, in the rest of a minute,
 which every run is assumed to last. Later, or where that is not so, moving pays once remote reads
-have cost an estimated equal time: then a wrong decision at most doubles the loss of doing nothing.
-The cost of remote reads is that of the sampled misses of the last-level cache, each
-`REMOTE_READ_NS` longer; where misses are not counted, a tenth of the time.
+have cost an equal time: then a wrong decision at most doubles the loss of doing nothing.
 
 A second look in a packed affinity, or a trial, would show remote reads, not that affinity. So pages
 that can be moved quickly move along, and go back as far as the affinity that is the answer. Pages
@@ -23,26 +23,28 @@ slower.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from autofinity.model.memory import FAR_READS, MOVED_BYTES_PER_S, REMOTE_READ_NS, MemoryByNode
+from autofinity.model.memory import SMALL_PAGE_BYTES, MemoryByNode
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval, Outcome, ShowsMemory
 from autofinity.runtime.follower import guarded
 from autofinity.runtime.left_behind import LeftBehind, left_behind
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.looking import SHARE
+from autofinity.runtime.looking import LASTS_NS
+from autofinity.runtime.looks import look_of
 from autofinity.runtime.page_moves import PageMoves, View
+from autofinity.runtime.pages_along import COME_ALONG_BYTES
+from autofinity.runtime.pages_pay import PagesPay
+from autofinity.runtime.part_first import LOOK_NS, ONE_IN
+from autofinity.runtime.thread_homes import ThreadHomes
 
-ASSUMED_LOSS = 0.1
-"""Share of its time that a program with only remote pages loses, where misses are not known."""
-LASTS_NS = 60e9
-"""Least assumed length of every run, a minute, as for the budget of looks (`looking`)."""
-COME_ALONG_BYTES = round(SHARE * LASTS_NS / 1e9 * MOVED_BYTES_PER_S)
-"""Bytes moved in the time that all looks may cost: 74 MB."""
 _BATCHES_A_LOOK = 64  # of some thousand pages, so that looks at the program go on
-_MIB = 1 << 20
+
+type Seats = tuple[tuple[int, ...], tuple[OsIndex, ...]]
+"""Numbers of the threads, and the PUs of the placement."""
 
 
 @dataclass(slots=True)
@@ -54,6 +56,8 @@ class _Placed:
     found: LeftBehind | None = None
     seen_after_ns: int = 0
     """Time from the placement to `found`."""
+    pages_moved: int = 0
+    """Pages of the part."""
     over: bool = False
 
 
@@ -61,7 +65,7 @@ class _Placed:
 class _Followed:
     """Pages have followed the threads to these seats."""
 
-    seats: object
+    seats: Seats
     homes_before: dict[int, int]
     view_before: View
 
@@ -83,16 +87,23 @@ class PagesFollow:
         topology: Topology,
         tell: Callable[[str], None],
         lasts_ns: float = LASTS_NS,
+        *,
+        quick: bool = True,
     ) -> None:
-        """`lasts_ns`: least assumed length of the program's run."""
+        """`lasts_ns`: least assumed length of the program's run. `quick`: looks are to be short
+        while a part of the pages is on trial.
+        """
+        self._quick = quick
         self._lasts_ns = lasts_ns
         self._process = process
         self._topology = topology
         self._tell = tell
         self._begin_ns: int | None = None
-        self._homes: dict[int, int] = {}
-        """Node on which each thread touched its pages, by number."""
+        self._homes = ThreadHomes(topology)
         self._placed: _Placed | None = None
+        self._pay = PagesPay(COME_ALONG_BYTES)
+        self._hurries = False
+        """Whether the next look is to be short."""
         self._moves = PageMoves(process)
         self._trail: list[_Followed] = []
         """Where pages have followed threads, while they may go back."""
@@ -107,48 +118,58 @@ class PagesFollow:
             return
         if self._begin_ns is None:
             self._begin_ns = interval.start_ns
-        self._note_homes(before, interval)
-        seats = after.placed, after.seats
+        self._hurries = False
+        self._homes.note(before, interval)
+        if self._moves.returning:
+            self._moves.go_on(_BATCHES_A_LOOK)
+        if after.phase == "sampling" and after.along.asked != "none":
+            same = before.phase == after.phase and before.along.asked == after.along.asked
+            self._bring(after, begins=not same)
+            return
         if _elsewhere(after) and outcome is not None:
             self._come_along(after)
-        elif self._trail and seats != self._trail[-1].seats:
-            self._left_again(before, seats)
-        if after.phase != "placed" or not after.cpus:
-            self._placed = None
-            self._moves.stop()
+        elif self._trail and not self._stay_for_now(after):
+            self._left_again(before, after)
+        if after.phase == "placed" and after.cpus:
+            self._saw_placed(after, interval)
             return
+        self._placed = None
+        self._pay.break_off()
+        self._moves.stop()
+
+    def _saw_placed(self, after: LiveState, interval: Interval) -> None:
+        """See one turn of placed threads."""
+        seats = after.placed, after.seats
         if self._placed is None or self._placed.seats != (*seats, after.cpus):
             # The threads move there only now.
             self._placed = _Placed((*seats, after.cpus), interval.end_ns)
+            self._pay.begin(after)
             self._moves.stop()
             return
-        if not guarded(after) and not self._moves.under_way:
+        if not self._may_go_back(after) and not self._moves.under_way:
             self._stay()
-        now = self._nodes_of(after.placed, interval.cpus)
+        now = None if self._moves.returning else self._homes.of_cpus(after, interval.cpus)
         if now is None or self._placed.over:
             return
+        counts = after.workers.computing == after.placed
         if self._moves.under_way:
-            self._move_some(after, now)
+            self._move_some(self._placed, after, now)
         else:
+            if self._pay.trying:
+                self._pay.saw(look_of(interval, after.workers), counts=counts)
             self._weigh(self._placed, after, now, interval.end_ns)
+        self._hurries = self._quick and counts and self._pay.trying and not self._placed.over
 
-    def _note_homes(self, before: LiveState, interval: Interval) -> None:
-        """Record homes: until threads are bound, where they run; for later threads, where they
-        begin.
+    @property
+    def next_look_ns(self) -> int | None:
+        """Longest next look while a part of the pages is on trial, or pages are under way; else
+        None.
         """
-        for number in interval.threads("end"):
-            self._homes.pop(number, None)
-        for number, cpu in enumerate(interval.cpus):
-            pu = self._topology.by_os_index.get(cpu)
-            if pu is not None and (not before.cpus or number not in self._homes):
-                self._homes[number] = pu.node
+        return LOOK_NS if self._hurries or self._moves.under_way else None
 
-    def _nodes_of(self, numbers: Sequence[int], cpus: Sequence[OsIndex]) -> list[int] | None:
-        """Nodes of these threads now; None where the CPU of a thread is not known."""
-        pus = self._topology.by_os_index
-        if any(number >= len(cpus) or cpus[number] not in pus for number in numbers):
-            return None
-        return [pus[cpus[number]].node for number in numbers]
+    def _may_go_back(self, state: LiveState) -> bool:
+        """Whether pages that followed threads to their placement may go back."""
+        return guarded(state) or self._pay.trying
 
     def _weigh(self, placed: _Placed, state: LiveState, now: Sequence[int], now_ns: int) -> None:
         for_ns = now_ns - placed.since_ns
@@ -160,80 +181,145 @@ class PagesFollow:
                 self._tell("pages stay where they are: the kernel does not report their nodes")
                 return
             if placed.found is None:
-                self._tell(_found_text(found, self._topology))
+                self._tell(found.text(self._topology))
             placed.found, placed.seen_after_ns = found, for_ns
         found = placed.found
         if not found.belongs:
             placed.over = True
-        elif self._pays(found, state, for_ns, now_ns):
-            self._follow(state, _after(self._moves.view, found.belongs))
-            self._at_home = None
-            self._move_some(state, now)
-
-    def _pays(self, found: LeftBehind, state: LiveState, for_ns: int, now_ns: int) -> bool:
+            return
+        unknown = self._pay.loss is None
         assert self._begin_ns is not None
-        lost_ns = max(for_ns, self._lasts_ns - (now_ns - self._begin_ns))
-        return _lost_s(found, state, lost_ns) * MOVED_BYTES_PER_S >= found.bytes_to_move
+        step = self._pay.step(found, state, self._lasts_ns - (now_ns - self._begin_ns), for_ns)
+        if step == "wait":
+            if unknown and self._pay.loss is not None:
+                self._tell(_stay_text(self._pay.loss.likely, found))
+            return
+        if step == "move a part":  # the last look at its memory may be old
+            found = placed.found = self._look(state, now) or found
+        one_in = ONE_IN if step == "move a part" else 1
+        self._follow(state, _after(self._moves.view, found.belongs), one_in)
+        self._at_home = None
+        self._move_some(placed, state, now)
 
     def _look(self, state: LiveState, now: Sequence[int]) -> LeftBehind | None:
         memory = self._process.memory()
         if memory is None:
             return None
-        homes = [self._homes[number] for number in state.placed]
-        return left_behind(memory, homes, now)
+        homes = self._homes.of(state.placed)
+        return left_behind(self._topology, memory, homes, now)
 
-    def _left_again(self, before: LiveState, seats: object) -> None:
-        """Handle threads that left the seats that pages followed: pages go back, as far as the
-        threads do.
+    def _stay_for_now(self, state: LiveState) -> bool:
+        """Whether pages stay for now: threads are where pages followed, or on a trial to which no
+        pages come along.
         """
-        if before.phase == "placed" and not guarded(before):
+        return (state.trying is not None and self._at_home is None) or self._at(state) == (
+            self._trail[-1].seats
+        )
+
+    def _at(self, state: LiveState) -> Seats | None:
+        """Seats of the threads; None where they are let go."""
+        return None if state.phase == "left alone" else (state.placed, state.seats)
+
+    def _left_again(self, before: LiveState, after: LiveState) -> None:
+        """Handle threads that left the seats that pages followed: pages go back, as far as the
+        threads do. Pages that are still near stay.
+        """
+        if before.phase == "placed" and not self._may_go_back(before):
             self._stay()
+        seats = self._at(after)
+        known = any(followed.seats == seats for followed in self._trail)
         while self._trail and self._trail[-1].seats != seats:
+            if seats is not None and not known and self._near(self._trail[-1].seats, seats):
+                self._trail[-1] = replace(self._trail[-1], seats=seats)
+                return
             followed = self._trail.pop()
             self._moves.back(followed.view_before)
-            self._homes = dict(followed.homes_before)
+            self._homes.restore(followed.homes_before)
+        if self._moves.returning:
+            self._moves.go_on(_BATCHES_A_LOOK)
+
+    def _near(self, was: Seats, now: Seats) -> bool:
+        """Whether the same threads sit on nodes that are all near those of their former seats."""
+        is_near = self._topology.is_near
+        before, after = (self._homes.nodes(each[1]) for each in (was, now))
+        return was[0] == now[0] and all(is_near(a, b) for a in before for b in after)
 
     def _stay(self) -> None:
         """Pages do not go back any more."""
         self._moves.final()
         self._trail.clear()
 
+    def _bring(self, state: LiveState, *, begins: bool) -> None:
+        """Move pages that a second look asks for: a part of them at once, all of them turn by
+        turn.
+        """
+        if begins:
+            self._begin_to_bring(state, part=state.along.asked == "part")
+        while self._moves.under_way:
+            self._moves.go_on(_BATCHES_A_LOOK)
+            if state.along.asked == "all":
+                return
+
+    def _begin_to_bring(self, state: LiveState, *, part: bool) -> None:
+        now = self._homes.of_seats(state)
+        found = None if now is None else self._look(state, now)
+        if now is None or found is None:
+            return
+        one_in = math.ceil(found.bytes_to_move / COME_ALONG_BYTES) if part else 1
+        self._follow(state, _after(self._moves.view, found.belongs), max(1, one_in))
+        if not part:
+            self._at_home = None
+            self._homes.move(state.placed, now)
+
     def _come_along(self, state: LiveState) -> None:
         """Move pages along to a second look or a trial, where that takes little time."""
-        pus = self._topology.by_os_index
-        now = [pus[cpu].node for cpu in state.seats]
-        if len(now) != len(state.placed) or not self._homes.keys() >= set(state.placed):
+        now = self._homes.of_seats(state)
+        if now is None:
             return
         if not self._trail:
             memory = self._process.memory()
-            self._at_home = None if memory is None else _AtHome(dict(self._homes), memory)
+            self._at_home = None if memory is None else _AtHome(self._homes.by_number, memory)
         home = self._at_home
         if home is None or not home.homes.keys() >= set(state.placed):
             return
-        found = left_behind(home.memory, [home.homes[number] for number in state.placed], now)
+        homes = [home.homes[number] for number in state.placed]
+        found = left_behind(self._topology, home.memory, homes, now)
         if found.bytes_to_move > COME_ALONG_BYTES:
             return
         self._follow(state, found.belongs)
         while self._moves.under_way:
             self._moves.go_on(_BATCHES_A_LOOK)
-        self._homes = dict(home.homes)
+        self._homes.restore(home.homes)
         if found.belongs:
-            self._homes.update(zip(state.placed, now, strict=True))
+            self._homes.move(state.placed, now)
 
-    def _follow(self, state: LiveState, view: View) -> None:
+    def _follow(self, state: LiveState, view: View, one_in: int = 1) -> None:
         seats = state.placed, state.seats
-        self._trail.append(_Followed(seats, dict(self._homes), self._moves.view))
-        self._moves.begin(view)
+        self._trail.append(_Followed(seats, self._homes.by_number, self._moves.view))
+        self._moves.begin(view, one_in)
 
-    def _move_some(self, state: LiveState, now: Sequence[int]) -> None:
+    def _move_some(self, placed: _Placed, state: LiveState, now: Sequence[int]) -> None:
         self._moves.go_on(_BATCHES_A_LOOK)
         if self._moves.under_way:
             return
-        assert self._placed is not None
-        self._placed.over = True
-        self._homes.update(zip(state.placed, now, strict=True))
+        if self._pay.moving_a_part and self._moves.moved:
+            self._moved_a_part(placed, state, now)
+            return
+        placed.over = True
+        self._homes.move(state.placed, now)
         stayed = f"; {self._moves.stayed} could not be moved" if self._moves.stayed else ""
-        self._tell(f"{self._moves.moved} pages were moved to their threads{stayed}")
+        moved = placed.pages_moved + self._moves.moved
+        self._tell(f"{moved} pages were moved to their threads{stayed}")
+
+    def _moved_a_part(self, placed: _Placed, state: LiveState, now: Sequence[int]) -> None:
+        found = self._look(state, now)
+        assert placed.found is not None
+        left = placed.found.bytes_to_move if found is None else found.bytes_to_move
+        # Some pages are larger; meanwhile the program may have touched more.
+        least = self._moves.moved * SMALL_PAGE_BYTES
+        size_bytes = max(placed.found.bytes_to_move - left, least)
+        self._pay.moved_a_part(size_bytes, self._moves.took_ns)
+        placed.found, placed.pages_moved = found or placed.found, self._moves.moved
 
 
 def _elsewhere(state: LiveState) -> bool:
@@ -249,30 +335,9 @@ def _after(view: View, belongs: View) -> View:
     }
 
 
-def _lost_s(found: LeftBehind, state: LiveState, for_ns: float) -> float:
-    """Estimated seconds that each thread loses to remote reads in `for_ns`."""
-    return loss(state) * (found.bytes_to_move / found.total_bytes) * for_ns / 1e9
-
-
-def loss(state: LiveState) -> float:
-    """Share of the time that a program with only remote pages loses."""
-    seen = state.outcome or state.sample
-    if seen is None or FAR_READS not in seen.values:
-        return ASSUMED_LOSS
-    return min(1.0, seen.values[FAR_READS] * REMOTE_READ_NS / 1e9)
-
-
-def _found_text(found: LeftBehind, topology: Topology) -> str:
-    total = f"{found.total_bytes / _MIB:.1f} MiB"
-    numbers = topology.node_os_indices
-    if found.one_node is not None:
-        return (
-            f"nearly all of its memory ({total}) is on node {numbers[found.one_node]}, and threads "
-            "on several nodes use it: `numactl --interleave=all`, or data that each thread touches "
-            "first, spreads the load; no page is moved"
-        )
-    line = f"left behind is {found.share:.0%} of its memory ({total})"
-    where = ", ".join(
-        f"{size / _MIB:.1f} MiB on node {numbers[node]}" for node, size in found.bytes_left.items()
+def _stay_text(loss: float, found: LeftBehind) -> str:
+    gain = loss * found.bytes_to_move / found.total_bytes
+    return (
+        f"one in {ONE_IN} of these pages was moved to its threads: all would make the program "
+        f"{gain:.1%} faster, which does not pay for moving them"
     )
-    return line + (f": {where}" if where else "")

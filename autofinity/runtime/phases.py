@@ -60,11 +60,10 @@ class Phase:
 
     def like(self, other: Phase) -> bool:
         """Whether both may be the same phase: no count that both have differs."""
-        return all(
-            _alike(count, other.per_kilo[name], _KINDS[name])
-            for name, count in self.per_kilo.items()
-            if name in other.per_kilo
-        )
+        for name, count in self.per_kilo.items():  # often asked: a generator takes twice as long
+            if name in other.per_kilo and not _alike(count, other.per_kilo[name], _KINDS[name]):
+                return False
+        return True
 
     def within(self, others: Sequence[Phase]) -> bool:
         """Whether the phase may be a mixture of other phases: every count lies among theirs."""
@@ -102,7 +101,9 @@ class Phase:
 
 
 def _alike(a: float, b: float, kind: _Kind) -> bool:
-    return max(a, b, kind.least) <= kind.factor * max(min(a, b), kind.least)
+    less, more = (a, b) if a < b else (b, a)
+    factor, least = kind
+    return more <= factor * max(less, least)
 
 
 def paired(starts: Sequence[Look], probes: Sequence[Look]) -> list[tuple[Look, Look]]:

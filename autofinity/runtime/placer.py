@@ -11,6 +11,7 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import Hint
 from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.errors import PlacementError
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.placement import CoreSet
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action
@@ -53,6 +54,10 @@ class Placer:
         runs.
         """
         self.available = available
+        self.memory: Callable[[], MemoryByNode | None] = lambda: None
+        """Looks where the program's memory is."""
+        several = topology.n_nodes > 1
+        self._moves_to_memory = several and settings.bind != "none" and not settings.near
         self._topology = topology
         self._settings = settings
         # A run that binds nothing reserves nothing.
@@ -64,11 +69,12 @@ class Placer:
         hint: Hint,
         homes: Mapping[int, OsIndex] | None = None,
         order: SeatOrder = "near home",
+        memory: MemoryByNode | None = None,
     ) -> Reserved:
         """The best match of a hint among the CPUs that may be used now, beside other runs.
 
-        It is as near as possible to the device of the settings, else to the threads' `homes` (by
-        position), in this order of threads. Raises `PlacementError`.
+        It is as near as possible to the device of the settings, else to the program's `memory` and
+        the threads' `homes` (by position), in this order of threads. Raises `PlacementError`.
         """
 
         def pick(cpus: frozenset[OsIndex]) -> CoreSet:
@@ -76,7 +82,7 @@ class Placer:
             cores = get_affinity(self._topology, threads, hint, cpus, near)
             if not homes or near:  # who asks for a device's side does not ask to stay
                 return cores
-            return _SEATS[order](self._topology, homes, cores, cpus)
+            return _SEATS[order](self._topology, homes, cores, cpus, memory)
 
         return self._reserve(threads, self.available(), pick)
 
@@ -92,7 +98,10 @@ class Placer:
         homes = _homes(state, state.seated)
         cores = get_affinity(self._topology, len(state.seats), hint, state.available)
         home, there = (
-            neighbours(self._topology, seat(self._topology, homes, cores, state.available).cpus)
+            neighbours(
+                self._topology,
+                seat(self._topology, homes, cores, state.available, state.memory).cpus,
+            )
             for seat in (at_home, by_number)
         )
         return there > home
@@ -118,12 +127,15 @@ class Placer:
 
         Without such a match the threads are left alone.
         """
+        if state.memory is None and not state.cpus and self._moves_to_memory:
+            state = replace(state, memory=self.memory())
         computing = state.workers.computing
         # With fewer CPUs there are no spare ones, and with still fewer no placement.
         room = min(state.workers.room, max(state.workers.at_a_time, len(self.available())))
         seated = state.workers.seated_on(room)
         try:
-            reserved = self.reserve(room, hint, _homes(state, seated), state.order)
+            homes = _homes(state, seated)
+            reserved = self.reserve(room, hint, homes, state.order, state.memory)
         except PlacementError as error:
             return self.leave_alone(state, error)
         if reserved.note:
@@ -204,6 +216,7 @@ class Placer:
             placed=state.workers.computing,
             cpus=frozenset(),
             allowed=self.available(),
+            memory=None,
             order="near home",
         )
         return state, self.let_go(bound)
@@ -216,17 +229,36 @@ class Placer:
         state = replace(state, cpus=union(masks))
         if self._settings.bind == "none":
             return state, ()
-        alive = (number for number, _ in state.workers.alive)
-        return state, (binding(state.placed, masks, alive, self.available()),)
+        alive = [number for number, _ in state.workers.alive]
+        beside = self._beside(state)
+        numbers, masks = (*state.placed, *beside), (*masks, *beside.values())
+        return state, (binding(numbers, masks, alive, self.available()),)
+
+    def _beside(self, state: LiveState) -> Mapping[int, frozenset[OsIndex]]:
+        """Masks of the team's threads that hardly compute: the caches of the others, with room.
+
+        With those that were promised the team is complete, so all threads work for each other: the
+        last stage of a pipeline, say, whom the system would leave on a distant node. Not the first
+        thread: a runtime counts the CPUs in its mask.
+        """
+        alive = [number for number, _ in state.workers.alive]
+        if len(alive) != self._settings.threads:
+            return {}
+        idle = [number for number in alive[1:] if number not in state.placed]
+        pus, caches = self._topology.by_os_index, self._caches(state)
+        spare = {pus[cpu].core for cpu in caches} - {pus[cpu].core for cpu in state.seats}
+        return dict.fromkeys(idle, caches) if len(idle) <= len(spare) else {}
+
+    def _caches(self, state: LiveState) -> frozenset[OsIndex]:
+        """PUs in the caches of the affinity."""
+        return union(widened(self._topology, (frozenset(state.seats),), state.available, "llc"))
 
     def _seat(self, state: LiveState) -> Turn:
         own = dict(zip(state.seated, state.seats, strict=False))
         # Threads that take turns may use all cores of the affinity's caches: on the seats alone
         # each would lose its private caches to the others, while cores beside them are idle. (So
         # a wave over 64 threads, of which 34 ran at a time, took longer than under the OS.)
-        everywhere = union(
-            widened(self._topology, (frozenset(state.seats),), state.available, "llc")
-        )
+        everywhere = self._caches(state)
         masks = [frozenset({own[n]}) if n in own else everywhere for n in state.placed]
         return self.bind(state, masks)
 

@@ -4,9 +4,9 @@ second look, in that hint's placement.
     settling ─► sampling ─┬─ the answer's margin is within the noise: one more look
         ▲                 ├─ threads were not all at work: the look does not count
         │                 ├─ a second look: packed, until both saw the same phase ──┐
-        ├─────────────────┴─ the other place again, where they did not ◄────────────┤
-        ├─ a trial of one more hint, after both looks ◄─────────────────────────────┤
-        └─ a trial of threads in another order ◄────────────────────────────────────┤
+        ├─────────────────┼─ the other place again, where they did not ◄────────────┤
+        │                 └─ its remote pages come along (`near_look`) ◄────────────┤
+        └─ trials of one more hint, or another order of threads (`trials`) ◄────────┤
                                                                          placed ◄───┘
 
 Repetition is bounded: by the time that a sample may take, by the number of moves for it, and by the
@@ -18,26 +18,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from autofinity.affinity.best_matches import BestMatches, all_cores
-from autofinity.model.affinity import SPREAD, Affinity, Hint
+from autofinity.model.affinity import SPREAD
 from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
-from autofinity.model.policy import Decision, Trial
+from autofinity.model.policy import Decision
 from autofinity.model.topology import Topology
 from autofinity.ports import Interval
-from autofinity.runtime.asking import Answer, Asking
-from autofinity.runtime.continuous import Watch, decisive
-from autofinity.runtime.guard import FEWEST, Guard
+from autofinity.runtime.answer import Answer
+from autofinity.runtime.asking import Asking
+from autofinity.runtime.before_after import FEWEST
+from autofinity.runtime.continuous import Watch
+from autofinity.runtime.guard import Guard
 from autofinity.runtime.live_state import LiveState, Settings, Turn
+from autofinity.runtime.look_limits import FEWEST_AGAIN, LookLimits
 from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
+from autofinity.runtime.meaning import Meaning
+from autofinity.runtime.near_look import NearLook
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
-from autofinity.runtime.trying import Trying, hopeless, neighbours_matter
+from autofinity.runtime.trials import Trials
 from autofinity.runtime.undecided import UNDECIDED
 
-_FASTER = 1.01
-"""Speed above which threads stay in an order that is on trial."""
-_FEWEST_AGAIN = 2  # of the second look, which may cost the program most; a slower one may be cold
 _MOST_APART_NS = 10_000_000_000
 """Longest time in looks that do not count. A thread that idles is no worker after 3 s, and what ran
 at a time is forgotten then (`workers`, `demand`), so looks at the other threads count from there
@@ -54,6 +55,7 @@ def afresh(state: LiveState) -> LiveState:
         guard=Guard(),
         work={},
         again=False,
+        along=state.along.over(),
         starts=(),
         probes=(),
         probe=None,
@@ -76,10 +78,13 @@ class Sampler:
     ) -> None:
         """`unmeasured` handles the case that no answer is possible without these counters."""
         self._unmeasured = unmeasured
-        self._topology = topology
         self._asking = asking
         self._placer = placer
         self._settings = settings
+        self._limits = LookLimits(settings)
+        self._meaning = Meaning(topology, asking.policy, placer.available)
+        self._near = NearLook(topology, asking, lambda: placer.memory(), self._meaning)
+        self._trials = Trials(asking, placer, self._meaning, self._limits, self._finally)
 
     def begin(self, state: LiveState) -> Turn:
         """Move threads to where they are sampled first; if all are there already, their caches are
@@ -104,13 +109,17 @@ class Sampler:
             state = state.without_trial()
             state = replace(state, phase="watching", steady=0, restarts=state.restarts + 1)
             return state.noting("threads started or ended during the sample: it began again"), ()
+        if state.along.asked == "all":
+            return self._all_come(state)
         look = look_of(interval, state.workers)
         state = replace(state, costs=state.costs.sampled(look.elapsed_ns))
         if not look.all_at_work:
             return self._idle(state, look)
         state = replace(state, visit_ns=state.visit_ns + look.elapsed_ns).working(interval)
         if state.trying is not None:
-            return self._trial(state, state.trying.saw(look))
+            return self._trials.saw(state, state.trying.saw(look))
+        if state.along.asked == "part":
+            return self._part_came(state, look)
         if state.again:
             return self._second(replace(state, probes=(*state.probes, look)))
         guard = state.guard.saw_before(rate, Phase.of(look.behaviour), look.elapsed_ns)
@@ -123,7 +132,7 @@ class Sampler:
         In continuous mode a near tie keeps the former answer. A hint that was slower in this run is
         not tried again.
         """
-        state, hint = self._chosen(state, decision)
+        state, hint = self._meaning.chosen(state, decision)
         state = replace(state, decision=decision, unasked=False)
         tried_in = state.affinity
         state, actions = self._placer.place(state, hint, "placed")
@@ -137,25 +146,6 @@ class Sampler:
                 reference = mean_of(trying.looks if kept else trying.reference)
             state = replace(state, watch=Watch(reference=reference))
         return replace(state, starts=(), probes=(), trying=None), actions
-
-    def _chosen(self, state: LiveState, decision: Decision) -> tuple[LiveState, Hint]:
-        """The hint that a decision leads to, with a note where it is another one."""
-        hint = self._meant(decision.hint, state.workers.room)
-        standing = state.standing
-        if hint in state.refuted:
-            state = state.noting(f"{hint.shown} was tried and taken back: not tried again")
-            return state, SPREAD
-        if standing not in (None, hint) and not decisive(decision.margin):
-            assert standing is not None
-            return state.noting(f"{hint.shown} is nearly a tie: {standing.shown} stays"), standing
-        return state, hint
-
-    def _affinity_of(self, state: LiveState, hint: Hint) -> Affinity:
-        return BestMatches(self._topology.restricted(state.available))(state.room, hint)
-
-    def _meant(self, hint: Hint, threads: int) -> Hint:
-        cores = all_cores(self._topology, self._placer.available())
-        return self._asking.policy.at(hint, threads, cores)
 
     def _idle(self, state: LiveState, look: Look) -> Turn:
         """Handle a look that does not count. A program without any look that counts is left to the
@@ -175,7 +165,7 @@ class Sampler:
         if not self._asking.tells(seen, state.workers.room):
             return self._unmeasured(state, policy.counters)
         answer = self._asking.first(state.starts, state.workers.room)
-        if not answer.stands and not self._exhausted(state):
+        if not answer.stands and not self._limits.exhausted(state):
             return state, ()
         sampled_in = state.affinity
         state = replace(
@@ -188,10 +178,10 @@ class Sampler:
             )
             if probing.affinity != sampled_in:  # else a second look would show nothing new
                 return replace(probing, decision=answer.decision, asked=_of(answer)), actions
-        return self._reorder(state, answer) or self._finally(state, answer)
+        return self._trials.after_one_look(state, answer)
 
     def _second(self, state: LiveState) -> Turn:
-        if len(state.probes) < _FEWEST_AGAIN:
+        if len(state.probes) < FEWEST_AGAIN:
             return state, ()
         threads = state.workers.room
         answer = self._asking.second(state.starts, state.probes, threads)
@@ -199,9 +189,16 @@ class Sampler:
             return self._final_probe(state, answer)
         # Another phase may last: a new first look in it is quicker than to wait for the old phase.
         apart = not answer.of_one_phase and 2 * state.visit_ns >= self._settings.sample_ns
-        if not self._exhausted(state) and not apart:
+        if not self._limits.exhausted(state) and not apart:
             return state, ()
-        if answer.of_one_phase or not self._may_return(state):
+        near = state.along.answer
+        if near is not None:  # threads do not leave the pages that came along
+            if len(state.probes) < FEWEST:
+                return state, ()
+            if not answer.stands:
+                answer = replace(answer, decision=near.decision, stands=near.stands)
+            return self._final_probe(state, answer)
+        if answer.of_one_phase or not self._limits.may_return(state):
             if not answer.of_one_phase:
                 state = state.noting(ANOTHER_PHASE)
             return self._final_probe(state, answer)
@@ -212,106 +209,36 @@ class Sampler:
             state = _probed(state)
         return self._placer.place(replace(state, again=not state.again), there, "settling")
 
-    def _final_probe(self, state: LiveState, answer: Answer) -> Turn:
-        state = _probed(state) if state.again else state
-        return (
-            self._try(state, answer) or self._reorder(state, answer) or self._finally(state, answer)
+    def _bring_pages(self, state: LiveState, answer: Answer) -> Turn:
+        """Let remote pages come along to the second look, where threads may have to return to."""
+        if state.again:
+            return self._near.begin(state, answer), ()
+        second = self._asking.policy.second
+        assert second is not None
+        state, actions = self._placer.place(
+            replace(state, again=True), second.sampled_in, "settling"
         )
+        return self._near.begin(state, answer), actions
 
-    def _try(self, state: LiveState, answer: Answer) -> Turn | None:
-        """Begin the trial that the policy has for this answer; None where it has none, where looks
-        have cost enough, or where the trial would show nothing new or is lost already.
-        """
-        trial = self._asking.trial(answer)
-        if trial is None or trial.hint in state.refuted or not self._may_return(state):
-            return None
-        hint, tried = (self._meant(each, state.room) for each in (answer.decision.hint, trial.hint))
-        looks, there = _looks_by_affinity(state), self._affinity_of(state, tried)
-        if there in looks:
-            return None
-        # An answer in whose affinity no sample was taken is as fast as the faster of the two.
-        faster = state.starts if answer.slower else state.probes
-        reference = looks.get(self._affinity_of(state, hint), faster)
-        assert answer.probe is not None and state.probed_in is not None  # as a trial has both looks
-        speed, needed = (seen["instructions"] for seen in (answer.probe, mean_of(reference)))
-        if hopeless(state.probed_in, speed, there, needed):
-            return None
-        state, actions = self._placer.place(state, tried, "settling")
-        return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions
+    def _part_came(self, state: LiveState, look: Look) -> Turn:
+        """One more look at the program with a part of its remote pages near."""
+        answer = state.along.answer
+        assert answer is not None
+        state = self._near.look(state, look)
+        return (state, ()) if state.along.asked != "none" else self._final_probe(state, answer)
 
-    def _reorder(
-        self, state: LiveState, answer: Answer, ordered: tuple[Look, ...] = ()
-    ) -> Turn | None:
-        """Begin the trial of another order of threads in the answer's affinity; None where no order
-        promises anything, the trial cannot be compared, or looks have cost enough. `ordered`: looks
-        in the present order, where one was tried already.
-        """
-        if not (answer.stands and self._may_return(state)):
-            return None
-        if not self._asking.shows_speed or self._asking.lacking(answer, state.workers.room):
-            return None
-        _, hint = self._chosen(state, answer.decision)
-        there = self._affinity_of(state, hint)
-        reference = ordered or _looks_by_affinity(state).get(there)
-        if not reference:
-            return None
-        order = self._other_order(state, hint, there, mean_of(reference))
-        if order is None or order in state.slower_orders:
-            return None
-        question = Trial(hint, _FASTER).against(hint)
-        trying = Trying(question, reference, answer, order, before=state.order)
-        state = replace(state, order=order, trying=trying)
-        moved, actions = self._placer.place(state, hint, "settling")
-        # With other CPUs that are allowed, or claimed, by now it may be another affinity.
-        return (moved, actions) if moved.affinity == there else None
+    def _all_come(self, state: LiveState) -> Turn:
+        """One more turn in which all remote pages move; then the second look begins again."""
+        state = self._near.come(state)
+        if state.along.asked == "none":
+            state = replace(state, probes=(), phase="settling", visit_ns=0)
+        return state, ()
 
-    def _other_order(
-        self, state: LiveState, hint: Hint, there: Affinity, seen: Behaviour
-    ) -> SeatOrder | None:
-        """The order by number, where neighbours matter more than memory and do not sit side by side
-        already; else an exchange, where caches have uneven work. None: neither.
-
-        Threads are sampled where they ran before, near their pages. In which order a system spreads
-        them says nothing of who shares, and threads with neighbouring numbers often do.
-        """
-        sharing = state.order == "near home" and neighbours_matter(seen)
-        if sharing and self._placer.order_matters(state, hint):
-            return "by number"
-        if state.affinity == there and self._placer.exchange_matters(state):
-            return "exchanged"
-        return None
-
-    def _trial(self, state: LiveState, trying: Trying) -> Turn:
-        """The trial of a hint has been looked at once more."""
-        state = replace(state, trying=trying)
-        if len(trying.looks) < _FEWEST_AGAIN:
-            return state, ()
-        said = self._asking.compared(trying.question, trying.reference, trying.looks)
-        over = state.visit_ns >= self._settings.sample_ns or self._exhausted(state)
-        if said.stands and (not said.slower or len(trying.looks) >= FEWEST):
-            over = True
-        if not over:
-            return state, ()
-        faster = said.stands and said.decision.rule is not None
-        if faster:
-            state = state.noting(f"{trying.what} was tried, and is faster: threads stay")
-        else:
-            state = state.noting(f"{trying.what} was tried, and is no faster")
-        if trying.order is not None:
-            return self._ordered(state, trying, faster)
-        if faster:
-            return self._finally(state, replace(trying.answer, decision=said.decision))
-        return self._reorder(state, trying.answer) or self._finally(state, trying.answer)
-
-    def _ordered(self, state: LiveState, trying: Trying, faster: bool) -> Turn:
-        """The trial of an order of threads has ended: after a faster one, another may follow."""
-        assert trying.order is not None
-        if not faster:
-            slower = state.slower_orders | {trying.order}
-            state = replace(state, order=trying.before, slower_orders=slower)
-            return self._finally(state, trying.answer)
-        another = self._reorder(state, trying.answer, trying.looks)
-        return another or self._finally(state, trying.answer)
+    def _final_probe(self, state: LiveState, answer: Answer) -> Turn:
+        if self._near.may_turn(state, answer) and (state.again or self._limits.may_return(state)):
+            return self._bring_pages(state, answer)
+        state = _probed(state) if state.again else state
+        return self._trials.after_both_looks(state, answer)
 
     def _finally(self, state: LiveState, answer: Answer) -> Turn:
         lacking = self._asking.lacking(answer, state.workers.room)
@@ -320,24 +247,6 @@ class Sampler:
         if not answer.stands:
             state = state.noting(WITHIN_SCATTER)
         return self.settle(replace(state, asked=_of(answer)), answer.decision)
-
-    @property
-    def _most_ns(self) -> int:
-        return 2 * self._settings.sample_ns
-
-    def _exhausted(self, state: LiveState) -> bool:
-        left_ns = state.costs.sample_left_ns(state.waited_ns)
-        return state.visit_ns >= self._most_ns or left_ns <= 0
-
-    def _may_return(self, state: LiveState) -> bool:
-        return state.visits < self._settings.visits and (
-            state.costs.sample_left_ns(state.waited_ns) > 0
-        )
-
-
-def _looks_by_affinity(state: LiveState) -> dict[Affinity | None, tuple[Look, ...]]:
-    """The looks of this sample in the first affinity and in that of the second look."""
-    return {state.sampled_in: state.starts, state.probed_in: state.probes}
 
 
 def _probed(state: LiveState) -> LiveState:

@@ -19,7 +19,7 @@ from autofinity.model.errors import CapabilityError
 from autofinity.model.memory import FAR_READS
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology
-from autofinity.runtime.by_policy import is_blind
+from autofinity.runtime.asked_for import is_blind
 from autofinity.runtime.evidence import HARDWARE, measurable
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.phases import PHASE_COUNTERS

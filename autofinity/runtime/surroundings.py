@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Mechanism
@@ -21,6 +22,15 @@ class Deciding[State: LiveState](Mechanism[State], Protocol):
 
     def period_ns(self, state: State) -> int:
         """Length of the next look."""
+        ...
+
+
+@runtime_checkable
+class SeesMemory(Protocol):
+    """A mechanism that puts threads near the program's memory."""
+
+    def sees_memory(self, memory: Callable[[], MemoryByNode | None]) -> None:
+        """From now on `memory` looks where the program's memory is."""
         ...
 
 

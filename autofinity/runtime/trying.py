@@ -10,7 +10,7 @@ from autofinity.model.affinity import Affinity
 from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import SecondLook
-from autofinity.runtime.asking import Answer
+from autofinity.runtime.answer import Answer
 from autofinity.runtime.looks import Look
 from autofinity.runtime.seat_order import SHOWN
 

@@ -21,7 +21,7 @@ from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import AutofinityError, TopologyError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology
-from autofinity.runtime.by_policy import by_policy, near_of
+from autofinity.runtime.asked_for import near_of
 from autofinity.runtime.creation_seats import masks_of_seats
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
@@ -32,7 +32,7 @@ from autofinity.runtime.rank_share import rank_share
 from autofinity.runtime.request import Request
 from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sensors import address_sensor, counters_of, hinting, totals_of
-from autofinity.runtime.surroundings import Deciding, Make, Surroundings
+from autofinity.runtime.surroundings import Deciding, Make, SeesMemory, Surroundings
 from autofinity.runtime.undecided import UNDECIDED, why_undecided
 from autofinity.store.site_address import site_name
 
@@ -45,8 +45,8 @@ class Teller(Observer[LiveState], Protocol):
         ...
 
 
-def watch(request: Request, teller: Teller | None = None, make: Make = by_policy) -> None:
-    """Watch and place until the program ends; `teller` sees every turn too.
+def watch(request: Request, make: Make, teller: Teller | None = None) -> None:
+    """Watch and place until the program ends, by what `make` gives; `teller` sees every turn too.
 
     Raises `AutofinityError` when that is impossible. Any other error that ends the watching leaves
     the program with its present masks, which is noted.
@@ -152,6 +152,8 @@ def _loop(
         if request.seats
         else None,
     )
+    if isinstance(mechanism, SeesMemory):
+        mechanism.sees_memory(process.memory)
     start = mechanism.begin(around.topology, allowed, request.threads)
     for line in start.notes:
         journal.note(line)
@@ -185,7 +187,7 @@ def _pages_follow(
         for teller in tellers:
             teller.say(line)
 
-    return (PagesFollow(process, around.topology, tell),)
+    return (PagesFollow(process, around.topology, tell, quick=not request.every_s),)
 
 
 def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:

@@ -15,6 +15,7 @@ from autofinity.model.errors import PlacementError, SimulationError
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.placement import Placement
 from autofinity.model.sharing import process_and_page
+from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, Interval, MovePages, Outcome, Sensors, ThreadEvent
 from autofinity.sim.carried_out import carried_out
 from autofinity.sim.detecting import Senses
@@ -105,10 +106,7 @@ class SimProcess:
             dram_energy_j=dram,
             sharing=self._senses.sharing(self._simulation),
             pages=self._senses.pages(self._simulation),
-            cpus=tuple(
-                self._topology.pus[self._simulation.pu_of(worker)].os_index
-                for worker in self._workers
-            ),
+            cpus=self._cpus,
             triggers=self._senses.triggers(self._simulation),
             detection_accesses=self._senses.accesses(self._simulation),
             runnable=len(self._everyone.intersection(self._simulation.runnable)),
@@ -116,6 +114,12 @@ class SimProcess:
             resident_bytes=float(self._spec.page_bytes * totals[:, _FAULTS].sum()),
             overhead_ns=self._take_overhead(),
         )
+
+    @property
+    def _cpus(self) -> tuple[OsIndex, ...]:
+        """PU where each thread runs."""
+        pus = self._topology.pus
+        return tuple(pus[self._simulation.pu_of(worker)].os_index for worker in self._workers)
 
     def _samples(
         self, totals: npt.NDArray[np.uint64], start_ns: int, end_ns: int
@@ -194,7 +198,8 @@ class SimProcess:
                 usable = sorted(mask & self._topology.allowed)
                 self._simulation.confine(worker, [self._position[cpu] for cpu in usable])
             return len(self._workers)
-        for worker, cpu in zip(self._workers, choose_pus(placement, self._topology), strict=True):
+        cpus = choose_pus(placement, self._topology, self._cpus)
+        for worker, cpu in zip(self._workers, cpus, strict=True):
             self._simulation.bind(worker, self._position[cpu], stay=True)
         return len(self._workers)
 

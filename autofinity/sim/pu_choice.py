@@ -7,6 +7,9 @@ instead.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from autofinity.model.errors import PlacementError
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex, Topology
@@ -20,22 +23,31 @@ def shares(placement: Placement) -> bool:
     return len(placement.masks) > len(together) and any(len(mask) > 1 for mask in placement.masks)
 
 
-def choose_pus(placement: Placement, topology: Topology) -> tuple[OsIndex, ...]:
-    """One PU for each thread: the lowest allowed PU of its mask that no earlier thread has.
+def choose_pus(
+    placement: Placement, topology: Topology, now: Sequence[OsIndex] = ()
+) -> tuple[OsIndex, ...]:
+    """One PU for each thread, in `placement.masks`. Threads with narrow masks choose first, then
+    those that are within their masks `now` (one PU for each thread, or none).
 
-    A thread whose whole mask is taken shares the PU of its mask that has fewest threads (the lowest
-    of these). Raises `PlacementError` for a mask without an allowed PU.
+    A thread stays on its PU if its mask allows that and no other thread has it; else it takes the
+    lowest such PU, if possible one where nobody is now. If there is none it shares the PU with
+    fewest threads, the lowest of these. Raises `PlacementError` for a mask without an allowed PU.
     """
-    load: dict[OsIndex, int] = {}
-    chosen = []
-    for thread, mask in enumerate(placement.masks):
-        allowed = sorted(mask & topology.allowed)
+    masks, load, chosen = placement.masks, Counter[OsIndex](), dict[int, OsIndex]()
+    taken = frozenset(now)
+    first = sorted(
+        range(len(masks)), key=lambda t: (len(masks[t]), bool(now) and now[t] not in masks[t])
+    )
+    for thread in first:
+        mask = placement.masks[thread]
+        allowed = mask & topology.allowed
         if not allowed:
             raise PlacementError(
                 f"thread {thread} may run on {sorted(mask) or 'no PU'}; none of these is allowed "
                 f"on {topology.name}"
             )
-        cpu = min(allowed, key=lambda c: (load.get(c, 0), c))
-        load[cpu] = load.get(cpu, 0) + 1
-        chosen.append(cpu)
-    return tuple(chosen)
+        here = now[thread] if now else None
+        cpu = min(allowed, key=lambda c: (load[c], c != here, c in taken, c))
+        load[cpu] += 1
+        chosen[thread] = cpu
+    return tuple(chosen[thread] for thread in range(len(placement.masks)))

@@ -184,7 +184,7 @@ class RepeatedWindows:
             raise PlacementError(
                 f"got {len(placement.masks)} masks for {len(self._workers)} threads"
             )
-        cpus = choose_pus(placement, self._spec.topology)
+        cpus = choose_pus(placement, self._spec.topology, self._cpus)
         if cpus != self._cpus:
             self._cpus, self._course = cpus, None
         return len(cpus)

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from autofinity.model.errors import SimulationError
-from autofinity.model.memory import MemoryByNode
+from autofinity.model.memory import SMALL_PAGE_BYTES, MemoryByNode
 from autofinity.model.sharing import process_and_page
 
-SMALL_BYTES = 4096
 _PAGES_AT_A_TIME = 1024
 
 
@@ -26,7 +25,7 @@ class TouchedMemory:
         self,
         runs: Mapping[str, npt.NDArray[np.integer]],
         node_of_stream: Sequence[int],
-        page_bytes: int = SMALL_BYTES,
+        page_bytes: int = SMALL_PAGE_BYTES,
     ) -> None:
         """`runs`: the first page of 4 KiB, number of pages and stream of each run of pages, in the
         order of first touches.
@@ -34,7 +33,7 @@ class TouchedMemory:
         lengths = runs["pages"].astype(np.int64)
         begins = np.repeat(runs["first_page"].astype(np.int64), lengths)
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        self._parts = page_bytes // SMALL_BYTES
+        self._parts = page_bytes // SMALL_PAGE_BYTES
         streams = np.repeat(runs["stream"].astype(np.int64), lengths)
         units, first = np.unique((begins + offsets) // self._parts, return_index=True)
         self._units = units

@@ -9,14 +9,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 from live_run import preferred
 
 from autofinity.linux.memory import memory_of
 from autofinity.model.affinity import Hint
 from autofinity.model.topology import Topology
-
-pytestmark = pytest.mark.slow
 
 THREADS, MIB_EACH = 4, 6
 

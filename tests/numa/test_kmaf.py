@@ -17,8 +17,6 @@ from live_nodes import computing, nodes_run_on, nodes_used
 from autofinity.linux.pages import nodes_of
 from autofinity.model.topology import Topology
 
-pytestmark = pytest.mark.slow
-
 THREADS, PAGES, PAGE_BYTES = 4, 16, 4096  # partners.c; pages of each pair
 PAIRS = THREADS // 2
 AWAY = 1  # node where the pages begin, and where no thread may run

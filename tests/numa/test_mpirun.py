@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 from launcher_tools import mpich, surroundings
 from live_nodes import computing, nodes_used
 from processes import below
@@ -20,7 +19,6 @@ from autofinity.model.topology import Topology
 RANKS = 4
 
 
-@pytest.mark.slow
 def test_four_ranks_of_mpiexec_are_on_a_node_each(
     run: Any, programs: Path, topology: Topology, tmp_path: Path
 ) -> None:

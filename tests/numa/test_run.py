@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from live_nodes import computing, nodes_run_on, nodes_used
 
 from autofinity.linux.bind import StartMask, allowed_now, cpuset_of
@@ -17,8 +16,6 @@ from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.topology import Topology
 from autofinity.runtime.creation_seats import seats_text
 from autofinity.runtime.decisions import read_decisions, write_decision
-
-pytestmark = pytest.mark.slow
 
 THREADS = 4
 SPREAD, PACKED = Hint.parse("SLP"), Hint.parse("slp")

@@ -1,6 +1,6 @@
 // Makes threads that rest, in one of these ways: makers java|waves|exec
 //   java   the first thread makes one that prints how many CPUs it may use, and makes the others:
-//          two, and half a second later one more
+//          two, and one more as soon as somebody has bound it
 //   waves  two threads, that end after a tenth of a second; then two more, and a line
 //   exec   of two threads one becomes another program as soon as somebody has bound it; that one
 //          prints how many CPUs it may use
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SOON_US = 100000, LATER_US = 500000 };
+enum { SOON_US = 100000 };
 
 static int all;
 
@@ -48,7 +48,7 @@ static void* make(void* unused) {
     print_cpus();
     made(rest);
     made(rest);
-    usleep(LATER_US);
+    while (cpus() == all) usleep(1000);
     made(rest);
     return rest(unused);
 }

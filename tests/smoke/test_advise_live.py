@@ -21,6 +21,8 @@ from topology_sysfs_tree import write_sysfs
 from autofinity.linux.numa_hinting import SYSCTL
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import UsageError
+from autofinity.model.topology import OsIndex
+from autofinity.runtime.attaching import masks_at_start
 from autofinity.runtime.policies import Choice
 from autofinity.workflow import meanwhile
 from autofinity.workflow.advice import here, launched
@@ -82,6 +84,23 @@ def test_a_program_without_advice_has_no_page_and_the_line_says_so(
     done = advise(run, "--html", tmp_path / "page.html", "--", "true")
     assert (done.returncode, list(tmp_path.glob("*.html"))) == (0, [])
     assert done.stderr.splitlines()[-1].startswith("autofinity: no advice, so no page is written: ")
+
+
+def test_a_program_that_ends_before_its_first_look_gets_no_advice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However slow this machine is: the program ends after it was found, and before it is seen."""
+    with subprocess.Popen(["sleep", "300"]) as process:
+
+        def mask_of_the_last_moment(pid: int) -> frozenset[OsIndex]:
+            mask = masks_at_start(pid)
+            process.kill()
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            return mask
+
+        monkeypatch.setattr(here, "masks_at_start", mask_of_the_last_moment)
+        with pytest.raises(UsageError, match=f"process {process.pid} ended before any"):
+            seen_here(process.pid, None)
 
 
 def test_a_program_that_runs_long_is_told_of_meanwhile(

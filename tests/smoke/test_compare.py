@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from commands import autofinity
-
-pytestmark = pytest.mark.slow
 
 ONE = (
     *("--machine", "opteron-6164he", "--threads", "4", "--size", "tiny", "--repeats", "2"),

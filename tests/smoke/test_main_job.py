@@ -24,8 +24,6 @@ from autofinity.ports import RunRequest
 from autofinity.sim.machine import SimMachine
 from autofinity.store.observations import read
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("pricer", "pic", "prodcons")
 CAMPAIGN = (

@@ -14,8 +14,6 @@ from autofinity.capture.compilers import Compilers, skip_reason
 from autofinity.resources import shipped
 from autofinity.trace.manifest import load_suite
 
-pytestmark = pytest.mark.slow
-
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed")

@@ -18,7 +18,6 @@ NO_GUEST = 77
 LIMIT_S = 240
 
 
-@pytest.mark.slow
 def test_threads_and_pages_are_where_they_should_be_on_a_kernel_with_four_nodes(
     tmp_path: Path,
 ) -> None:

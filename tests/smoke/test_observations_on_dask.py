@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from dask_here import ENOUGH_S, cluster
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +34,6 @@ def made(folder: Path, traces: Path, code: int = 0, **env: str) -> str:
     return done.stderr
 
 
-@pytest.mark.slow
 def test_workers_make_the_file_of_a_machine_that_this_machine_makes_to_the_bit(
     tmp_path: Path,
 ) -> None:

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from commands import autofinity
 
-pytestmark = pytest.mark.slow
-
 QUICK = ("--threads", "4", "--size", "tiny", "--repeats", "1", "--program", "prodcons")
 
 

@@ -12,8 +12,6 @@ from campaign_there import CAMPAIGN, Elsewhere, digest_here, interrupted, profil
 from dask_here import cluster, eventually
 from slurm_here import described_jobs, no_jobs_left, slurm_here
 
-pytestmark = pytest.mark.slow
-
 SEEDS = (*CAMPAIGN, "--seeds", "40")
 
 

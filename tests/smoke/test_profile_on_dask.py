@@ -11,8 +11,6 @@ from commands import autofinity
 from dask_here import Cluster, cluster
 from distributed import Security
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:

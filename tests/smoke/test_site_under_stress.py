@@ -80,7 +80,6 @@ def runs_there(server: Server) -> int:
     return 0
 
 
-@pytest.mark.slow
 def test_two_hundred_writers_and_a_server_that_is_killed_in_the_middle(tmp_path: Path) -> None:
     # Fewer connections than writers: most are turned away at first.
     with running("max_connections=100", "superuser_reserved_connections=3") as server:
@@ -122,7 +121,6 @@ def small_disk(size_mib: int) -> Iterator[Path]:
         folder.rmdir()
 
 
-@pytest.mark.slow
 def test_a_full_disk_of_the_server_loses_nothing(tmp_path: Path) -> None:
     with (
         small_disk(160) as disk,

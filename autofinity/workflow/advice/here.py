@@ -12,7 +12,7 @@ from autofinity.linux.kernel_file import read_text
 from autofinity.linux.numa_hinting import SYSCTL, hinting_is_on
 from autofinity.linux.online import SYSFS
 from autofinity.linux.process import LinuxProcess, open_pidfd
-from autofinity.linux.program_key import running_program
+from autofinity.linux.program_key import RunningProgram, running_program
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.detection import FaultSampling
@@ -41,15 +41,16 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
     """Watch process `pid` until the policy has answered, or the process ends. `threads`: promised;
     0: those that are seen to compute.
 
-    Raises `UsageError` for a process that is not there, `CapabilityError` for one that may not be
-    watched, `PolicyError`, `TopologyError`.
+    Raises `UsageError` for a process that is not there or ends before anything is seen of it,
+    `CapabilityError` for one that may not be watched, `PolicyError`, `TopologyError`.
     """
     if not Path(f"/proc/{pid}").exists():
         raise UsageError(f"there is no process {pid}; expected the pid of a running program")
+    program = running_program(pid)
     policy = learned = read_policy(choice.path)[0] if choice is not None else None
     ladder = probe()
     allowed = masks_at_start(pid)
-    request = _request(pid, threads, allowed, ladder.tier, choice)
+    request = _request(pid, program, threads, allowed, ladder.tier, choice)
     topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS), allowed=allowed)
     present, at_start = frozenset(topology.by_os_index), StartMask.of(pid, allowed)
     journal = Journal(None, RunHeader("", request.program, pid, ladder.tier, 0, "", "none", ""))
@@ -62,6 +63,8 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         available = around.available() or allowed & present
     finally:
         process.close()
+    if not process.was_seen:
+        raise UsageError(f"process {pid} ended before any of its threads was seen")
     state = looked.state
     threads = threads or len(state.workers.computing) or state.most_computing
     room = _room(state, threads)
@@ -142,9 +145,13 @@ def _not_measured(
 
 
 def _request(
-    pid: int, threads: int, allowed: frozenset[OsIndex], tier: str, choice: Choice | None
+    pid: int,
+    program: RunningProgram,
+    threads: int,
+    allowed: frozenset[OsIndex],
+    tier: str,
+    choice: Choice | None,
 ) -> Request:
-    program = running_program(pid)
     return Request(
         pid,
         program.path,

@@ -23,8 +23,6 @@ from autofinity.report.judged_cases import judged_cases, times_table
 from autofinity.report.page import Page, Section, html_of
 from autofinity.workflow.backends import machine_topology
 
-pytestmark = pytest.mark.slow
-
 type PageOf = Callable[[str], Path]
 
 HOSTILE = "<img src=x onerror=alert(1)>"

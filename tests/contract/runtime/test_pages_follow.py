@@ -84,8 +84,9 @@ def followed(
     *,
     hidden: bool = False,
     lasts_ns: float = 0,
+    homes: Sequence[int] = HOMES,
 ) -> tuple[Watched, list[str], LiveState]:
-    """The program runs from `HOMES` under the policy; the moves, and the messages."""
+    """The program runs from its homes under the policy; the moves, and the messages."""
     setting = Setting(
         machine.topology, THREADS, machine.clock_hz, paper_second_ns=100_000, policy=asked
     )
@@ -93,7 +94,7 @@ def followed(
     uncounted = {FAR_READS}.difference(asked.counters)
     started = machine.start(
         RunRequest(kept(trace, folder / "trace"), threads=THREADS),
-        Placement(tuple(frozenset({OsIndex(cpu)}) for cpu in HOMES)),
+        Placement(tuple(frozenset({OsIndex(cpu)}) for cpu in homes)),
         Sensors(tuple(name for name in recipe.sensors.counters if name not in uncounted)),
     )
     assert isinstance(started, SimProcess)
@@ -101,6 +102,7 @@ def followed(
     port: ShowsMemory = process
     told: list[str] = []
     follow = PagesFollow(port, machine.topology, told.append, lasts_ns)
+    recipe.sees_memory(process.memory)
     start = recipe.begin(machine.topology, machine.topology.allowed, THREADS)
     return process, told, run_loop(process, recipe, start, recipe.period_ns, follow)
 
@@ -160,6 +162,20 @@ def test_what_one_thread_has_initialised_for_threads_on_several_nodes_is_to_be_i
     (line,) = told
     assert "is on node 0, and threads on several nodes use it" in line
     assert "--interleave" in line
+
+
+def test_packed_threads_go_to_the_memory_that_one_of_them_has_initialised_for_all(
+    machine: SimMachine, tmp_path: Path
+) -> None:
+    for first in HOMES:
+        homes = (first, *(cpu for cpu in HOMES if cpu != first))
+        trace = initialised_by_one(THREADS, PAGES, 4000)
+        folder = tmp_path / f"{first}"
+        folder.mkdir()
+        process, _, state = followed(machine, trace, folder, policy("instructions"), homes=homes)
+        pus = machine.topology.by_os_index
+        assert {pus[cpu].node for cpu in state.seats} == {pus[OsIndex(first)].node}
+        assert process.moved == []
 
 
 def test_where_pages_cannot_be_seen_that_is_said_once_and_none_moves(

@@ -143,6 +143,11 @@ def test_overlapping_masks_give_every_thread_a_pu_of_its_own(machine: SimMachine
     assert choose_pus(Placement((die,) * 4), machine.topology) == (0, 1, 2, 3)
     assert choose_pus(Placement((one, die, die)), machine.topology) == (0, 1, 2)
     assert choose_pus(Placement((one, one)), machine.topology) == (0, 0)
+    assert choose_pus(Placement((die, die, one)), machine.topology) == (1, 2, 0)
+    now = tuple(map(OsIndex, (12, 4, 0, 0)))
+    assert choose_pus(Placement((die, die, die, one)), machine.topology, now) == (2, 4, 1, 0)
+    now = tuple(map(OsIndex, (12, 0)))
+    assert choose_pus(Placement((die, die)), machine.topology, now) == (1, 0)
     with pytest.raises(PlacementError, match="thread 1 may run on"):
         choose_pus(Placement((one, frozenset({OsIndex(99)}))), machine.topology)
 

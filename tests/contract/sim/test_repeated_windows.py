@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -29,8 +30,6 @@ from autofinity.sim.process import SimProcess
 from autofinity.sim.repeated_windows import RepeatedWindows, refill_ns
 from autofinity.sim.sampled_process import SampledProcess
 from autofinity.trace.manifest import load_suite
-
-pytestmark = pytest.mark.slow
 
 THREADS, REPEATS = 4, 40
 SEEN = Sensors(("instructions", "cycles", "llc_misses"))
@@ -123,9 +122,16 @@ def test_repeats_take_and_count_what_one_run_does_each(
 
 
 def test_every_number_of_repeats_comes_to_an_end(
-    machine: SimMachine, request_of: RunRequest
+    machine: SimMachine, request_of: RunRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Products and quotients of repeats and times are rounded."""
+    """Products and quotients of repeats and times are rounded. Windows are replayed once."""
+    replay, found = machine._replayed, []
+
+    def once(*where: Any) -> Any:
+        found.extend([] if found else [replay(*where)])
+        return found[0]
+
+    monkeypatch.setattr(machine, "_replayed", once)
     one_ns = started(machine, replace(request_of, repeats=2)).advance(LONG_NS).end_ns / 2
     for repeats in range(2, 40):
         seen = started(machine, replace(request_of, repeats=repeats)).advance(LONG_NS)
@@ -240,6 +246,27 @@ def test_time_that_is_spent_stops_the_program_and_is_shown(
     late = process.advance(LONG_NS)
     assert late.end_ns == whole.end_ns + 5_000_000 // THREADS
     assert late.overhead_ns == {"mapping": 5_000_000}
+
+
+@pytest.mark.parametrize("looks_meanwhile", [0, 3])
+def test_looks_at_a_program_that_stops_see_no_progress_and_change_nothing(
+    machine: SimMachine, request_of: RunRequest, looks_meanwhile: int
+) -> None:
+    look_ns = 1_000_000
+    process = started(machine, request_of)
+    before = process.advance(look_ns)
+    process.apply([SpendTime("page copy", 4 * THREADS * look_ns), BindThreads(at(machine, PACKED))])
+    assert pages_move_home(process, machine, PACKED)
+    for _ in range(looks_meanwhile):
+        seen = process.advance(look_ns)
+        assert seen.progress == before.progress
+        assert all(count == 0 for sample in seen.samples for count in sample.counts.values())
+    at_once = started(machine, request_of)
+    at_once.advance(look_ns)
+    at_once.apply([BindThreads(at(machine, PACKED))])
+    assert pages_move_home(at_once, machine, PACKED)
+    whole = at_once.advance(LONG_NS)
+    assert process.advance(LONG_NS).end_ns == whole.end_ns + 4 * look_ns
 
 
 def test_memory_is_the_pages_by_the_node_of_their_first_touch(

@@ -22,8 +22,6 @@ from autofinity.workflow.profile import gather
 from autofinity.workflow.simulate import simulate_trace
 from autofinity.workflow.wanted import Wanted, wanted_on
 
-pytestmark = pytest.mark.slow
-
 THREADS = 4
 NEAR = 0.25
 """Relative error: in a region of milliseconds few windows show little."""

@@ -30,8 +30,6 @@ from autofinity.profiling.placements import bound
 from autofinity.runtime.loop import run_loop
 from autofinity.sim.machine import SimMachine
 
-pytestmark = pytest.mark.slow
-
 THREADS, PERIODS = 8, 4
 NEAR = tuple(thread ^ 1 for thread in range(THREADS))
 FAR = tuple((thread + THREADS // 2) % THREADS for thread in range(THREADS))

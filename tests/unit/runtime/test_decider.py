@@ -253,6 +253,21 @@ def test_fewer_threads_than_promised_are_placed_after_patience_and_noted() -> No
     assert "8 threads were promised and 3 compute" in state.notes
 
 
+def test_an_idle_thread_of_a_complete_team_is_kept_beside_the_others_where_cores_are_left() -> None:
+    """Not the first thread, whose mask a runtime counts; and no thread that was not promised."""
+
+    def last_masks(threads: int, promised: int) -> list[list[int]]:
+        idle = frozenset({0, threads - 1})
+        process = FakeProcess(dict.fromkeys(range(threads), 0), idle=idle)
+        run(process, settings=Settings(threads=promised), known=PACKED)
+        return masks(process, -1)
+
+    cache, anywhere = [0, 1, 2, 3], list(range(16))
+    assert last_masks(5, 5) == [anywhere, cache, cache, cache, cache]
+    assert last_masks(6, 6) == [anywhere, cache, cache, cache, cache, anywhere]
+    assert last_masks(5, 4) == [anywhere, cache, cache, cache, anywhere]
+
+
 def test_a_known_program_is_placed_at_once_and_not_sampled() -> None:
     process = FakeProcess(dict.fromkeys(range(4), 0))
     asked: list[Mapping[str, float]] = []

@@ -88,7 +88,7 @@ def test_a_phase_that_was_not_seen_before_tells_nothing() -> None:
         slow_only = slow_only.saw_before(1.0, FAST)
     for _ in range(20):
         slow_only = slow_only.saw_after(0.3, SLOW)
-    assert (slow_only.after, slow_only.verdict) == ((), "undecided")
+    assert (slow_only.rates.after, slow_only.verdict) == ((), "undecided")
 
 
 def test_what_scatters_too_much_to_tell_stands_unless_it_was_slower_by_a_standard_error() -> None:

@@ -7,6 +7,7 @@ from made_up_machine import cpus, machine
 
 from autofinity.affinity.hints import get_affinity
 from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
+from autofinity.model.memory import MemoryByNode
 from autofinity.model.topology import OsIndex
 from autofinity.profiling.placements import class_of
 from autofinity.runtime.home_seats import at_home
@@ -77,3 +78,63 @@ def test_seats_that_share_cores_and_machines_of_several_kinds_are_as_they_were_n
     smt = machine(packages=1, llcs=2, cores=2, smt=2)
     every = get_affinity(smt, 8, PACKED).cpus
     assert near_set(smt, list(every), every, smt.allowed) is None
+
+
+GIB = 1 << 30
+
+
+def packed_near(homes: tuple[int, ...], memory: tuple[float, ...]) -> set[int]:
+    """Nodes of packed threads at home on these CPUs, with so many GiB on each node."""
+    seats = get_affinity(MACHINE, len(homes), PACKED).cpus
+    on = MemoryByNode(tuple(round(GIB * each) for each in memory))
+    found = near_set(MACHINE, tuple(map(OsIndex, homes)), seats, MACHINE.allowed, on)
+    assert found is not None
+    return set(nodes(found))
+
+
+def test_packed_threads_go_to_the_memory_that_one_of_them_made_for_all() -> None:
+    assert packed_near((1, 13, 25, 37), (0, 0, 4, 0)) == {2}
+    assert packed_near((1, 2, 3, 37), (0, 0, 0.2, 4)) == {3}
+
+
+def test_packed_threads_go_to_the_memory_of_a_thread_that_does_not_compute() -> None:
+    assert packed_near((13, 14, 15, 25, 26), (0, 0.4, 0.4, 1.6)) == {3}
+
+
+def test_memory_that_is_nearly_everywhere_alike_does_not_decide() -> None:
+    """An eighth of the memory on each node, about."""
+    many = machine(packages=2, nodes=4, llcs=1, cores=8)
+    seats = get_affinity(many, 8, PACKED).cpus
+    homes = [OsIndex(cpu) for cpu in (16, 17, 18, 19, 20, 21, 22, 63)]
+    for extra in range(8):
+        on = MemoryByNode(tuple(1_000_000 + 2_000 * (node == extra) for node in range(8)))
+        found = near_set(many, homes, seats, many.allowed, on)
+        assert found is not None and sorted(found) == list(range(16, 24))
+
+
+def test_memory_of_nodes_near_each_other_counts_together() -> None:
+    """Four tenths of the memory are on one node, and six tenths on the two of the other socket."""
+    sub_numa = machine(packages=2, nodes=2, llcs=1, cores=8, near=12, far=21)
+    seats = get_affinity(sub_numa, 4, PACKED).cpus
+    for homes, memory, node in (
+        ((0, 8, 16, 24), (4, 0, 3, 3), 2),
+        ((0, 8, 16, 24), (4, 0, 0, 6), 3),  # a clear difference between both
+        ((0, 8, 24, 25), (4, 0, 3, 3), 3),
+    ):
+        on = MemoryByNode(tuple(GIB * each for each in memory))
+        found = near_set(sub_numa, tuple(map(OsIndex, homes)), seats, sub_numa.allowed, on)
+        assert found is not None
+        assert {sub_numa.by_os_index[cpu].node for cpu in found} == {node}
+
+
+def test_threads_without_a_home_among_the_free_cpus_go_to_their_memory() -> None:
+    seats = get_affinity(MACHINE, 4, PACKED).cpus
+    on = MemoryByNode((0, GIB, 2 * GIB, 0))
+    found = near_set(MACHINE, (), seats, MACHINE.allowed, on)
+    assert found is not None and set(nodes(found)) == {2}
+
+
+def test_threads_meet_where_most_of_them_are_if_memory_is_everywhere() -> None:
+    assert packed_near((30, 29, 31, 2), (0.25, 0, 0.75, 0)) == {2}
+    even = (1.0, 1.02, 0.99, 1.01)
+    assert packed_near((1, 2, 13, 25, 26, 27, 37), even) == {2}

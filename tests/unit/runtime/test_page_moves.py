@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from autofinity.model.memory import MemoryByNode
@@ -14,7 +15,8 @@ EACH = 10
 class Pages:
     """Ten pages on each of four nodes: 0 to 9 on node 0, and so on."""
 
-    def __init__(self) -> None:
+    def __init__(self, batch: int = EACH) -> None:
+        self.batch = batch
         self.nodes = {page: page // EACH for page in range(4 * EACH)}
         self.moved: list[int] = []
         self.refuses = False
@@ -35,7 +37,8 @@ class Pages:
         raise AssertionError("not looked at")
 
     def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        yield [page for page, on in self.nodes.items() if on == node]
+        found = [page for page, on in self.nodes.items() if on == node]
+        yield from itertools.batched(found, self.batch)
 
     def by_home(self) -> Mapping[int, set[int]]:
         """Nodes where the pages of each first node are."""
@@ -55,6 +58,13 @@ def all_moved(moves: PageMoves, view: View) -> None:
         moves.go_on(1)
 
 
+def all_back(moves: PageMoves, view: View) -> None:
+    moves.back(view)
+    while moves.under_way:
+        moves.stop()  # pages on their way back go on
+        moves.go_on(1)
+
+
 def test_pages_of_several_homes_on_one_node_go_on_to_nodes_of_their_own() -> None:
     pages = Pages()
     moves = PageMoves(pages)
@@ -71,9 +81,9 @@ def test_pages_go_back_to_an_earlier_view_and_home() -> None:
     moves = PageMoves(pages)
     all_moved(moves, PACKED)
     all_moved(moves, PAIRS)
-    moves.back(PACKED)
+    all_back(moves, PACKED)
     assert pages.by_home() == {home: {0} for home in range(4)}
-    moves.back({})
+    all_back(moves, {})
     assert pages.by_home() == {home: {home} for home in range(4)}
 
 
@@ -85,6 +95,16 @@ def test_pages_that_left_no_node_before_leave_it_without_its_guests() -> None:
     assert pages.by_home() == {0: {3}, 1: {1}, 2: {2}, 3: {3}}
 
 
+def test_pages_that_came_to_a_node_in_this_move_do_not_leave_with_its_own() -> None:
+    pages = Pages()
+    moves = PageMoves(pages)
+    all_moved(moves, PACKED)
+    all_moved(moves, {2: (3,), 1: (2,)})
+    assert pages.by_home() == {0: {0}, 1: {2}, 2: {3}, 3: {3}}
+    all_back(moves, {})
+    assert pages.by_home() == {home: {home} for home in range(4)}
+
+
 def test_pages_of_a_move_that_was_stopped_all_go_back() -> None:
     pages = Pages()
     moves = PageMoves(pages)
@@ -92,8 +112,18 @@ def test_pages_of_a_move_that_was_stopped_all_go_back() -> None:
     moves.go_on(2)
     moves.stop()
     assert len(pages.moved) == 2 * EACH
-    moves.back({})
+    all_back(moves, {})
     assert pages.by_home() == {home: {home} for home in range(4)}
+
+
+def test_pages_on_their_way_back_that_go_on_elsewhere_all_come_there() -> None:
+    pages = Pages()
+    moves = PageMoves(pages)
+    all_moved(moves, PACKED)
+    moves.back({})
+    moves.go_on(1)
+    all_moved(moves, PAIRS)
+    assert pages.by_home() == {0: {0}, 1: {0}, 2: {2}, 3: {2}}
 
 
 def test_final_moves_make_where_pages_are_their_home() -> None:
@@ -101,7 +131,7 @@ def test_final_moves_make_where_pages_are_their_home() -> None:
     moves = PageMoves(pages)
     all_moved(moves, PAIRS)
     moves.final()
-    moves.back({})
+    all_back(moves, {})
     assert pages.by_home() == {0: {0}, 1: {0}, 2: {2}, 3: {2}}
 
 
@@ -111,3 +141,17 @@ def test_a_move_that_is_refused_ends_and_says_how_many_stayed() -> None:
     moves = PageMoves(pages)
     all_moved(moves, PACKED)
     assert (moves.moved, moves.stayed) == (0, EACH)
+
+
+def test_a_part_of_the_batches_moves_first_and_then_the_others() -> None:
+    pages = Pages(batch=2)
+    moves = PageMoves(pages)
+    moves.begin(PACKED, one_in=4)
+    while moves.under_way:
+        moves.go_on(1)
+    part = [10, 11, 18, 19, 20, 21, 28, 29, 30, 31, 38, 39]
+    assert pages.moved == part
+    moves.final()
+    pages.moved.clear()
+    all_moved(moves, PACKED)
+    assert sorted(pages.moved) == sorted(set(range(10, 40)) - set(part))

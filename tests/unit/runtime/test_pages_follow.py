@@ -6,23 +6,34 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import pytest
 from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD
-from autofinity.model.counters import Behaviour
+from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, Interval, MovePages, Outcome, ThreadEvent
 from autofinity.runtime.guard import Guard
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.pages_follow import ASSUMED_LOSS, COME_ALONG_BYTES, PagesFollow, loss
+from autofinity.runtime.pages_follow import COME_ALONG_BYTES, PagesFollow
+from autofinity.runtime.pages_pay import ASSUMED_LOSS, most_loss
+from autofinity.runtime.part_first import LOOK_NS, ONE_IN
 from autofinity.runtime.workers import Workers
 
 TOPOLOGY: Topology = machine(packages=2, llcs=1, cores=2)
 S = 1_000_000_000
 PAGE = 4096
 BATCH = 100
+
+
+def counted(tid: int, begin_ns: int, end_ns: int, rate: float) -> CounterSample:
+    """A thread's instructions, so many a second."""
+    length_ns = end_ns - begin_ns
+    at_work_ns = length_ns if rate else 0
+    counts = {"instructions": round(rate * length_ns / S), "task_clock_ns": at_work_ns}
+    return CounterSample(tid, begin_ns, end_ns, counts, length_ns, length_ns)
 
 
 class Program:
@@ -37,6 +48,8 @@ class Program:
     ) -> None:
         self.nodes = dict(enumerate([0] * pages[0] + [1] * pages[1], 1))
         self.refuses = refuses
+        self.copy_ns = 0
+        """Time to copy a page; 0: not measured."""
         self.moved: list[MovePages] = []
         self.looks = 0
         self.told: list[str] = []
@@ -54,7 +67,7 @@ class Program:
         if self.refuses:
             return Outcome(0, len(action.pages), ("EPERM",))
         self.nodes.update(zip(action.pages, action.nodes, strict=True))
-        return Outcome(len(action.pages), 0)
+        return Outcome(len(action.pages), 0, cost_ns=len(action.pages) * self.copy_ns)
 
     def memory(self) -> MemoryByNode | None:
         self.looks += 1
@@ -72,11 +85,17 @@ class Program:
         cpus: tuple[int, ...],
         s: float = 1.0,
         outcome: Outcome | None = None,
+        rates: Sequence[float] = (),
     ) -> None:
         begin = self.at_ns
         self.at_ns += round(s * S)
         events = () if begin else tuple(ThreadEvent("begin", n, 10 + n, 0) for n in (0, 1))
-        interval = Interval(begin, self.at_ns, (), events, cpus=tuple(map(OsIndex, cpus)))
+        at = tuple(map(OsIndex, cpus))
+        samples = tuple(
+            counted(tid, begin, self.at_ns, rate)
+            for tid, rate in zip((10, 11), rates, strict=False)
+        )
+        interval = Interval(begin, self.at_ns, samples, events, cpus=at)
         self.follow.saw(self.state, state, interval, outcome)
         self.state = state
 
@@ -251,6 +270,139 @@ def test_more_than_looking_may_cost_does_not_come_along() -> None:
     assert looked_at_packed((500, pages)).moved == []
 
 
+class Streaming(Program):
+    """A program that seems to lose half of its time to remote pages, and loses `cost` of it."""
+
+    def __init__(self, cost: float, *, refuses: bool = False, lacks: str = "") -> None:
+        """`lacks`: "counts" or "work" of a thread."""
+        self.lacks = lacks
+        half = COME_ALONG_BYTES // PAGE
+        super().__init__((half, 2 * half), refuses=refuses, lasts_s=60)
+        self.cost = cost
+        self.look(self.state, (0, 2))
+        packed = replace(self.placed(0, 1), sample=Behaviour({"llc_misses": 5e6}))
+        self.look(packed, (0, 2))
+
+    def run(self, looks: int) -> None:
+        for _ in range(looks):
+            asked = self.follow.next_look_ns
+            remote = list(self.nodes.values()).count(1) / len(self.nodes)
+            rate = 1e9 * (1 - self.cost * remote)
+            rates = () if self.lacks == "counts" else (rate, 0 if self.lacks == "work" else rate)
+            self.look(self.state, (0, 1), (asked or S) / S, rates=rates)
+
+    @property
+    def pages_moved(self) -> int:
+        return sum(len(action.pages) for action in self.moved)
+
+
+def test_of_much_memory_a_part_moves_first_and_the_rest_if_the_program_is_so_much_faster() -> None:
+    program = Streaming(cost=0.2)
+    program.run(4)
+    assert program.pages_moved == 0
+    program.run(1)
+    part = program.pages_moved
+    assert part == pytest.approx(2 * COME_ALONG_BYTES // PAGE / ONE_IN, rel=0.1)
+    program.run(20)
+    assert set(program.nodes.values()) == {0}
+    assert program.told[1:] == [f"{len(program.nodes) * 2 // 3} pages were moved to their threads"]
+
+
+def test_the_rest_stays_where_the_part_did_not_pay() -> None:
+    program = Streaming(cost=0.003)
+    program.run(40)
+    assert program.pages_moved < 0.15 * len(program.nodes)
+    assert program.told[1:] == [
+        f"one in {ONE_IN} of these pages was moved to its threads: all would make the program "
+        "0.2% faster, which does not pay for moving them"
+    ]
+
+
+@pytest.mark.parametrize(("copy_ns", "moves"), [(2_000, True), (20_000, False)])
+def test_the_time_that_the_part_took_decides_what_moving_the_rest_costs(
+    copy_ns: int, moves: bool
+) -> None:
+    """10 us are assumed for a page, with which all pages pay from a loss of 0.9 % on."""
+    program = Streaming(cost=0.003 if moves else 0.01)
+    program.copy_ns = copy_ns
+    program.run(40)
+    assert (set(program.nodes.values()) == {0}) is moves
+
+
+def test_the_rest_follows_once_it_may_have_cost_as_much_as_moving_it() -> None:
+    program = Streaming(cost=0.005)
+    program.run(30)
+    assert program.pages_moved < 0.15 * len(program.nodes)
+    program.run(300)
+    assert set(program.nodes.values()) == {0}
+
+
+def test_where_the_effect_of_a_part_cannot_be_measured_the_bound_stands() -> None:
+    for lacking in ("counts", "work"):
+        program = Streaming(cost=0.2, lacks=lacking)
+        program.run(100)
+        assert set(program.nodes.values()) == {0}
+        assert len(program.told) == 2
+
+
+def test_a_part_goes_back_with_threads_that_leave_while_it_is_on_trial() -> None:
+    program = Streaming(cost=0.2)
+    at_home = dict(program.nodes)
+    program.run(6)
+    assert program.nodes != at_home
+    program.look(program.placed(0, 2), (0, 1), 0.25, Outcome(2, 0))
+    assert program.nodes == at_home
+
+
+def test_a_loss_is_measured_once_though_threads_are_placed_again_and_again() -> None:
+    program = Streaming(cost=0.003)
+    program.run(20)
+    moved = program.pages_moved
+    for seats in ((1, 0), (0, 1)) * 3:
+        program.look(program.placed(*seats), (0, 1), 0.1)
+        program.run(3)
+    assert program.pages_moved == moved
+    assert len([line for line in program.told if "does not pay" in line]) == 1
+
+
+def test_looks_are_short_only_while_the_threads_of_the_placement_compute() -> None:
+    program = Streaming(cost=0.2)
+    program.run(2)
+    program.state = replace(program.state, workers=Workers(((0, 10),), (0,)))
+    program.run(1)
+    assert program.follow.next_look_ns is None
+
+
+def test_looks_are_short_while_a_part_is_on_trial() -> None:
+    program = Streaming(cost=0.2)
+    assert program.follow.next_look_ns is None
+    program.run(1)
+    assert program.follow.next_look_ns == LOOK_NS
+    program.run(30)
+    assert program.follow.next_look_ns is None
+
+
+def test_looks_are_short_while_pages_are_under_way() -> None:
+    program = Program((500, 65 * BATCH), lasts_s=1e6)
+    program.look(program.state, (0, 2))
+    packed = program.placed(0, 1)
+    program.look(packed, (0, 2))
+    assert program.follow.next_look_ns is None
+    program.look(packed, (0, 1), 0.1)
+    assert 0 < list(program.nodes.values()).count(1) <= BATCH
+    assert program.follow.next_look_ns == LOOK_NS
+    program.look(packed, (0, 1), 0.1)
+    assert set(program.nodes.values()) == {0}
+    assert program.follow.next_look_ns is None
+
+
+def test_a_part_that_may_not_be_moved_is_no_trial() -> None:
+    program = Streaming(cost=0.2, refuses=True)
+    program.run(30)
+    assert program.told[-1].startswith("0 pages were moved to their threads; ")
+    assert program.follow.next_look_ns is None
+
+
 def test_what_may_not_be_moved_is_said_and_not_tried_for_ever() -> None:
     program = Program((10_000, 10_000), refuses=True)
     program.look(program.state, (0, 2))
@@ -286,8 +438,8 @@ def test_what_remote_reads_cost_goes_by_the_misses_that_were_sampled() -> None:
     def state(**values: float) -> LiveState:
         return LiveState(sample=Behaviour(values))
 
-    assert loss(LiveState()) == ASSUMED_LOSS
-    assert loss(state(instructions=1e9)) == ASSUMED_LOSS
-    assert loss(state(llc_misses=1e6)) == 0.1
-    assert loss(state(llc_misses=1e9)) == 1
-    assert loss(replace(state(llc_misses=1e6), outcome=Behaviour({"llc_misses": 0.0}))) == 0
+    assert most_loss(LiveState()) == ASSUMED_LOSS
+    assert most_loss(state(instructions=1e9)) == ASSUMED_LOSS
+    assert most_loss(state(llc_misses=1e6)) == 0.1
+    assert most_loss(state(llc_misses=1e9)) == 1
+    assert most_loss(replace(state(llc_misses=1e6), outcome=Behaviour({"llc_misses": 0.0}))) == 0

@@ -1,0 +1,146 @@
+"""The second look with the program's pages, where they are too many to come along at once.
+
+It takes the part of `pages_along` that asks: whether near pages would turn the policy's answer
+round, and pay for their move in the rest of a minute. The pages are moved by an observer of the
+loop (`pages_follow`), and seen in the program's memory by node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from autofinity.model.affinity import Affinity
+from autofinity.model.memory import MemoryByNode
+from autofinity.model.topology import Topology
+from autofinity.runtime.answer import Answer
+from autofinity.runtime.asking import Asking
+from autofinity.runtime.before_after import FEWEST
+from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.looking import LASTS_NS
+from autofinity.runtime.looks import Look, mean_of
+from autofinity.runtime.meaning import Meaning
+from autofinity.runtime.pages_along import NO_PAGES, FarPages, PagesAlong, faster
+
+_LEAST_BYTES = 4 << 20
+"""Bytes in a turn, a batch of pages, below which hardly any come."""
+_GIB = 1 << 30
+
+
+class NearLook:
+    """Asks for pages during a second look."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        asking: Asking,
+        memory: Callable[[], MemoryByNode | None],
+        meaning: Meaning,
+    ) -> None:
+        """`memory` looks where the program's memory is."""
+        self._topology = topology
+        self._asking = asking
+        self._memory = memory
+        self._meaning = meaning
+
+    def may_turn(self, state: LiveState, answer: Answer) -> bool:
+        """Whether near pages might turn the answer of both looks round."""
+        there = state.affinity if state.again else state.probed_in
+        if state.along.tried or there is None or len(state.probes) < FEWEST:
+            return False
+        if not self._asking.shows_speed or self._meaning.leads_to(state, answer.decision) == there:
+            return False
+        if not self._time_left(state) or len(state.seats) < len(state.placed):
+            return False
+        memory = self._memory()
+        if memory is None:
+            return False
+        nodes = self._nodes(state) if state.again else [memory.fullest]
+        far = FarPages.of(self._topology, memory, nodes)
+        if not far.many:
+            return False
+        most = far.most_gain(mean_of(state.probes))
+        return self._turned(state, there, far, most, most) is not None
+
+    def begin(self, state: LiveState, answer: Answer) -> LiveState:
+        """Ask for a part of the pages; threads are where the second look was."""
+        far = self._far(self._memory(), state)
+        if not far.many:
+            return replace(state, along=replace(state.along, tried=True))
+        return replace(state, along=PagesAlong.part(answer, state.probes, far))
+
+    def look(self, state: LiveState, look: Look) -> LiveState:
+        """One more look with the part of the pages near: ask for all, or for no more, or wait.
+
+        The first look never counts: pages moved during that, and caches still fill.
+        """
+        along = state.along
+        if not along.came_bytes:
+            return replace(state, along=along.came(self._far(self._memory(), state)))
+        along = along.saw(look)
+        gain, left = along.gain, along.left
+        turned = gain and self._turned(state, state.affinity, left, gain.least, gain.likely)
+        if turned:
+            state = state.noting(_all_text(along))
+            return replace(state, along=along.all_after(turned))
+        hopeless = gain and not self._turned(state, state.affinity, left, gain.most, gain.most)
+        over = along.late or hopeless or not self._time_left(state)
+        return replace(state, along=along.over() if over else along)
+
+    def come(self, state: LiveState) -> LiveState:
+        """One more turn in which all pages move: wait until hardly more of them come."""
+        memory, along = self._memory(), state.along
+        far = self._far(memory, state)
+        if 0 < far.far_bytes <= along.far.far_bytes - _LEAST_BYTES:
+            return replace(state, along=replace(along, far=far))
+        return replace(state, along=along.over(along.answer), memory=memory)
+
+    def _time_left(self, state: LiveState) -> bool:
+        """Whether looks may still cost something."""
+        return state.costs.sample_left_ns(state.waited_ns) > 0
+
+    def _nodes(self, state: LiveState) -> list[int]:
+        pus = self._topology.by_os_index
+        return [pus[cpu].node for cpu in state.seats]
+
+    def _far(self, memory: MemoryByNode | None, state: LiveState) -> FarPages:
+        """Pages that are far from the seats; none where memory was not seen."""
+        if memory is None:
+            return NO_PAGES
+        return FarPages.of(self._topology, memory, self._nodes(state))
+
+    def _turned(
+        self,
+        state: LiveState,
+        there: Affinity | None,
+        far: FarPages,
+        least: float,
+        likely: float,
+    ) -> Answer | None:
+        """The answer if threads were faster by `least` in the affinity `there` of the second look.
+
+        None where they would not stay, or where they would not make up for the move of the pages in
+        the rest of a minute if they were faster by `likely`.
+        """
+        answer, usual = (self._answer(state, gain) for gain in (least, likely))
+        if self._meaning.leads_to(state, answer.decision) != there:
+            return None
+        assert usual.probe is not None
+        rest_ns = LASTS_NS - state.waited_ns
+        speedup = usual.probe["instructions"] / usual.start["instructions"]
+        pays = rest_ns > far.move_ns and (rest_ns - far.move_ns) * speedup > rest_ns
+        return answer if pays else None
+
+    def _answer(self, state: LiveState, gain: float) -> Answer:
+        """The answer if the second look had been faster by `gain`."""
+        probes = [faster(look, gain) for look in state.probes]
+        return self._asking.second(state.starts, probes, state.workers.room)
+
+
+def _all_text(along: PagesAlong) -> str:
+    far_bytes = along.far.far_bytes
+    return (
+        f"{far_bytes / _GIB:.1f} GiB of its memory is on other nodes in the second look: "
+        f"{along.came_bytes / far_bytes:.0%} of it moved there, and threads were so much faster "
+        "that all of it follows"
+    )

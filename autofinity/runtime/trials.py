@@ -1,0 +1,158 @@
+"""Trials after the looks that the policy asks for: one more hint, and threads in another order.
+
+    both looks ─► one more hint ─► another order ─┬─ faster: one more order
+                                                  └─ the answer stands
+
+Each trial is compared with looks of this sample, and threads go back where it is no faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.answer_on_record import SeatOrder
+from autofinity.model.counters import Behaviour
+from autofinity.model.policy import Trial
+from autofinity.runtime.answer import Answer
+from autofinity.runtime.asking import Asking
+from autofinity.runtime.before_after import FEWEST
+from autofinity.runtime.live_state import LiveState, Turn
+from autofinity.runtime.look_limits import FEWEST_AGAIN, LookLimits
+from autofinity.runtime.looks import Look, mean_of
+from autofinity.runtime.meaning import Meaning
+from autofinity.runtime.placer import Placer
+from autofinity.runtime.trying import Trying, hopeless, neighbours_matter
+
+_FASTER = 1.01
+"""Speed above which threads stay in an order that is on trial."""
+
+
+class Trials:
+    """Begins trials, and judges them."""
+
+    def __init__(
+        self,
+        asking: Asking,
+        placer: Placer,
+        meaning: Meaning,
+        limits: LookLimits,
+        then: Callable[[LiveState, Answer], Turn],
+    ) -> None:
+        """`then` takes the answer that stands when no trial is left."""
+        self._asking = asking
+        self._placer = placer
+        self._meaning = meaning
+        self._limits = limits
+        self._then = then
+
+    def after_both_looks(self, state: LiveState, answer: Answer) -> Turn:
+        """Begin the first trial that promises anything, if any."""
+        return self._try(state, answer) or self.after_one_look(state, answer)
+
+    def after_one_look(self, state: LiveState, answer: Answer) -> Turn:
+        """Begin the trial of another order, if any."""
+        return self._reorder(state, answer) or self._then(state, answer)
+
+    def saw(self, state: LiveState, trying: Trying) -> Turn:
+        """The trial has been looked at once more."""
+        state = replace(state, trying=trying)
+        if len(trying.looks) < FEWEST_AGAIN:
+            return state, ()
+        said = self._asking.compared(trying.question, trying.reference, trying.looks)
+        over = state.visit_ns >= self._limits.sample_ns or self._limits.exhausted(state)
+        if said.stands and (not said.slower or len(trying.looks) >= FEWEST):
+            over = True
+        if not over:
+            return state, ()
+        faster = said.stands and said.decision.rule is not None
+        if faster:
+            state = state.noting(f"{trying.what} was tried, and is faster: threads stay")
+        else:
+            state = state.noting(f"{trying.what} was tried, and is no faster")
+        if trying.order is not None:
+            return self._ordered(state, trying, faster)
+        if faster:
+            return self._then(state, replace(trying.answer, decision=said.decision))
+        return self.after_one_look(state, trying.answer)
+
+    def _try(self, state: LiveState, answer: Answer) -> Turn | None:
+        """Begin the trial that the policy has for this answer; None where it has none, where looks
+        have cost enough, or where the trial would show nothing new or is lost already.
+        """
+        trial = self._asking.trial(answer)
+        if trial is None or trial.hint in state.refuted or not self._limits.may_return(state):
+            return None
+        hint, tried = (
+            self._meaning.of(each, state.room) for each in (answer.decision.hint, trial.hint)
+        )
+        looks, there = _looks_by_affinity(state), self._meaning.affinity_of(state, tried)
+        if there in looks:
+            return None
+        # An answer in whose affinity no sample was taken is as fast as the faster of the two.
+        faster = state.starts if answer.slower else state.probes
+        reference = looks.get(self._meaning.affinity_of(state, hint), faster)
+        assert answer.probe is not None and state.probed_in is not None  # as a trial has both looks
+        speed, needed = (seen["instructions"] for seen in (answer.probe, mean_of(reference)))
+        if hopeless(state.probed_in, speed, there, needed):
+            return None
+        state, actions = self._placer.place(state, tried, "settling")
+        return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions
+
+    def _reorder(
+        self, state: LiveState, answer: Answer, ordered: tuple[Look, ...] = ()
+    ) -> Turn | None:
+        """Begin the trial of another order of threads in the answer's affinity; None where no order
+        promises anything, the trial cannot be compared, or looks have cost enough. `ordered`: looks
+        in the present order, where one was tried already.
+        """
+        if not (answer.stands and self._limits.may_return(state)):
+            return None
+        if not self._asking.shows_speed or self._asking.lacking(answer, state.workers.room):
+            return None
+        _, hint = self._meaning.chosen(state, answer.decision)
+        there = self._meaning.affinity_of(state, hint)
+        reference = ordered or _looks_by_affinity(state).get(there)
+        if not reference:
+            return None
+        order = self._other_order(state, hint, there, mean_of(reference))
+        if order is None or order in state.slower_orders:
+            return None
+        question = Trial(hint, _FASTER).against(hint)
+        trying = Trying(question, reference, answer, order, before=state.order)
+        state = replace(state, order=order, trying=trying)
+        moved, actions = self._placer.place(state, hint, "settling")
+        # With other CPUs that are allowed, or claimed, by now it may be another affinity.
+        return (moved, actions) if moved.affinity == there else None
+
+    def _other_order(
+        self, state: LiveState, hint: Hint, there: Affinity, seen: Behaviour
+    ) -> SeatOrder | None:
+        """The order by number, where neighbours matter more than memory and do not sit side by side
+        already; else an exchange, where caches have uneven work. None: neither.
+
+        Threads are sampled where they ran before, near their pages. In which order a system spreads
+        them says nothing of who shares, and threads with neighbouring numbers often do.
+        """
+        sharing = state.order == "near home" and neighbours_matter(seen)
+        if sharing and self._placer.order_matters(state, hint):
+            return "by number"
+        if state.affinity == there and self._placer.exchange_matters(state):
+            return "exchanged"
+        return None
+
+    def _ordered(self, state: LiveState, trying: Trying, faster: bool) -> Turn:
+        """The trial of an order of threads has ended: after a faster one, another may follow."""
+        assert trying.order is not None
+        if not faster:
+            slower = state.slower_orders | {trying.order}
+            state = replace(state, order=trying.before, slower_orders=slower)
+            return self._then(state, trying.answer)
+        another = self._reorder(state, trying.answer, trying.looks)
+        return another or self._then(state, trying.answer)
+
+
+def _looks_by_affinity(state: LiveState) -> dict[Affinity | None, tuple[Look, ...]]:
+    """The looks of this sample in the first affinity and in that of the second look."""
+    return {state.sampled_in: state.starts, state.probed_in: state.probes}
