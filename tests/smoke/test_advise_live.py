@@ -233,16 +233,16 @@ def test_threads_of_a_curve_are_placed_as_a_run_places_them(
 
 
 def test_a_program_of_the_suite_is_captured_at_each_count(run: Runner, tmp_path: Path) -> None:
-    suite = ("-p", "sor", "--size", "tiny", "--work", tmp_path)
+    suite = ("-p", "power", "--size", "tiny", "--work", tmp_path)
     found = advise(run, *suite, "--curve", "2,4", "--json")
     assert found.returncode == 0, found.stderr
     document = json.loads(found.stdout)
-    assert (document["program"], document["counted"]) == ("sor tiny", "threads")
+    assert (document["program"], document["counted"]) == ("power tiny", "threads")
     assert [point["threads"] for point in document["points"]] == [2, 4]
     assert [point["cpus"] for point in document["points"]] == [2, 4]
     assert document["points"][1]["speed"] > 1.2
     captured = {path.name for path in (tmp_path / "traces").iterdir()}
-    assert captured > {"sor-tiny-2t", "sor-tiny-4t"}
+    assert captured > {"power-tiny-2t", "power-tiny-4t"}
     table = advise(run, *suite, "--curve", "2,4").stdout
     hints = {point[key] for point in document["points"] for key in ("hint", "best_hint")}
     shown = [hint.shown for hint in HINTS if str(hint) in hints]
