@@ -1,7 +1,8 @@
 """The second look with the program's pages, where they are too many to come along at once.
 
 It takes the part of `pages_along` that asks: whether near pages would turn the policy's answer
-round, and pay for their move in the rest of a minute. The pages are moved by an observer of the
+round, or are the answer's anyway and a trial of one more hint is to see them near, and whether they
+pay for their move in the rest of a minute. The pages are moved by an observer of the
 loop (`pages_follow`), and seen in the program's memory by node.
 """
 
@@ -15,7 +16,6 @@ from autofinity.model.memory import MemoryByNode
 from autofinity.model.topology import Topology
 from autofinity.runtime.answer import Answer
 from autofinity.runtime.asking import Asking
-from autofinity.runtime.before_after import FEWEST
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import LASTS_NS
 from autofinity.runtime.looks import Look, mean_of
@@ -43,12 +43,14 @@ class NearLook:
         self._memory = memory
         self._meaning = meaning
 
-    def may_turn(self, state: LiveState, answer: Answer) -> bool:
-        """Whether near pages might turn the answer of both looks round."""
+    def may_matter(self, state: LiveState, answer: Answer, *, trial: bool) -> bool:
+        """Whether near pages might turn the answer of both looks round or, where it stands anyway
+        and a `trial` of one more hint follows, that trial.
+        """
         there = state.affinity if state.again else state.probed_in
-        if state.along.tried or there is None or len(state.probes) < FEWEST:
+        if state.along.tried or there is None or not self._asking.shows_speed:
             return False
-        if not self._asking.shows_speed or self._meaning.leads_to(state, answer.decision) == there:
+        if self._meaning.leads_to(state, answer.decision) == there and not trial:
             return False
         if not self._time_left(state) or len(state.seats) < len(state.placed):
             return False
@@ -120,14 +122,16 @@ class NearLook:
         """The answer if threads were faster by `least` in the affinity `there` of the second look.
 
         None where they would not stay, or where they would not make up for the move of the pages in
-        the rest of a minute if they were faster by `likely`.
+        the rest of a minute if they were faster by `likely`: else they would be where they were
+        faster in both looks.
         """
         answer, usual = (self._answer(state, gain) for gain in (least, likely))
         if self._meaning.leads_to(state, answer.decision) != there:
             return None
         assert usual.probe is not None
         rest_ns = LASTS_NS - state.waited_ns
-        speedup = usual.probe["instructions"] / usual.start["instructions"]
+        else_ = max(usual.start["instructions"], mean_of(state.probes)["instructions"])
+        speedup = usual.probe["instructions"] / else_
         pays = rest_ns > far.move_ns and (rest_ns - far.move_ns) * speedup > rest_ns
         return answer if pays else None
 

@@ -235,10 +235,14 @@ class Sampler:
         return state, ()
 
     def _final_probe(self, state: LiveState, answer: Answer) -> Turn:
-        if self._near.may_turn(state, answer) and (state.again or self._limits.may_return(state)):
-            return self._bring_pages(state, answer)
-        state = _probed(state) if state.again else state
-        return self._trials.after_both_looks(state, answer)
+        probed = _probed(state) if state.again else state
+        trial = self._trials.promising(probed, answer)
+        if self._near.may_matter(state, answer, trial=trial):
+            if len(state.probes) < FEWEST and state.again and not self._limits.exhausted(state):
+                return state, ()
+            if len(state.probes) >= FEWEST and (state.again or self._limits.may_return(state)):
+                return self._bring_pages(state, answer)
+        return self._trials.after_both_looks(probed, answer)
 
     def _finally(self, state: LiveState, answer: Answer) -> Turn:
         lacking = self._asking.lacking(answer, state.workers.room)

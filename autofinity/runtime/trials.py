@@ -14,7 +14,7 @@ from dataclasses import replace
 from autofinity.model.affinity import Affinity, Hint
 from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
-from autofinity.model.policy import Trial
+from autofinity.model.policy import SecondLook, Trial
 from autofinity.runtime.answer import Answer
 from autofinity.runtime.asking import Asking
 from autofinity.runtime.before_after import FEWEST
@@ -47,6 +47,10 @@ class Trials:
         self._limits = limits
         self._then = then
 
+    def promising(self, state: LiveState, answer: Answer) -> bool:
+        """Whether the trial of one more hint would follow both looks."""
+        return self._promising(state, answer) is not None
+
     def after_both_looks(self, state: LiveState, answer: Answer) -> Turn:
         """Begin the first trial that promises anything, if any."""
         return self._try(state, answer) or self.after_one_look(state, answer)
@@ -78,8 +82,20 @@ class Trials:
         return self.after_one_look(state, trying.answer)
 
     def _try(self, state: LiveState, answer: Answer) -> Turn | None:
-        """Begin the trial that the policy has for this answer; None where it has none, where looks
-        have cost enough, or where the trial would show nothing new or is lost already.
+        """Begin the trial that the policy has for this answer; None where it promises nothing."""
+        found = self._promising(state, answer)
+        if found is None:
+            return None
+        question, tried, reference = found
+        state, actions = self._placer.place(state, tried, "settling")
+        return replace(state, trying=Trying(question, reference, answer)), actions
+
+    def _promising(
+        self, state: LiveState, answer: Answer
+    ) -> tuple[SecondLook, Hint, tuple[Look, ...]] | None:
+        """The question of the trial that the policy has for this answer, its hint, and the looks to
+        compare it with. None where the policy has no trial, where looks have cost enough, or where
+        the trial would show nothing new or is lost already.
         """
         trial = self._asking.trial(answer)
         if trial is None or trial.hint in state.refuted or not self._limits.may_return(state):
@@ -97,8 +113,7 @@ class Trials:
         speed, needed = (seen["instructions"] for seen in (answer.probe, mean_of(reference)))
         if hopeless(state.probed_in, speed, there, needed):
             return None
-        state, actions = self._placer.place(state, tried, "settling")
-        return replace(state, trying=Trying(trial.against(hint), reference, answer)), actions
+        return trial.against(hint), tried, reference
 
     def _reorder(
         self, state: LiveState, answer: Answer, ordered: tuple[Look, ...] = ()

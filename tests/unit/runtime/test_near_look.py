@@ -63,10 +63,14 @@ class Program:
     """When it begins to compute."""
     speeds: Callable[[float], float | None] = lambda far: None
     """Speed packed by the share of remote pages, in place of `near` and `far`."""
+    own_caches: Callable[[float], float | None] = lambda far: None
+    """The same with the threads on all caches of one socket."""
     setup_s: float = 0.0
     """For how long all memory that it touches is new."""
     now_ns: int = 0
     packed_on: int | None = None
+    caches: int = 4
+    """Caches that have threads."""
     moved: list[tuple[float, int]] = field(default_factory=list)
     """Seconds and bytes of moves of pages."""
     on: list[int] = field(default_factory=list)
@@ -124,7 +128,9 @@ class Program:
         if self.packed_on is None:
             return 1.0
         far = 1 - self.on.count(self.packed_on) / max(1, len(self.on))
-        known = self.speeds(far)
+        known = self.speeds(far) if self.caches == 1 else self.own_caches(far)
+        if known is None:
+            known = self.speeds(far)
         if known is not None:
             return known
         return 1 / (far / self.far + (1 - far) / self.near)
@@ -132,7 +138,9 @@ class Program:
     def apply(self, actions: Sequence[Action]) -> Outcome:
         (action,) = actions
         if isinstance(action, BindThreads):
-            nodes = {cpu // 8 for mask in action.placement.masks for cpu in mask}
+            cpus = {cpu for mask in action.placement.masks for cpu in mask}
+            self.caches = len({cpu // 4 for cpu in cpus})
+            nodes = {cpu // 8 for cpu in cpus}
             self.packed_on = nodes.pop() if len(nodes) == 1 else None
             return Outcome(4, 0)
         assert isinstance(action, MovePages)
@@ -280,6 +288,27 @@ def test_pages_stay_during_a_trial_of_a_hint_that_is_near_them() -> None:
     assert any("was tried" in note for note in state.notes)
     assert state.hint == PACKED
     assert sum(size for _, size in program.moved) == program.pages // 2 * PAGE_BYTES
+
+
+def test_a_trial_sees_near_pages_where_these_will_be_near_anyway() -> None:
+    """With half of the pages remote threads are faster with more cache each, with none packed."""
+    trial = replace(POLICY, trial=Trial(Hint.parse("sLP"), 1.01))
+    program = Program(near=1.6, far=0.9)
+    program.own_caches = lambda far: 1.4 if far < 0.1 else 1.3
+    assert program.speeds(0.5) is None
+    state = run(program, policy=trial)
+    assert any("was tried, and is no faster" in note for note in state.notes)
+    assert state.hint == PACKED
+    assert set(program.on) == {program.packed_on}
+
+
+def test_pages_that_gain_nothing_come_along_to_no_trial() -> None:
+    trial = replace(POLICY, trial=Trial(Hint.parse("sLP"), 1.01))
+    program = Program(near=1.2, far=1.2)
+    program.own_caches = lambda far: 1.3
+    state = run(program, policy=trial, follows=True)
+    assert state.hint == Hint.parse("sLP")
+    assert sum(size for _, size in program.moved) <= 4 * COME_ALONG_BYTES
 
 
 def test_all_pages_go_home_where_the_look_at_near_pages_says_no() -> None:
