@@ -158,8 +158,9 @@ class ShowsMemory(Process, Protocol):
         """The program's own memory now; None where it cannot be seen."""
         ...
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        """Numbers of the program's pages (`page_number`) on a logical node, some at a time.
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
+        """Numbers of the program's pages (`page_number`) on a logical node, some at a time, or none
+        after a look at a part of the memory that has none there. `one_in`: one of so many parts.
 
         Pages that are touched, freed or moved during the call may be missing, or be listed all the
         same.

@@ -210,9 +210,9 @@ class LastingProcess:
         """Memory of the process."""
         return self._process.memory()
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         """Pages of the process on a node."""
-        return self._process.pages_on(node)
+        return self._process.pages_on(node, one_in)
 
     def lasting(self) -> Lasting:
         """Replay until the record answers: the time course of a run in which nothing moves."""

@@ -19,6 +19,10 @@ from autofinity.model.sharing import page_number
 from autofinity.model.topology import OsIndex
 
 _BYTES_AT_A_TIME = 4 << 20
+_SPARSE = 64
+"""Addresses looked at for each page found from which on an area is taken for empty: to look at so
+many takes longer than to move the page."""
+_LEAST_LOOKED_AT = 1 << 14  # addresses beside these
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +69,25 @@ def memory_of(
     return MemoryByNode(tuple(bytes_on)) if seen else None
 
 
-def pages_on(pids: Iterable[int], node: OsIndex, procfs: str = "/proc") -> Iterator[Sequence[int]]:
+def pages_on(
+    pids: Iterable[int], node: OsIndex, one_in: int = 1, procfs: str = "/proc"
+) -> Iterator[Sequence[int]]:
     """Numbers of the pages of these processes on the node that the kernel calls `node`.
 
-    They come in batches of up to 4 MiB, larger pages one by one; none where the kernel gives no
-    answer.
+    Each look at a part of their addresses, one of so many, gives a batch: up to 4 MiB, or a larger
+    page, or no page. None follow where the kernel gives no answer, or where an area has so few
+    pages that looking for more takes longer than to move them.
     """
+    skipped = 0
     for pid in pids:
         wanted = [area for area in _areas(pid, procfs) if area.pages.get(node)]
         ends = _ends(pid, procfs) if wanted else {}
         for area in wanted:
             addresses = range(area.start, ends.get(area.start, area.start), area.page_bytes)
-            left = area.pages[node]
             at_a_time = max(1, _BYTES_AT_A_TIME // area.page_bytes)
-            for first in range(0, len(addresses), at_a_time):
-                if left <= 0:  # the rest of the reserved range is empty
-                    break
+            parts = range(0, len(addresses), at_a_time)
+            left, looked_at = area.pages[node], 0
+            for first in parts[skipped::one_in]:
                 part = addresses[first : first + at_a_time]
                 try:
                     nodes = nodes_of(pid, part)
@@ -92,7 +99,12 @@ def pages_on(pids: Iterable[int], node: OsIndex, procfs: str = "/proc") -> Itera
                     if on == node
                 ]
                 left -= len(found)
+                looked_at += len(part)
                 yield found
+                # The rest of a reserved range is empty, or nearly.
+                if left <= 0 or looked_at > _SPARSE * (area.pages[node] - left) + _LEAST_LOOKED_AT:
+                    break
+            skipped = (skipped - len(parts)) % one_in
 
 
 def _areas(pid: int, procfs: str) -> Iterator[Area]:

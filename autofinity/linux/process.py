@@ -151,9 +151,9 @@ class LinuxProcess:
         """Memory of the program's processes together; None where the kernel gives no answer."""
         return memory_of(self._pids, self._node_os_indices)
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         """Numbers of the program's pages on a logical node, up to 4 MiB at a time."""
-        return pages_on(self._pids, self._node_os_indices[node])
+        return pages_on(self._pids, self._node_os_indices[node], one_in)
 
     @property
     def _pids(self) -> list[int]:

@@ -10,6 +10,7 @@ from autofinity.model.topology import Topology
 from autofinity.policy.evidence import can_ask
 from autofinity.runtime.evidence import HARDWARE, measurable
 from autofinity.runtime.live_state import Settings
+from autofinity.runtime.page_rate import rate_here
 from autofinity.runtime.request import Request
 
 _NS_PER_S = 1_000_000_000
@@ -46,4 +47,5 @@ def settings_of(request: Request) -> Settings:
         bind=request.bind,
         sample_ns=round(request.sample_s * _NS_PER_S),
         every_ns=round(request.every_s * _NS_PER_S),
+        page_rate=rate_here(),
     )

@@ -6,7 +6,8 @@ compared with the mean over all phases, or as they would be at the earlier mixtu
 (`mixture`). Means are of work over time, so that a slow moment counts for as long as it lasted. The
 boundary is Pocock's for ten looks at 5 % (2.555 standard errors, more with few rates), so a test
 after each look raises the share of wrong verdicts little: it is at most 9 %
-(tests/unit/runtime/test_before_after.py).
+where looks vary independently (tests/unit/runtime/test_before_after.py). A program whose speed
+drifts from look to look, in ways that no count shows, gets more.
 """
 
 from __future__ import annotations

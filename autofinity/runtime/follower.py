@@ -41,8 +41,13 @@ class Follower:
     def look_again(
         self, state: LiveState, interval: Interval, counters: Iterable[str]
     ) -> LiveState:
-        """Continuous mode: one more look at a placed program, with the counters of its policy."""
-        if state.workers.computing != state.placed:
+        """Continuous mode: one more look at a placed program, with the counters of its policy.
+
+        A look that was cut short, while pages are under way, shows their copying: the watch begins
+        again after it.
+        """
+        elapsed = interval.end_ns - interval.start_ns
+        if state.workers.computing != state.placed or 2 * elapsed < self._settings.every_ns:
             return replace(state, watch=Watch())
         seen = look_of(interval, state.workers).behaviour
         counted = [
@@ -54,7 +59,6 @@ class Follower:
             return state.noting(
                 "no hardware counter shows changes of the program: only its threads are watched"
             )
-        elapsed = interval.end_ns - interval.start_ns
         return replace(state, watch=state.watch.after(seen, elapsed, counted))
 
     def follow(self, state: LiveState, interval: Interval, rate: float) -> Turn:

@@ -51,10 +51,17 @@ class LeftBehind:
         """Bytes that are to follow the threads."""
         return sum(self.bytes_left[node] for node in self.belongs)
 
-    def text(self, topology: Topology) -> str:
-        """A line on what was left behind, for people."""
+    def text(self, topology: Topology, *, followed: bool = False) -> str:
+        """A line on what was left behind, for people. `followed`: memory on one node is there since
+        it followed threads to that node.
+        """
         total = f"{self.total_bytes / _MIB:.1f} MiB"
         numbers = topology.node_os_indices
+        if self.one_node is not None and followed:
+            return (
+                f"nearly all of its memory ({total}) is on node {numbers[self.one_node]}, to which "
+                "it followed threads, and threads on several nodes use it now; no page is moved"
+            )
         if self.one_node is not None:
             theirs = format_numbers(numbers[node] for node in self.threads_on) or "all"
             return (

@@ -19,6 +19,7 @@ from autofinity.runtime.guard import Guard
 from autofinity.runtime.looking import SAMPLING_LOSS, LookCosts
 from autofinity.runtime.looks import Look, look_of
 from autofinity.runtime.masks import Binding
+from autofinity.runtime.page_rate import TODAYS, PageRate
 from autofinity.runtime.pages_along import PagesAlong
 from autofinity.runtime.seats import SharedSoFar
 from autofinity.runtime.steady import Onset
@@ -73,6 +74,8 @@ class Settings:
     divided: bool = False
     """Whether the CPUs that may be used are a rank's share: its threads are kept to these, also
     where there is one only, or nothing is decided."""
+    page_rate: PageRate = TODAYS
+    """Rate at which pages are assumed to move."""
     by_sharing: bool = False
     """Whether sharing that is seen from page faults decides which threads sit side by side: the
     evidence without counters."""

@@ -20,6 +20,7 @@ from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import LASTS_NS
 from autofinity.runtime.looks import Look, mean_of
 from autofinity.runtime.meaning import Meaning
+from autofinity.runtime.page_rate import PageRate
 from autofinity.runtime.pages_along import NO_PAGES, FarPages, PagesAlong, faster
 
 _LEAST_BYTES = 4 << 20
@@ -36,8 +37,10 @@ class NearLook:
         asking: Asking,
         memory: Callable[[], MemoryByNode | None],
         meaning: Meaning,
+        rate: PageRate,
     ) -> None:
-        """`memory` looks where the program's memory is."""
+        """`memory` looks where the program's memory is; `rate`: that of page moves."""
+        self._rate = rate
         self._topology = topology
         self._asking = asking
         self._memory = memory
@@ -48,7 +51,9 @@ class NearLook:
         and a `trial` of one more hint follows, that trial.
         """
         there = state.affinity if state.again else state.probed_in
-        if state.along.tried or there is None or not self._asking.shows_speed:
+        if self._topology.n_nodes < 2 or state.along.tried or there is None:
+            return False
+        if not self._asking.shows_speed:
             return False
         if self._meaning.leads_to(state, answer.decision) == there and not trial:
             return False
@@ -59,7 +64,7 @@ class NearLook:
             return False
         nodes = self._nodes(state) if state.again else [memory.fullest]
         far = FarPages.of(self._topology, memory, nodes)
-        if not far.many:
+        if far.far_bytes <= self._rate.few_bytes:
             return False
         most = far.most_gain(mean_of(state.probes))
         return self._turned(state, there, far, most, most) is not None
@@ -67,7 +72,7 @@ class NearLook:
     def begin(self, state: LiveState, answer: Answer) -> LiveState:
         """Ask for a part of the pages; threads are where the second look was."""
         far = self._far(self._memory(), state)
-        if not far.many:
+        if far.far_bytes <= self._rate.few_bytes:
             return replace(state, along=replace(state.along, tried=True))
         return replace(state, along=PagesAlong.part(answer, state.probes, far))
 
@@ -78,7 +83,8 @@ class NearLook:
         """
         along = state.along
         if not along.came_bytes:
-            return replace(state, along=along.came(self._far(self._memory(), state)))
+            far = self._far(self._memory(), state)
+            return replace(state, along=along.came(far, self._rate))
         along = along.saw(look)
         gain, left = along.gain, along.left
         turned = gain and self._turned(state, state.affinity, left, gain.least, gain.likely)
@@ -130,9 +136,9 @@ class NearLook:
             return None
         assert usual.probe is not None
         rest_ns = LASTS_NS - state.waited_ns
-        else_ = max(usual.start["instructions"], mean_of(state.probes)["instructions"])
-        speedup = usual.probe["instructions"] / else_
-        pays = rest_ns > far.move_ns and (rest_ns - far.move_ns) * speedup > rest_ns
+        without = max(usual.start["instructions"], mean_of(state.probes)["instructions"])
+        left_ns = rest_ns - self._rate.time_ns(far.far_bytes)
+        pays = left_ns > 0 and left_ns * usual.probe["instructions"] > rest_ns * without
         return answer if pays else None
 
     def _answer(self, state: LiveState, gain: float) -> Answer:

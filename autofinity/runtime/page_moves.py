@@ -9,7 +9,6 @@ several homes on one node can be distinguished, and each page goes straight from
 
 from __future__ import annotations
 
-import itertools
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -20,6 +19,7 @@ _SCATTERED = 1 << 18
 monitor's memory. Others take little."""
 _TURN = 512
 """Pages in a row that go to one node: a transparent large page of 2 MiB moves as a whole."""
+_LONG_NS = 1_000_000_000
 
 type View = Mapping[int, tuple[int, ...]]
 
@@ -58,21 +58,28 @@ class PageMoves:
         self.moved = self.stayed = self.took_ns = 0
 
     def go_on(self, batches: int) -> None:
-        """Move up to `batches` more batches. The move ends where none of their pages could be
-        moved.
+        """Move up to `batches` more batches, and no more after a second of copying: pages of 1 GiB
+        are batches, too. The move ends where none of their pages could be moved; pages on their way
+        back go on, as others may still be there.
         """
-        before = self.moved
+        moved, stayed, took_ns = self.moved, self.stayed, self.took_ns
         for _ in range(batches):
-            pages, nodes = next(self._left or iter(()), ((), ()))
-            if not nodes:
+            step = None if self._left is None else next(self._left, None)
+            if step is None:
                 self._left, self._reached, self.returning = None, True, False
                 return
+            pages, nodes = step
+            if not pages:
+                continue
             outcome = self._process.apply((_to(nodes, pages),))
             self.moved += outcome.done
             self.took_ns += outcome.cost_ns
             self.stayed += len(pages) - outcome.done
-        if self.moved == before and self.stayed:  # not permitted, or there is no room
-            self._left, self.returning = None, False
+            if self.took_ns - took_ns > _LONG_NS:
+                break
+        none = self.moved == moved and self.stayed > stayed
+        if none and not self.returning:  # not permitted, or there is no room
+            self._left = None
 
     def stop(self) -> None:
         """Stop; pages that were not moved yet stay. Pages on their way back go on."""
@@ -93,16 +100,17 @@ class PageMoves:
     def _batches(
         self, was: View | None, view: View, one_in: int
     ) -> Iterator[tuple[Sequence[int], tuple[int, ...]]]:
-        """Batches of pages to move, each with the nodes that they go to in turns."""
+        """Batches of pages to move, each with the nodes that they go to in turns; an empty one for
+        each look that found none.
+        """
         yield from self._known(was, view)
         for home, nodes in view.items():
             guests = [pages for pages, h in self._homes if _may_be(home, h, was, view)]
-            found = filter(None, self._process.pages_on(home))
-            for some in itertools.islice(found, 0, None, one_in):
-                own = _without(some, guests)
+            for some in self._process.pages_on(home, one_in):
+                own = _without(some, guests) if some else ()
                 if own:
                     self._remember(own, home)
-                    yield own, nodes
+                yield own, nodes
 
     def _known(
         self, was: View | None, view: View

@@ -20,7 +20,6 @@ from typing import Literal, NamedTuple
 from autofinity.model.counters import Behaviour
 from autofinity.model.memory import (
     FAR_READS,
-    MOVED_BYTES_PER_S,
     REMOTE_READ_NS,
     REMOTE_TIMES,
     MemoryByNode,
@@ -29,14 +28,10 @@ from autofinity.model.topology import Topology
 from autofinity.runtime.answer import Answer
 from autofinity.runtime.before_after import LOOKS, OF_INSTRUCTIONS, BeforeAfter
 from autofinity.runtime.left_behind import left_behind
-from autofinity.runtime.looking import LASTS_NS, SHARE
 from autofinity.runtime.looks import Look
+from autofinity.runtime.page_rate import TODAYS, PageRate
 from autofinity.runtime.phases import Phase, warmed
 
-COME_ALONG_BYTES = round(SHARE * LASTS_NS / 1e9 * MOVED_BYTES_PER_S)
-"""Bytes moved in the time that all looks may cost: 74 MB. So many come along to a second look, and
-move without a trial of a part.
-"""
 _OF_TIME = ("cycles", "task_clock_ns", "run_delay_ns")
 """Counts that grow with time, not with work."""
 _PATIENCE_NS = 5_000_000_000
@@ -75,16 +70,6 @@ class FarPages(NamedTuple):
     def latency_gain(self) -> float:
         """Largest relative gain in speed by near pages that the ratio of latencies allows."""
         return (REMOTE_TIMES - 1) * self.far_bytes / self.total_bytes
-
-    @property
-    def many(self) -> bool:
-        """Whether they are too many to come along at once."""
-        return self.far_bytes > COME_ALONG_BYTES
-
-    @property
-    def move_ns(self) -> float:
-        """Time to move them."""
-        return self.far_bytes / MOVED_BYTES_PER_S * 1e9
 
     def most_gain(self, seen: Behaviour) -> float:
         """Largest relative gain in speed of a program that is seen so, if all pages were near.
@@ -128,10 +113,13 @@ class PagesAlong:
             rates = rates.saw_before(*_seen(look))
         return PagesAlong("part", True, answer, far, rates=rates)
 
-    def came(self, now: FarPages) -> PagesAlong:
-        """With the part near: as far as memory near the threads has grown."""
-        came_bytes = now.near_bytes - self.far.near_bytes
-        if came_bytes < COME_ALONG_BYTES / 4:  # not permitted, or there is no room
+    def came(self, now: FarPages, rate: PageRate = TODAYS) -> PagesAlong:
+        """With the part near: as far as memory near the threads has grown, and far memory has
+        shrunk. The program may touch and free some meanwhile.
+        """
+        shrunk_bytes = self.far.far_bytes - now.far_bytes
+        came_bytes = min(now.near_bytes - self.far.near_bytes, shrunk_bytes)
+        if came_bytes < rate.few_bytes / 4:  # not permitted, or there is no room
             return self.over()
         return replace(self, came_bytes=came_bytes)
 
@@ -182,6 +170,8 @@ def _by_all(gain: float, times: float) -> float:
     """Gain by so many times as many pages: each saves the same time."""
     if gain <= -1:
         return -1.0
+    if math.isinf(gain):
+        return gain
     saved = times * gain / (1 + gain)
     return math.inf if saved >= 1 else 1 / (1 - saved) - 1
 

@@ -36,7 +36,7 @@ from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looking import LASTS_NS
 from autofinity.runtime.looks import look_of
 from autofinity.runtime.page_moves import PageMoves, View
-from autofinity.runtime.pages_along import COME_ALONG_BYTES
+from autofinity.runtime.page_rate import TODAYS, PageRate
 from autofinity.runtime.pages_pay import PagesPay
 from autofinity.runtime.part_first import LOOK_NS, ONE_IN
 from autofinity.runtime.thread_homes import ThreadHomes
@@ -87,13 +87,10 @@ class PagesFollow:
         topology: Topology,
         tell: Callable[[str], None],
         lasts_ns: float = LASTS_NS,
-        *,
-        quick: bool = True,
+        rate: PageRate = TODAYS,
     ) -> None:
-        """`lasts_ns`: least assumed length of the program's run. `quick`: looks are to be short
-        while a part of the pages is on trial.
-        """
-        self._quick = quick
+        """`lasts_ns`: least assumed length of the program's run; `rate`: that of page moves."""
+        self._few_bytes = rate.few_bytes
         self._lasts_ns = lasts_ns
         self._process = process
         self._topology = topology
@@ -101,12 +98,14 @@ class PagesFollow:
         self._begin_ns: int | None = None
         self._homes = ThreadHomes(topology)
         self._placed: _Placed | None = None
-        self._pay = PagesPay(COME_ALONG_BYTES)
+        self._pay = PagesPay(rate)
         self._hurries = False
         """Whether the next look is to be short."""
         self._moves = PageMoves(process)
         self._trail: list[_Followed] = []
         """Where pages have followed threads, while they may go back."""
+        self._followed_to: set[int] = set()
+        """Nodes to which pages have followed threads for good."""
         self._at_home: _AtHome | None = None
         """None where pages have followed an answer since: then they come along to no trial."""
 
@@ -121,7 +120,7 @@ class PagesFollow:
         self._hurries = False
         self._homes.note(before, interval)
         if self._moves.returning:
-            self._moves.go_on(_BATCHES_A_LOOK)
+            self._go_on()
         if after.phase == "sampling" and after.along.asked != "none":
             same = before.phase == after.phase and before.along.asked == after.along.asked
             self._bring(after, begins=not same)
@@ -158,14 +157,13 @@ class PagesFollow:
             if self._pay.trying:
                 self._pay.saw(look_of(interval, after.workers), counts=counts)
             self._weigh(self._placed, after, now, interval.end_ns)
-        self._hurries = self._quick and counts and self._pay.trying and not self._placed.over
+        if counts and self._pay.trying and not self._placed.over:
+            self._hurries = True
 
     @property
     def next_look_ns(self) -> int | None:
-        """Longest next look while a part of the pages is on trial, or pages are under way; else
-        None.
-        """
-        return LOOK_NS if self._hurries or self._moves.under_way else None
+        """Longest next look while a part of the pages is on trial, or pages move; else None."""
+        return LOOK_NS if self._hurries else None
 
     def _may_go_back(self, state: LiveState) -> bool:
         """Whether pages that followed threads to their placement may go back."""
@@ -181,7 +179,7 @@ class PagesFollow:
                 self._tell("pages stay where they are: the kernel does not report their nodes")
                 return
             if placed.found is None:
-                self._tell(found.text(self._topology))
+                self._tell(found.text(self._topology, followed=found.one_node in self._followed_to))
             placed.found, placed.seen_after_ns = found, for_ns
         found = placed.found
         if not found.belongs:
@@ -236,7 +234,7 @@ class PagesFollow:
             self._moves.back(followed.view_before)
             self._homes.restore(followed.homes_before)
         if self._moves.returning:
-            self._moves.go_on(_BATCHES_A_LOOK)
+            self._go_on()
 
     def _near(self, was: Seats, now: Seats) -> bool:
         """Whether the same threads sit on nodes that are all near those of their former seats."""
@@ -246,6 +244,7 @@ class PagesFollow:
 
     def _stay(self) -> None:
         """Pages do not go back any more."""
+        self._followed_to.update(*self._moves.view.values())
         self._moves.final()
         self._trail.clear()
 
@@ -256,7 +255,7 @@ class PagesFollow:
         if begins:
             self._begin_to_bring(state, part=state.along.asked == "part")
         while self._moves.under_way:
-            self._moves.go_on(_BATCHES_A_LOOK)
+            self._go_on()
             if state.along.asked == "all":
                 return
 
@@ -265,7 +264,7 @@ class PagesFollow:
         found = None if now is None else self._look(state, now)
         if now is None or found is None:
             return
-        one_in = math.ceil(found.bytes_to_move / COME_ALONG_BYTES) if part else 1
+        one_in = math.ceil(found.bytes_to_move / self._few_bytes) if part else 1
         self._follow(state, _after(self._moves.view, found.belongs), max(1, one_in))
         if not part:
             self._at_home = None
@@ -284,14 +283,19 @@ class PagesFollow:
             return
         homes = [home.homes[number] for number in state.placed]
         found = left_behind(self._topology, home.memory, homes, now)
-        if found.bytes_to_move > COME_ALONG_BYTES:
+        if found.bytes_to_move > self._few_bytes:
             return
         self._follow(state, found.belongs)
         while self._moves.under_way:
-            self._moves.go_on(_BATCHES_A_LOOK)
+            self._go_on()
         self._homes.restore(home.homes)
         if found.belongs:
             self._homes.move(state.placed, now)
+
+    def _go_on(self) -> None:
+        """Move some pages that are under way, and some more after a short look."""
+        self._moves.go_on(_BATCHES_A_LOOK)
+        self._hurries = self._moves.under_way
 
     def _follow(self, state: LiveState, view: View, one_in: int = 1) -> None:
         seats = state.placed, state.seats
@@ -299,7 +303,7 @@ class PagesFollow:
         self._moves.begin(view, one_in)
 
     def _move_some(self, placed: _Placed, state: LiveState, now: Sequence[int]) -> None:
-        self._moves.go_on(_BATCHES_A_LOOK)
+        self._go_on()
         if self._moves.under_way:
             return
         if self._pay.moving_a_part and self._moves.moved:

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from typing import Literal
 
 from autofinity.model.counters import Behaviour
-from autofinity.model.memory import FAR_READS, MOVED_BYTES_PER_S, REMOTE_READ_NS
+from autofinity.model.memory import FAR_READS, REMOTE_READ_NS
 from autofinity.runtime.left_behind import LeftBehind
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looks import Look
+from autofinity.runtime.page_rate import PageRate
 from autofinity.runtime.part_first import Loss, PartFirst
 
 ASSUMED_LOSS = 0.1
@@ -31,10 +32,10 @@ _MOST_TRIALS = 3
 class PagesPay:
     """The question for one placement after the other."""
 
-    def __init__(self, few_bytes: int) -> None:
-        """Up to `few_bytes` move without a trial."""
-        self._few_bytes = few_bytes
-        self._bytes_per_s = float(MOVED_BYTES_PER_S)
+    def __init__(self, rate: PageRate) -> None:
+        """`rate` is assumed until a part has moved."""
+        self._few_bytes = rate.few_bytes
+        self._bytes_per_s = float(rate.bytes_per_s)
         self._sample: Behaviour | None = None
         self._trials = 0
         self._part: PartFirst | None = None

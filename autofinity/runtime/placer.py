@@ -127,7 +127,9 @@ class Placer:
 
         Without such a match the threads are left alone.
         """
-        if state.memory is None and not state.cpus and self._moves_to_memory:
+        first = state.memory is None and not state.cpus
+        # Where threads are placed their pages may have followed them.
+        if self._moves_to_memory and (first or state.phase == "placed"):
             state = replace(state, memory=self.memory())
         computing = state.workers.computing
         # With fewer CPUs there are no spare ones, and with still fewer no placement.

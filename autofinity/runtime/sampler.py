@@ -83,7 +83,9 @@ class Sampler:
         self._settings = settings
         self._limits = LookLimits(settings)
         self._meaning = Meaning(topology, asking.policy, placer.available)
-        self._near = NearLook(topology, asking, lambda: placer.memory(), self._meaning)
+        self._near = NearLook(
+            topology, asking, lambda: placer.memory(), self._meaning, settings.page_rate
+        )
         self._trials = Trials(asking, placer, self._meaning, self._limits, self._finally)
 
     def begin(self, state: LiveState) -> Turn:

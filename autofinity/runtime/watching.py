@@ -27,6 +27,7 @@ from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text
+from autofinity.runtime.page_rate import rate_here
 from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
 from autofinity.runtime.rank_share import rank_share
 from autofinity.runtime.request import Request
@@ -51,6 +52,8 @@ def watch(request: Request, make: Make, teller: Teller | None = None) -> None:
     Raises `AutofinityError` when that is impossible. Any other error that ends the watching leaves
     the program with its present masks, which is noted.
     """
+    if request.pidfd < 0:  # before anything else: a program that ends meanwhile was watched
+        request = replace(request, pidfd=open_pidfd(request.pid))
     policy, digest, said = _policy(request)
     header = _header(request, digest)
     topology = _topology(request, header)
@@ -141,7 +144,7 @@ def _loop(
     allowed, journal = parse_cpu_list(request.allowed), around.journal
     process = LinuxProcess(
         request.pid,
-        request.pidfd if request.pidfd >= 0 else open_pidfd(request.pid),
+        request.pidfd,
         allowed,
         counters_of(request, mechanism.sensors.counters, journal, around.policy),
         frozenset(parse_cpu_list(part) for part in request.bound.split(";") if part),
@@ -187,7 +190,7 @@ def _pages_follow(
         for teller in tellers:
             teller.say(line)
 
-    return (PagesFollow(process, around.topology, tell, quick=not request.every_s),)
+    return (PagesFollow(process, around.topology, tell, rate=rate_here()),)
 
 
 def _policy(request: Request) -> tuple[RulePolicy | None, str, str]:

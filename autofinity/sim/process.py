@@ -176,11 +176,11 @@ class SimProcess:
         count = np.bincount(nodes, minlength=self._topology.n_nodes)
         return MemoryByNode(tuple((count * self._spec.page_bytes).tolist()))
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         """Numbers of the touched pages on a logical node, some at a time."""
         pages, nodes = self._simulation.touched_pages()
         found: list[int] = pages[nodes == node].tolist()
-        yield from itertools.batched(found, _PAGES_AT_A_TIME)
+        yield from itertools.islice(itertools.batched(found, _PAGES_AT_A_TIME), 0, None, one_in)
 
     def _spend(self, kind: str, duration_ns: int, thread: int) -> None:
         if not 0 <= thread < len(self._workers):

@@ -169,9 +169,9 @@ class RepeatedWindows:
         """Memory of all pages that the program touches."""
         return self._memory.by_node(self._spec.topology.n_nodes)
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         """Numbers of the pages on a logical node, some at a time."""
-        return self._memory.pages_on(node)
+        return self._memory.pages_on(node, one_in)
 
     def _spend(self, kind: str, duration_ns: int, thread: int) -> None:
         if not 0 <= thread < len(self._workers):

@@ -52,9 +52,9 @@ class SampledProcess:
     def memory(self) -> None:
         """None, since the memory is not known: each window has pages of its own."""
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         """No pages."""
-        del node
+        del node, one_in
         yield from ()
 
     def advance(self, duration_ns: int) -> Interval:

@@ -56,10 +56,12 @@ class TouchedMemory:
         count = np.bincount(self._nodes, minlength=nodes)
         return MemoryByNode(tuple((count * self._page_bytes).tolist()))
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        """Numbers of the pages on a node (larger ones by their first 4 KiB), some at a time."""
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
+        """Numbers of the pages on a node (larger ones by their first 4 KiB), some at a time: one of
+        so many batches.
+        """
         found: list[int] = (self._units[self._nodes == node] * self._parts).tolist()
-        yield from itertools.batched(found, _PAGES_AT_A_TIME)
+        yield from itertools.islice(itertools.batched(found, _PAGES_AT_A_TIME), 0, None, one_in)
 
     def nodes_by_page(self) -> dict[int, int]:
         """Node of each page of 4 KiB."""

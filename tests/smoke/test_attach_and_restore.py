@@ -15,6 +15,11 @@ import pytest
 from live_masks import allowed, masks_of
 from live_run import preferred
 
+from autofinity.runtime.attaching import request_for
+from autofinity.runtime.by_policy import by_policy
+from autofinity.runtime.request import Request
+from autofinity.runtime.surroundings import Deciding, Surroundings
+from autofinity.runtime.watching import watch
 from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
@@ -135,3 +140,17 @@ def test_nothing_to_restore_is_said(run: Runner) -> None:
     done = asked(run, "restore", "1")
     assert done.returncode == 2
     assert "no live run of process 1" in done.stderr
+
+
+def test_a_program_that_ends_before_its_first_look_was_watched_to_its_end(tmp_path: Path) -> None:
+    """However slow this machine is: the program ends once its run is on record."""
+    with program("sleep", "300") as app, BehaviourDB.open(tmp_path / "runs.db") as database:
+
+        def make_late(request: Request, around: Surroundings) -> Deciding[Any]:
+            app.kill()
+            app.wait()
+            return by_policy(request, around)
+
+        watch(request_for(app.pid, database), make_late)
+        (found,) = database.runs()
+        assert found.phase == "ended", found.notes

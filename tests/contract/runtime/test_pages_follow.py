@@ -72,8 +72,8 @@ class Watched:
     def memory(self) -> MemoryByNode | None:
         return None if self._hidden else self._process.memory()
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        return self._process.pages_on(node)
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
+        return self._process.pages_on(node, one_in)
 
 
 def followed(
@@ -219,5 +219,5 @@ class Nowhere:
     def memory(self) -> MemoryByNode | None:
         raise AssertionError
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         raise AssertionError

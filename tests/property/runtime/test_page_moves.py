@@ -40,9 +40,9 @@ class Pages:
         self.nodes.update(zip(action.pages, action.nodes, strict=True))
         return Outcome(len(action.pages), 0)
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         found = [page for page, on in self.nodes.items() if on == node]
-        yield from itertools.batched(found, self.batch)
+        yield from itertools.islice(itertools.batched(found, self.batch), 0, None, one_in)
 
     def are_in(self, view: View) -> bool:
         return all(

@@ -141,7 +141,7 @@ class Even:
     def apply(self, actions: Sequence[Action]) -> Outcome:
         return Outcome(len(actions), 0)
 
-    def pages_on(self, node: int) -> Sequence[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Sequence[Sequence[int]]:
         return ([node + self.first_page],)
 
 

@@ -87,7 +87,7 @@ class Phased:
     def memory(self) -> MemoryByNode | None:
         return MemoryByNode((4096, 0))
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         yield from [[1, 2, 3]] if node == 0 else []
 
 

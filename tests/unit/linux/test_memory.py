@@ -59,7 +59,7 @@ def test_a_process_that_is_gone_or_hidden_has_no_memory_to_be_told_of(
     (tmp_path / "8").mkdir()
     (tmp_path / "8/numa_maps").mkdir()  # cannot be read
     assert memory_of([8, 9], NODES, procfs) is None
-    assert list(pages_on([8, 9], OsIndex(0), procfs)) == []
+    assert list(pages_on([8, 9], OsIndex(0), procfs=procfs)) == []
     assert memory_of([7, 9], NODES, procfs) == memory_of([7], NODES, procfs)
 
 
@@ -74,7 +74,7 @@ def test_pages_on_a_node_are_those_that_the_kernel_names_and_what_is_only_reserv
         return [4 if address in (0x1000000, 0x1002000, 0x1003000) else -2 for address in addresses]
 
     monkeypatch.setattr(memory, "nodes_of", answer)
-    found = [page for pages in pages_on([7], OsIndex(4), procfs) for page in pages]
+    found = [page for pages in pages_on([7], OsIndex(4), procfs=procfs) for page in pages]
     assert found == [page_number(7, number) for number in (0x1000, 0x1002, 0x1003)]
     heap = [address for address in asked if address < 0x7F0000000000]
     assert heap == list(range(0x1000000, 0x1000000 + 1024 * 4096, 4096))
@@ -84,6 +84,48 @@ def test_pages_on_a_node_are_those_that_the_kernel_names_and_what_is_only_reserv
     ]
 
 
+def reserved(tmp_path: Path, areas: int, size: int, touched: int) -> str:
+    """A process with areas of so many pages, of which so many are touched, on node 0."""
+    (tmp_path / "7").mkdir()
+    numa, maps = [], []
+    for number in range(areas):
+        start = (number + 1) << 40
+        numa.append(f"{start:x} default anon={touched} dirty={touched} N0={touched}")
+        maps.append(f"{start:x}-{start + size * 4096:x} rw-p 00000000 00:00 0")
+    (tmp_path / "7/numa_maps").write_text("\n".join(numa) + "\n")
+    (tmp_path / "7/maps").write_text("\n".join(maps) + "\n")
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize("one_in", [1, 2, 3, 8, 100])
+def test_of_many_small_areas_one_in_so_many_parts_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_in: int
+) -> None:
+    """Areas of two and a half parts."""
+    procfs = reserved(tmp_path, areas=40, size=2560, touched=2560)
+    monkeypatch.setattr(memory, "nodes_of", lambda pid, part: [0] * len(part))
+    parts = list(pages_on([7], OsIndex(0), procfs=procfs))
+    read = list(pages_on([7], OsIndex(0), one_in, procfs))
+    assert read == parts[::one_in]
+
+
+def test_a_large_area_with_few_pages_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the shadow of a sanitizer is: 16 TiB, and a page in each GiB."""
+    procfs = reserved(tmp_path, areas=1, size=1 << 32, touched=1 << 14)
+    asked = 0
+
+    def answer(pid: int, addresses: range) -> list[int]:
+        nonlocal asked
+        asked += len(addresses)
+        return [0 if address % (1 << 30) == 0 else -2 for address in addresses]
+
+    monkeypatch.setattr(memory, "nodes_of", answer)
+    assert sum(map(len, pages_on([7], OsIndex(0), procfs=procfs))) == 1
+    assert asked < 1 << 15
+
+
 def test_where_the_kernel_does_not_let_pages_be_seen_there_are_none(
     procfs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +133,7 @@ def test_where_the_kernel_does_not_let_pages_be_seen_there_are_none(
         raise CapabilityError("EPERM")
 
     monkeypatch.setattr(memory, "nodes_of", refused)
-    assert list(pages_on([7], OsIndex(0), procfs)) == []
+    assert list(pages_on([7], OsIndex(0), procfs=procfs)) == []
 
 
 SIZE = 8 << 20

@@ -2,164 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 from made_up_machine import machine
+from program_with_pages import MACHINE, PAGE_BYTES, POLICY, Program, S
 
 from autofinity.model.affinity import PACKED, SPREAD, Hint
-from autofinity.model.counters import CounterSample
-from autofinity.model.memory import FAR_READS, MOVED_BYTES_PER_S, MemoryByNode
-from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, Trial, looked_at
-from autofinity.model.ratios import GAINS, SPEED_GAIN
-from autofinity.model.topology import OsIndex
+from autofinity.model.memory import MemoryByNode
+from autofinity.model.policy import RulePolicy, Trial
 from autofinity.policy.selector import decide
-from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, ThreadEvent
 from autofinity.runtime import sampler
+from autofinity.runtime.before_after import OF_INSTRUCTIONS, BeforeAfter
 from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import run_loop
-from autofinity.runtime.pages_along import COME_ALONG_BYTES
+from autofinity.runtime.page_rate import TODAYS
+from autofinity.runtime.pages_along import FarPages, PagesAlong
 from autofinity.runtime.pages_follow import PagesFollow
-
-S = 1_000_000_000
-MIB = 1 << 20
-PAGE_BYTES = 2 * MIB
-MACHINE = machine(packages=2, llcs=2, cores=4)
-GAIN = next(ratio for ratio in GAINS if ratio.name == SPEED_GAIN)
-FASTER = RulePolicy(
-    looked_at(("instructions",)),
-    {SPEED_GAIN: (1.0,)},
-    (Rule((Condition(SPEED_GAIN, 1.0, float("inf")),), PACKED),),
-    SPREAD,
-    ratios=(GAIN,),
-)
-POLICY = RulePolicy(("instructions",), {}, (), SPREAD, second=SecondLook(PACKED, (SPREAD,), FASTER))
-"""Packed where that is faster."""
-
-
-@dataclass
-class Program:
-    """Four threads, two on each socket, and as much memory on each socket, in large pages."""
-
-    near: float
-    """Speed packed, with all pages near, by that in the spread affinity."""
-    far: float
-    """The same with all pages on the other socket."""
-    pages: int = 1024
-    seconds: float = 60.0
-    misses_per_s: float = 1e7
-    refuses: bool = False
-    ends_s: float = float("inf")
-    """When the last thread ends."""
-    phases: bool = False
-    """Whether each second half of a second is another phase."""
-    idles_s: float = float("inf")
-    """When the last thread stops to compute."""
-    frees_s: float = float("inf")
-    """From when on it frees a remote page each look."""
-    starts_s: float = 0.0
-    """When it begins to compute."""
-    speeds: Callable[[float], float | None] = lambda far: None
-    """Speed packed by the share of remote pages, in place of `near` and `far`."""
-    own_caches: Callable[[float], float | None] = lambda far: None
-    """The same with the threads on all caches of one socket."""
-    setup_s: float = 0.0
-    """For how long all memory that it touches is new."""
-    now_ns: int = 0
-    packed_on: int | None = None
-    caches: int = 4
-    """Caches that have threads."""
-    moved: list[tuple[float, int]] = field(default_factory=list)
-    """Seconds and bytes of moves of pages."""
-    on: list[int] = field(default_factory=list)
-    """Node of each page."""
-
-    def __post_init__(self) -> None:
-        self.on = [0] * (self.pages // 2) + [1] * (self.pages // 2)
-
-    def advance(self, duration_ns: int) -> Interval:
-        start, self.now_ns = self.now_ns, self.now_ns + duration_ns
-        speed = self.speed
-        if start >= self.frees_s * S and 1 in self.on:
-            self.on.remove(1)
-        other = self.phases and start * 2 // S % 2
-        rates = {
-            "instructions": speed * (0.5e9 if other else 1e9),
-            "data_cache_loads": speed * 2e8,
-            FAR_READS: speed * self.misses_per_s,
-            "page_faults": 1e5 if start < self.setup_s * S else 0.0,
-        }
-        threads = range(4 if start < self.ends_s * S else 3)
-        samples = tuple(
-            CounterSample(
-                100 + n,
-                start,
-                self.now_ns,
-                {
-                    **{name: round(rate * duration_ns / S) for name, rate in rates.items()},
-                    "task_clock_ns": 0 if self.rests(n, start) else duration_ns,
-                },
-                duration_ns,
-                duration_ns,
-            )
-            for n in threads
-        )
-        events = [ThreadEvent("begin", n, 100 + n, 0) for n in threads if start == 0]
-        if start < self.ends_s * S <= self.now_ns:
-            events.append(ThreadEvent("end", 3, 103, round(self.ends_s * S)))
-        return Interval(
-            start,
-            self.now_ns,
-            samples,
-            tuple(events),
-            progress=float("nan"),
-            ended=self.now_ns >= self.seconds * S,
-            cpus=tuple(map(OsIndex, (0, 4, 8, 12))),
-        )
-
-    def rests(self, number: int, at_ns: int) -> bool:
-        return at_ns < self.starts_s * S or (number == 3 and at_ns >= self.idles_s * S)
-
-    @property
-    def speed(self) -> float:
-        """Reads take as much longer as pages are remote."""
-        if self.packed_on is None:
-            return 1.0
-        far = 1 - self.on.count(self.packed_on) / max(1, len(self.on))
-        known = self.speeds(far) if self.caches == 1 else self.own_caches(far)
-        if known is None:
-            known = self.speeds(far)
-        if known is not None:
-            return known
-        return 1 / (far / self.far + (1 - far) / self.near)
-
-    def apply(self, actions: Sequence[Action]) -> Outcome:
-        (action,) = actions
-        if isinstance(action, BindThreads):
-            cpus = {cpu for mask in action.placement.masks for cpu in mask}
-            self.caches = len({cpu // 4 for cpu in cpus})
-            nodes = {cpu // 8 for cpu in cpus}
-            self.packed_on = nodes.pop() if len(nodes) == 1 else None
-            return Outcome(4, 0)
-        assert isinstance(action, MovePages)
-        if self.refuses:
-            return Outcome(0, len(action.pages), ("EPERM",))
-        for page, node in zip(action.pages, action.nodes, strict=True):
-            self.on[page] = node
-        moved_bytes = len(action.pages) * PAGE_BYTES
-        self.moved.append((self.now_ns / S, moved_bytes))
-        self.now_ns += round(moved_bytes / MOVED_BYTES_PER_S * S)
-        return Outcome(len(action.pages), 0)
-
-    def memory(self) -> MemoryByNode:
-        return MemoryByNode((PAGE_BYTES * self.on.count(0), PAGE_BYTES * self.on.count(1)))
-
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
-        found = [page for page, on in enumerate(self.on) if on == node]
-        for at in range(0, len(found), 2):
-            yield found[at : at + 2]
+from autofinity.runtime.phases import Phase
 
 
 def run(
@@ -192,7 +53,7 @@ def test_pages_that_turn_the_second_look_round_come_along_a_part_first() -> None
     sizes = [size for _, size in program.moved]
     first_s = program.moved[0][0]
     part = sum(size for at_s, size in program.moved if at_s < first_s + 0.2)
-    assert 0.5 * COME_ALONG_BYTES < part <= 1.1 * COME_ALONG_BYTES
+    assert 0.5 * TODAYS.few_bytes < part <= 1.1 * TODAYS.few_bytes
     assert sum(sizes) == program.pages // 2 * PAGE_BYTES
     (note,) = (note for note in state.notes if "in the second look" in note)
     assert note.startswith("1.0 GiB of its memory is on other nodes")
@@ -211,7 +72,7 @@ def test_pages_that_change_nothing_go_home_after_a_part_of_them() -> None:
     state = run(program)
     assert state.hint == SPREAD
     assert at_home(program)
-    assert 0 < sum(size for _, size in program.moved) <= 2.2 * COME_ALONG_BYTES
+    assert 0 < sum(size for _, size in program.moved) <= 2.2 * TODAYS.few_bytes
 
 
 @pytest.mark.parametrize(
@@ -230,8 +91,8 @@ def test_no_page_moves_where_that_cannot_turn_the_answer(
 
 
 def test_pages_stay_where_a_minute_does_not_pay_for_their_move() -> None:
-    """Half of 16 GiB moves in 21 s, and a third of the rest is gained at most."""
-    program = Program(near=1.3, far=0.75, pages=8 << 10)
+    """Half of 40 GiB moves in 21 s, and a third of the rest is gained at most."""
+    program = Program(near=1.3, far=0.75, pages=20 << 10)
     assert run(program).hint == SPREAD
     assert at_home(program)
 
@@ -240,8 +101,8 @@ def test_pages_stay_where_a_minute_does_not_pay_for_their_move() -> None:
 def test_pages_come_along_only_as_long_as_the_rest_of_a_minute_pays(
     setup_s: float, hint: Hint
 ) -> None:
-    """4 GiB move in 10.5 s, and 40 % more is done in the rest."""
-    program = Program(near=1.4, far=0.75, pages=4 << 10, setup_s=setup_s)
+    """10 GiB move in 10.5 s, and 40 % more is done in the rest."""
+    program = Program(near=1.4, far=0.75, pages=10 << 10, setup_s=setup_s)
     assert run(program).hint == hint
     assert at_home(program) is (hint == SPREAD)
 
@@ -308,7 +169,7 @@ def test_pages_that_gain_nothing_come_along_to_no_trial() -> None:
     program.own_caches = lambda far: 1.3
     state = run(program, policy=trial, follows=True)
     assert state.hint == Hint.parse("sLP")
-    assert sum(size for _, size in program.moved) <= 4 * COME_ALONG_BYTES
+    assert sum(size for _, size in program.moved) <= 4 * TODAYS.few_bytes
 
 
 def test_all_pages_go_home_where_the_look_at_near_pages_says_no() -> None:
@@ -320,7 +181,7 @@ def test_all_pages_go_home_where_the_look_at_near_pages_says_no() -> None:
     assert at_home(program)
 
 
-@pytest.mark.parametrize(("idles_s", "seconds"), [(0.75, 2.25), (3.3, 8.0)])
+@pytest.mark.parametrize(("idles_s", "seconds"), [(0.75, 2.25), (1.8, 5.0)])
 def test_pages_go_home_where_the_program_is_let_go(
     idles_s: float, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -351,3 +212,50 @@ def test_after_the_first_minute_pages_come_along_to_no_look() -> None:
     program = Program(near=1.25, far=0.75, starts_s=120, seconds=180)
     assert run(program).hint == SPREAD
     assert program.moved == []
+
+
+def test_memory_is_not_looked_at_where_there_is_one_node() -> None:
+    program = Program(near=0.96, far=0.96)
+    one = machine(packages=1, llcs=4, cores=4)
+    mechanism = LivePolicy(
+        one, POLICY, decide, lambda: one.allowed, lambda threads: None, Settings(threads=4)
+    )
+
+    def memory() -> MemoryByNode:
+        raise AssertionError("looked at")
+
+    mechanism.sees_memory(memory)
+    start = mechanism.begin(one, one.allowed, 4)
+    assert run_loop(program, mechanism, start, mechanism.period_ns).phase == "placed"
+
+
+def along(rates: BeforeAfter, came: FarPages) -> PagesAlong:
+    """A trial of a part of 2 GiB of 4, after which far pages are those of `came`."""
+    return PagesAlong("part", True, None, FarPages(2 << 30, 4 << 30), rates=rates).came(came)
+
+
+def rated(*phases: Phase, looks: int = 8) -> BeforeAfter:
+    rates = OF_INSTRUCTIONS
+    for look in range(looks):
+        rates = rates.saw_before(1e9, phases[look % len(phases)])
+    for look in range(looks):
+        rates = rates.saw_after(1.01e9, phases[look % len(phases)])
+    return rates
+
+
+def test_memory_that_the_program_touches_meanwhile_is_no_part_that_came() -> None:
+    grown_bytes = 300 << 20
+    far_bytes = (2 << 30) - TODAYS.few_bytes
+    usual, grown = (
+        along(rated(Phase({})), FarPages(far_bytes, total)).gain
+        for total in (4 << 30, (4 << 30) + grown_bytes)
+    )
+    assert usual == grown
+
+
+def test_a_gain_is_never_without_boundaries() -> None:
+    """Four looks at four phases: nothing is known of how rates vary."""
+    phases = tuple(Phase({"data_cache_loads": 100.0 * 2**n}) for n in range(4))
+    gain = along(rated(*phases, looks=4), FarPages((2 << 30) - TODAYS.few_bytes, 4 << 30)).gain
+    assert gain is not None
+    assert gain.least <= gain.likely <= gain.most

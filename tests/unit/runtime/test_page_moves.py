@@ -20,6 +20,10 @@ class Pages:
         self.nodes = {page: page // EACH for page in range(4 * EACH)}
         self.moved: list[int] = []
         self.refuses = False
+        self.batch_ns = 0
+        """Time that a batch takes."""
+        self.looks_between = 0
+        """Looks that find no page, before each batch."""
 
     def advance(self, duration_ns: int) -> Interval:
         raise AssertionError("the loop's to call")
@@ -29,16 +33,21 @@ class Pages:
         assert isinstance(action, MovePages)
         if self.refuses:
             return Outcome(0, len(action.pages), ("EPERM",))
-        self.moved += action.pages
-        self.nodes.update(zip(action.pages, action.nodes, strict=True))
-        return Outcome(len(action.pages), 0)
+        there = [
+            each for each in zip(action.pages, action.nodes, strict=True) if each[0] in self.nodes
+        ]
+        self.moved += [page for page, _ in there]
+        self.nodes.update(there)
+        return Outcome(len(there), len(action.pages) - len(there), cost_ns=self.batch_ns)
 
     def memory(self) -> MemoryByNode | None:
         raise AssertionError("not looked at")
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         found = [page for page, on in self.nodes.items() if on == node]
-        yield from itertools.batched(found, self.batch)
+        for batch in itertools.islice(itertools.batched(found, self.batch), 0, None, one_in):
+            yield from ((),) * self.looks_between
+            yield batch
 
     def by_home(self) -> Mapping[int, set[int]]:
         """Nodes where the pages of each first node are."""
@@ -155,3 +164,38 @@ def test_a_part_of_the_batches_moves_first_and_then_the_others() -> None:
     pages.moved.clear()
     all_moved(moves, PACKED)
     assert sorted(pages.moved) == sorted(set(range(10, 40)) - set(part))
+
+
+def test_pages_on_their_way_back_come_home_where_others_of_them_were_freed() -> None:
+    pages = Pages(batch=2)
+    moves = PageMoves(pages)
+    all_moved(moves, PACKED)
+    for page in range(10, 16):
+        del pages.nodes[page]
+    all_back(moves, {})
+    assert pages.nodes == {page: page // EACH for page in pages.nodes}
+
+
+def test_looks_that_find_no_page_count_and_end_no_move() -> None:
+    pages = Pages(batch=2)
+    pages.looks_between = 5
+    moves = PageMoves(pages)
+    moves.begin({1: (0,)})
+    turns = 0
+    while moves.under_way:
+        before = len(pages.moved)
+        moves.go_on(3)
+        assert len(pages.moved) - before <= 2
+        turns += 1
+    assert pages.moved == list(range(10, 20))
+    assert turns == 30 // 3 + 1
+
+
+def test_a_turn_ends_after_a_second_of_copying() -> None:
+    pages = Pages(batch=1)
+    pages.batch_ns = 400_000_000
+    moves = PageMoves(pages)
+    moves.begin({1: (0,)})
+    moves.go_on(64)
+    assert len(pages.moved) == 3
+    assert moves.under_way

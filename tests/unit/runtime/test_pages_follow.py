@@ -11,13 +11,14 @@ from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.counters import Behaviour, CounterSample
-from autofinity.model.memory import MOVED_BYTES_PER_S, MemoryByNode
+from autofinity.model.memory import ONE_BY_ONE_BYTES_PER_S, MemoryByNode
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, Interval, MovePages, Outcome, ThreadEvent
 from autofinity.runtime.guard import Guard
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.pages_follow import COME_ALONG_BYTES, PagesFollow
+from autofinity.runtime.page_rate import PageRate
+from autofinity.runtime.pages_follow import PagesFollow
 from autofinity.runtime.pages_pay import ASSUMED_LOSS, most_loss
 from autofinity.runtime.part_first import LOOK_NS, ONE_IN
 from autofinity.runtime.workers import Workers
@@ -34,6 +35,9 @@ def counted(tid: int, begin_ns: int, end_ns: int, rate: float) -> CounterSample:
     at_work_ns = length_ns if rate else 0
     counts = {"instructions": round(rate * length_ns / S), "task_clock_ns": at_work_ns}
     return CounterSample(tid, begin_ns, end_ns, counts, length_ns, length_ns)
+
+
+RATE = PageRate(ONE_BY_ONE_BYTES_PER_S)
 
 
 class Program:
@@ -53,7 +57,7 @@ class Program:
         self.moved: list[MovePages] = []
         self.looks = 0
         self.told: list[str] = []
-        self.follow = PagesFollow(self, TOPOLOGY, self.told.append, lasts_s * S)
+        self.follow = PagesFollow(self, TOPOLOGY, self.told.append, lasts_s * S, RATE)
         self.at_ns = 0
         self.state = LiveState(phase="watching", workers=Workers(((0, 10), (1, 11)), (0, 1)))
 
@@ -74,9 +78,9 @@ class Program:
         on = list(self.nodes.values())
         return MemoryByNode((PAGE * on.count(0), PAGE * on.count(1)))
 
-    def pages_on(self, node: int) -> Iterator[Sequence[int]]:
+    def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         found = [page for page, on in self.nodes.items() if on == node]
-        for start in range(0, len(found), BATCH):
+        for start in range(0, len(found), BATCH * one_in):
             yield found[start : start + BATCH]
 
     def look(
@@ -105,7 +109,7 @@ class Program:
 
 
 def pays_after_s(pages: int, share: float) -> float:
-    return pages * PAGE / MOVED_BYTES_PER_S / (ASSUMED_LOSS * share)
+    return pages * PAGE / RATE.bytes_per_s / (ASSUMED_LOSS * share)
 
 
 def test_pages_follow_after_the_time_in_which_they_have_cost_as_much_as_moving_them() -> None:
@@ -140,7 +144,7 @@ def test_pages_that_the_rest_of_a_minute_does_not_pay_for_stay_until_they_have_c
     None
 ):
     """In 59 s remote reads cost as much as moving all pages takes, in 30 s half of that."""
-    pages = round(59 * ASSUMED_LOSS * 0.5 * MOVED_BYTES_PER_S / PAGE)
+    pages = round(59 * ASSUMED_LOSS * 0.5 * RATE.bytes_per_s / PAGE)
     early, late = Program((pages, pages), lasts_s=60), Program((pages, pages), lasts_s=60)
     for program, begin_s in ((early, 0.5), (late, 30)):
         program.look(program.state, (0, 2), begin_s)
@@ -266,7 +270,7 @@ def test_pages_that_followed_twice_are_back_where_they_were_first_and_so_are_hom
 
 
 def test_more_than_looking_may_cost_does_not_come_along() -> None:
-    pages = COME_ALONG_BYTES // PAGE + 1
+    pages = RATE.few_bytes // PAGE + 1
     assert looked_at_packed((500, pages)).moved == []
 
 
@@ -276,7 +280,7 @@ class Streaming(Program):
     def __init__(self, cost: float, *, refuses: bool = False, lacks: str = "") -> None:
         """`lacks`: "counts" or "work" of a thread."""
         self.lacks = lacks
-        half = COME_ALONG_BYTES // PAGE
+        half = RATE.few_bytes // PAGE
         super().__init__((half, 2 * half), refuses=refuses, lasts_s=60)
         self.cost = cost
         self.look(self.state, (0, 2))
@@ -302,7 +306,7 @@ def test_of_much_memory_a_part_moves_first_and_the_rest_if_the_program_is_so_muc
     assert program.pages_moved == 0
     program.run(1)
     part = program.pages_moved
-    assert part == pytest.approx(2 * COME_ALONG_BYTES // PAGE / ONE_IN, rel=0.1)
+    assert part == pytest.approx(2 * RATE.few_bytes // PAGE / ONE_IN, rel=0.1)
     program.run(20)
     assert set(program.nodes.values()) == {0}
     assert program.told[1:] == [f"{len(program.nodes) * 2 // 3} pages were moved to their threads"]
