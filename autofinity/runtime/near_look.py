@@ -131,12 +131,12 @@ class NearLook:
         the rest of a minute if they were faster by `likely`: else they would be where they were
         faster in both looks.
         """
-        answer, usual = (self._answer(state, gain) for gain in (least, likely))
+        answer, usual, remote = (self._answer(state, gain) for gain in (least, likely, 0.0))
         if self._meaning.leads_to(state, answer.decision) != there:
             return None
-        assert usual.probe is not None
+        assert usual.probe is not None and remote.probe is not None
         rest_ns = LASTS_NS - state.waited_ns
-        without = max(usual.start["instructions"], mean_of(state.probes)["instructions"])
+        without = max(usual.start["instructions"], remote.probe["instructions"])
         left_ns = rest_ns - self._rate.time_ns(far.far_bytes)
         pays = left_ns > 0 and left_ns * usual.probe["instructions"] > rest_ns * without
         return answer if pays else None

@@ -47,6 +47,8 @@ class Program:
     """When the last thread ends."""
     phases: bool = False
     """Whether each second half of a second is another phase."""
+    phase_ends_s: tuple[float, ...] = ()
+    """When it goes on to a phase with half as many instructions a second."""
     idles_s: float = float("inf")
     """When the last thread stops to compute."""
     frees_s: float = float("inf")
@@ -78,9 +80,11 @@ class Program:
         speed = self.speed
         if start >= self.frees_s * S and 1 in self.on:
             self.on.remove(1)
-        other = self.phases and start * 2 // S % 2
+        phase = sum(start >= end_s * S for end_s in self.phase_ends_s)
+        if self.phases and start * 2 // S % 2:
+            phase += 1
         rates = {
-            "instructions": speed * (0.5e9 if other else 1e9),
+            "instructions": speed * 1e9 / 2**phase,
             "data_cache_loads": speed * 2e8,
             FAR_READS: speed * self.misses_per_s,
             "page_faults": 1e5 if start < self.setup_s * S else 0.0,

@@ -135,6 +135,16 @@ def test_phases_that_take_turns_hide_no_gain() -> None:
     assert set(program.on) == {program.packed_on}
 
 
+@pytest.mark.parametrize("second_s", [0.7, 0.75, 0.8])
+def test_faster_phases_in_the_second_look_hide_no_gain_in_the_one_that_is_compared(
+    second_s: float,
+) -> None:
+    """The first look is over with its phase, and the second sees the end of the next."""
+    program = Program(near=1.4, far=0.75, phase_ends_s=(0.4, second_s))
+    assert run(program).hint == PACKED
+    assert set(program.on) == {program.packed_on}
+
+
 def test_threads_that_are_not_bound_bring_no_pages() -> None:
     program = Program(near=1.25, far=0.75)
     run(program, bind="none")
