@@ -130,7 +130,7 @@ class Placer:
         first = state.memory is None and not state.cpus
         # Where threads are placed their pages may have followed them.
         if self._moves_to_memory and (first or state.phase == "placed"):
-            state = replace(state, memory=self.memory())
+            state = replace(state, memory=self.memory() or state.memory)
         computing = state.workers.computing
         # With fewer CPUs there are no spare ones, and with still fewer no placement.
         room = min(state.workers.room, max(state.workers.at_a_time, len(self.available())))

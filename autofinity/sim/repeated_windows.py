@@ -98,7 +98,8 @@ class RepeatedWindows:
         stopped_ns = min(self._stopped_ns, duration_ns)
         self._stopped_ns -= stopped_ns
         from_ns, end_ns = course.when(self._done), course.when(self._repeats)
-        until_ns = min(from_ns + duration_ns - stopped_ns, end_ns)
+        # In this order a program that stops for all of the time stays exactly where it is.
+        until_ns = min(from_ns + (duration_ns - stopped_ns), end_ns)
         _, before = course.until(from_ns)
         done, sums = course.until(until_ns)
         first = self._now_ns == 0.0
