@@ -118,8 +118,8 @@ class LiveState:
     """PU where each thread last ran before it was bound, by number: where it first touched its
     pages."""
     memory: MemoryByNode | None = None
-    """The program's memory before its threads were bound, or after all of its pages came along to a
-    second look; None where it was not seen."""
+    """The program's memory before its threads were bound, when placed threads were placed again, or
+    after all of its pages came along to a second look; None where it was not seen."""
     order: SeatOrder = "near home"
     """Order of the threads in the placement."""
     sampled_order: SeatOrder = "near home"

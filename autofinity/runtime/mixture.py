@@ -2,10 +2,9 @@
 
 A look that covers two phases, each with its own time for an instruction, takes a time for an
 instruction that is linear in every count per instruction. So one slope for two groups of looks
-takes out the part of the mixture; with more phases it takes out some of it. `pagerank` is in
-another phase every tenth of a second, and one of them is twice as fast: the slope takes nearly all
-of that out. Rates are of instructions, and the counts by which the mixture is
-known are the program's own: a change that makes threads wait less would be taken for a mixture.
+takes out the part of the mixture; with more phases it takes out some of it. Rates are of
+instructions, and the counts by which the mixture is known are the program's own: a change that
+makes threads wait less would be taken for a mixture.
 """
 
 from __future__ import annotations

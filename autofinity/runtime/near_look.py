@@ -2,8 +2,8 @@
 
 It takes the part of `pages_along` that asks: whether near pages would turn the policy's answer
 round, or are the answer's anyway and a trial of one more hint is to see them near, and whether they
-pay for their move in the rest of a minute. The pages are moved by an observer of the
-loop (`pages_follow`), and seen in the program's memory by node.
+pay for their move in the rest of a minute. The pages are moved by an observer of the loop
+(`pages_follow`), and seen in the program's memory by node.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class NearLook:
         if far.far_bytes <= self._rate.few_bytes:
             return False
         most = far.most_gain(mean_of(state.probes))
-        return self._turned(state, there, far, most, most) is not None
+        return self._turned(state, there, answer, far, most, most) is not None
 
     def begin(self, state: LiveState, answer: Answer) -> LiveState:
         """Ask for a part of the pages; threads are where the second look was."""
@@ -86,12 +86,15 @@ class NearLook:
             far = self._far(self._memory(), state)
             return replace(state, along=along.came(far, self._rate))
         along = along.saw(look)
-        gain, left = along.gain, along.left
-        turned = gain and self._turned(state, state.affinity, left, gain.least, gain.likely)
+        gain, left, remote = along.gain, along.left, along.answer
+        assert remote is not None  # as asked for with it
+        turned = gain and self._turned(state, state.affinity, remote, left, gain.least, gain.likely)
         if turned:
             state = state.noting(_all_text(along))
             return replace(state, along=along.all_after(turned))
-        hopeless = gain and not self._turned(state, state.affinity, left, gain.most, gain.most)
+        hopeless = gain and not self._turned(
+            state, state.affinity, remote, left, gain.most, gain.most
+        )
         over = along.late or hopeless or not self._time_left(state)
         return replace(state, along=along.over() if over else along)
 
@@ -121,6 +124,7 @@ class NearLook:
         self,
         state: LiveState,
         there: Affinity | None,
+        remote: Answer,
         far: FarPages,
         least: float,
         likely: float,
@@ -129,14 +133,14 @@ class NearLook:
 
         None where they would not stay, or where they would not make up for the move of the pages in
         the rest of a minute if they were faster by `likely`: else they would be where they were
-        faster in both looks.
+        faster in both looks of `remote`, the answer with remote pages.
         """
-        answer, usual, remote = (self._answer(state, gain) for gain in (least, likely, 0.0))
+        answer, usual = (self._answer(state, gain) for gain in (least, likely))
         if self._meaning.leads_to(state, answer.decision) != there:
             return None
         assert usual.probe is not None and remote.probe is not None
         rest_ns = LASTS_NS - state.waited_ns
-        without = max(usual.start["instructions"], remote.probe["instructions"])
+        without = max(remote.start["instructions"], remote.probe["instructions"])
         left_ns = rest_ns - self._rate.time_ns(far.far_bytes)
         pays = left_ns > 0 and left_ns * usual.probe["instructions"] > rest_ns * without
         return answer if pays else None

@@ -238,7 +238,7 @@ class Sampler:
 
     def _final_probe(self, state: LiveState, answer: Answer) -> Turn:
         probed = _probed(state) if state.again else state
-        trial = self._trials.promising(probed, answer)
+        trial = self._trials.promising(probed, answer) is not None
         if self._near.may_matter(state, answer, trial=trial):
             if len(state.probes) < FEWEST and state.again and not self._limits.exhausted(state):
                 return state, ()

@@ -47,10 +47,6 @@ class Trials:
         self._limits = limits
         self._then = then
 
-    def promising(self, state: LiveState, answer: Answer) -> bool:
-        """Whether the trial of one more hint would follow both looks."""
-        return self._promising(state, answer) is not None
-
     def after_both_looks(self, state: LiveState, answer: Answer) -> Turn:
         """Begin the first trial that promises anything, if any."""
         return self._try(state, answer) or self.after_one_look(state, answer)
@@ -83,14 +79,14 @@ class Trials:
 
     def _try(self, state: LiveState, answer: Answer) -> Turn | None:
         """Begin the trial that the policy has for this answer; None where it promises nothing."""
-        found = self._promising(state, answer)
+        found = self.promising(state, answer)
         if found is None:
             return None
         question, tried, reference = found
         state, actions = self._placer.place(state, tried, "settling")
         return replace(state, trying=Trying(question, reference, answer)), actions
 
-    def _promising(
+    def promising(
         self, state: LiveState, answer: Answer
     ) -> tuple[SecondLook, Hint, tuple[Look, ...]] | None:
         """The question of the trial that the policy has for this answer, its hint, and the looks to

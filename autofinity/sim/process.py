@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 
@@ -23,9 +22,9 @@ from autofinity.sim.energy import dram_j, energy_j
 from autofinity.sim.pu_choice import choose_pus, shares
 from autofinity.sim.result import EVENT_INDEX
 from autofinity.sim.spec import MachineSpec
+from autofinity.sim.touched_memory import some_at_a_time
 
 _FAULTS = EVENT_INDEX["page_faults"]
-_PAGES_AT_A_TIME = 1024
 
 
 class _Reads:
@@ -180,7 +179,7 @@ class SimProcess:
         """Numbers of the touched pages on a logical node, some at a time."""
         pages, nodes = self._simulation.touched_pages()
         found: list[int] = pages[nodes == node].tolist()
-        yield from itertools.islice(itertools.batched(found, _PAGES_AT_A_TIME), 0, None, one_in)
+        return some_at_a_time(found, one_in)
 
     def _spend(self, kind: str, duration_ns: int, thread: int) -> None:
         if not 0 <= thread < len(self._workers):

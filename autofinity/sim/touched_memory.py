@@ -61,7 +61,7 @@ class TouchedMemory:
         so many batches.
         """
         found: list[int] = (self._units[self._nodes == node] * self._parts).tolist()
-        yield from itertools.islice(itertools.batched(found, _PAGES_AT_A_TIME), 0, None, one_in)
+        return some_at_a_time(found, one_in)
 
     def nodes_by_page(self) -> dict[int, int]:
         """Node of each page of 4 KiB."""
@@ -85,3 +85,8 @@ class TouchedMemory:
         moves = (self._units[at] == units) & (self._nodes[at] != to)
         self._nodes[at[moves]] = to[moves]
         return len(np.unique(at[moves]))
+
+
+def some_at_a_time(pages: Sequence[int], one_in: int = 1) -> Iterator[Sequence[int]]:
+    """The pages in batches: one of so many."""
+    return itertools.islice(itertools.batched(pages, _PAGES_AT_A_TIME), 0, None, one_in)
