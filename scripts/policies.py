@@ -41,8 +41,8 @@ from autofinity.report import evaluation_table
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.evaluate import Evaluated, evaluate
-from autofinity.workflow.observations import thread_counts_of
-from autofinity.workflow.several_machines import ANY, evaluate_across, rules_of_machines
+from autofinity.workflow.observations import ANY, thread_counts_of
+from autofinity.workflow.several_machines import evaluate_across, rules_of_machines
 from autofinity.workflow.train import rules_of_observations
 from autofinity.workflow.wanted import wanted_on
 

@@ -163,14 +163,12 @@ def _note_written(cache: Path, spec: ProgramSpec, identity: str, names: Sequence
 
 
 def _ways(spec: ProgramSpec, compilers: Compilers) -> list[ways.Way]:
-    used = [compilers.cc, compilers.cxx]
-    if spec.language == "fortran" and compilers.fc is not None:
-        used.append(compilers.fc)
+    used = compilers.used_by(spec)
     return ways.ways({name: version(name) for name in used}, os.environ)
 
 
-def _vectors(compilers: Compilers) -> str:
-    return vector_flags([version(name) for name in compilers.all()])
+def _vectors(spec: ProgramSpec, compilers: Compilers) -> str:
+    return vector_flags([version(name) for name in compilers.used_by(spec)])
 
 
 def _run_lines(
@@ -214,7 +212,7 @@ def _run_lines_in(
         "cxxflags": flags,
         "fflags": flags,
         "ldflags": link,
-        "vectors": _vectors(compilers),
+        "vectors": _vectors(spec, compilers),
         "dir": str(folder),
         "out": str(out),
         "jobs": str(len(os.sched_getaffinity(0))),
@@ -296,9 +294,9 @@ def _identity(
     part.
     """
     parts = [*spec.build, *spec.sources, spec.run[0], str(instrumented), str(suite.folder)]
-    for compiler in compilers.all():
+    for compiler in compilers.used_by(spec):
         parts += [compiler, version(compiler)]
-    parts.append(_vectors(compilers))
+    parts.append(_vectors(spec, compilers))
     parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in _own_code()]
     return _digest(*parts)
 

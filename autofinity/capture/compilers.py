@@ -40,9 +40,12 @@ class Compilers:
             )
         return cls(cc=cc, cxx=cxx, fc=first("FC", "gfortran"))
 
-    def all(self) -> list[str]:
-        """The compilers that exist."""
-        return [name for name in (self.cc, self.cxx, self.fc) if name is not None]
+    def used_by(self, spec: ProgramSpec) -> list[str]:
+        """The compilers that a program may be built with: a build may call a C or a C++ compiler
+        without a placeholder. That a Fortran compiler is installed does not build C programs again.
+        """
+        needs_fc = spec.language == "fortran" or any("{fc}" in line for line in spec.build)
+        return [self.cc, self.cxx, *([self.fc] if needs_fc and self.fc is not None else [])]
 
 
 def skip_reason(spec: ProgramSpec, compilers: Compilers) -> str | None:

@@ -52,7 +52,8 @@ def command(
     from autofinity.learning import table_file
     from autofinity.policy import files
     from autofinity.policy.readable import policy_text
-    from autofinity.workflow.several_machines import ANY, rules_of_machines
+    from autofinity.workflow.observations import ANY
+    from autofinity.workflow.several_machines import rules_of_machines
     from autofinity.workflow.train import rules_of_observations, rules_of_table
 
     if machine == ANY:

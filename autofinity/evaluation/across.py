@@ -6,20 +6,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal, get_args
 
-from autofinity.affinity.best_matches import BestMatches
-from autofinity.evaluation.cases import Case
-from autofinity.evaluation.judge import Skipped, judge
+from autofinity.evaluation.machine_runs import MachineRuns
 from autofinity.learning.feature_columns import with_facts
-from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import Evidence, evidence_of, joined, learn_from
-from autofinity.model.facts import FactsOf
 from autofinity.model.policy import RulePolicy
-from autofinity.store.observation_table import ObservationTable
 
 type LeftOut = Literal["program", "machine", "both"]
 LEFT_OUT: tuple[LeftOut, ...] = get_args(LeftOut.__value__)
@@ -35,44 +29,16 @@ def learned_anew(name: str, learn: Callable[[], RulePolicy]) -> RulePolicy:
     return learn()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MachineRuns:
-    """Observations on one machine, and known facts of that machine."""
-
-    name: str
-    table: ObservationTable
-    """Observations of runs that an affinity placed, and of others."""
-    matches: BestMatches
-    facts_of: FactsOf
-
-    def evidence(self, settings: LearningSettings) -> Evidence:
-        """Evidence for learning from these runs. Raises `LearningError`."""
-        table = with_facts(self.table.placed_by("affinity"), self.facts_of)
-        return evidence_of(table, settings, hints_on(self.matches, settings.leeway))
-
-    def judged(
-        self,
-        policy_without: Callable[[str], RulePolicy],
-        report: Callable[[str], None] = lambda program: None,
-    ) -> tuple[list[Case], list[Skipped]]:
-        """Judge each program at each of its thread counts by the policy given for that program."""
-        return judge(
-            self.table,
-            sorted(set(self.table.threads.tolist())),
-            policy_without,
-            self.matches,
-            WARMUP_PERIODS,
-            0,
-            lambda workload: report(workload.program),
-            facts_of=self.facts_of,
-        )
-
-
 def evidence_on(
     machines: Mapping[str, MachineRuns], settings: LearningSettings
 ) -> dict[str, Evidence]:
     """Evidence by the name of the machine. Raises `LearningError`."""
-    return {name: runs.evidence(settings) for name, runs in machines.items()}
+    return {name: _evidence(runs, settings) for name, runs in machines.items()}
+
+
+def _evidence(runs: MachineRuns, settings: LearningSettings) -> Evidence:
+    table = with_facts(runs.table.placed_by("affinity"), runs.facts_of)
+    return evidence_of(table, settings, hints_on(runs.matches, settings.leeway))
 
 
 def leaving(

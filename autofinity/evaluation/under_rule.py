@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from autofinity.evaluation.across import MachineRuns
 from autofinity.evaluation.cases import Case, case_of
 from autofinity.evaluation.judge import OwnMatches, behaviour_seen
+from autofinity.evaluation.machine_runs import MachineRuns
 from autofinity.evaluation.times import Times, times_of
 from autofinity.learning.feature_columns import with_sums
 from autofinity.learning.hint_samples import WARMUP_PERIODS

@@ -95,8 +95,8 @@ class PagesPay:
             elif self._part.bytes_moved:
                 return "wait"
         bound = most_loss(state)
-        likely, most = self.loss or (bound, bound)
-        if (likely if rest_ns > 0 else min(most, bound)) < needed:
+        _, most, evident = self.loss or (bound, bound, bound)
+        if (evident if rest_ns > 0 else min(most, bound)) < needed:
             self._part = None
             return "wait"
         if not self._worth_a_trial(found, state):

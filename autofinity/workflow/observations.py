@@ -22,6 +22,8 @@ from autofinity.store.observations import read
 from autofinity.trace.manifest import load_suite
 from autofinity.workflow.backends import SYNTHETIC, machine_topology
 
+ANY = "any"
+"""Name in place of a machine's: all machines that were observed."""
 _LONGEST_DESCRIPTION = 200
 
 

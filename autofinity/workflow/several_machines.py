@@ -15,7 +15,6 @@ from autofinity import __version__
 from autofinity.evaluation.across import (
     LEFT_OUT,
     LeftOut,
-    MachineRuns,
     PolicyFor,
     all_of,
     evidence_on,
@@ -24,6 +23,7 @@ from autofinity.evaluation.across import (
 )
 from autofinity.evaluation.cases import Case
 from autofinity.evaluation.judge import Skipped
+from autofinity.evaluation.machine_runs import MachineRuns
 from autofinity.learning.pipeline import LearnedPolicy
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import learn_from
@@ -35,15 +35,12 @@ from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.kept_policies import KeptPolicies
 from autofinity.workflow.machine_facts import facts_on
-from autofinity.workflow.observations import known_machine, matches_for
+from autofinity.workflow.observations import ANY, known_machine, matches_for
 from autofinity.workflow.policies import named_policy
 
 EVENTS = 6
 """Number of events that a policy for any machine may count at once: Zen has six counters, Intel's
 cores four beside cycles and instructions. With fewer counters, perf multiplexes."""
-ANY = "any"
-"""Name in place of a machine's: all machines that were observed."""
-
 
 type Judged = dict[str, tuple[list[Case], list[Skipped]]]
 """Name of the machine → its cases, and the workloads that could not be judged."""

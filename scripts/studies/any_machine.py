@@ -23,12 +23,12 @@ from pathlib import Path
 from autofinity.evaluation.across import (
     LEFT_OUT,
     LeftOut,
-    MachineRuns,
     all_of,
     evidence_on,
     leaving,
 )
 from autofinity.evaluation.cases import Case, summarise
+from autofinity.evaluation.machine_runs import MachineRuns
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.facts import FACTS
 from autofinity.report.across_table import Judged, across_markdown

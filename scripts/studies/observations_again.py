@@ -78,6 +78,7 @@ def rows_of(machine: str, asked: argparse.Namespace) -> Iterator[str]:
 def profiled(machine: str, capture: int, asked: argparse.Namespace) -> pd.Series:
     """Times of programs that are captured and run now; each capture has a folder of its own."""
     work = asked.work / str(capture)
+    work.mkdir(parents=True, exist_ok=True)
     file = work / f"{machine}.parquet"
     options = [word for program in asked.programs for word in ("--program", program)]
     for name in ("size", "threads", "jobs"):

@@ -46,7 +46,7 @@ def test_the_package_imports_without_heavy_libraries() -> None:
     assert out.stdout.strip() == "[]", out.stdout + out.stderr
 
 
-def test_monitors_and_probes_start_without_what_would_take_their_memory_or_time() -> None:
+def test_monitors_probes_and_advice_start_without_what_would_take_their_memory_or_time() -> None:
     for module, heavy in (
         (
             "autofinity.runtime.monitor",
@@ -54,6 +54,7 @@ def test_monitors_and_probes_start_without_what_would_take_their_memory_or_time(
         ),
         ("autofinity.mechanisms.monitor", "('numpy', 'click', 'hashlib')"),
         ("autofinity.linux.capabilities", "('numpy', 'click', 'autofinity._core')"),
+        ("autofinity.workflow.advice.advice", "('sklearn', 'scipy')"),
     ):
         code = f"import sys, {module}; print([m for m in {heavy} if m in sys.modules])"
         out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

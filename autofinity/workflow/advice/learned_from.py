@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autofinity.evaluation.across import MachineRuns
 from autofinity.evaluation.bootstrap import FEWEST
+from autofinity.evaluation.machine_runs import MachineRuns
 from autofinity.evaluation.under_rule import Fell, fell_under
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import Rule, RulePolicy
 from autofinity.store.observation_table import ObservationTable
 from autofinity.workflow.advice.worth import programs_of, with_os
 from autofinity.workflow.machine_facts import facts_on
-from autofinity.workflow.observations import matches_for, observations_of
-from autofinity.workflow.several_machines import ANY
+from autofinity.workflow.observations import ANY, matches_for, observations_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ The yardstick is the same program, built with the same flags and nothing of ours
 scripts/studies/instructions.py prints the whole table.
 """
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from beside_qemu import beside_qemu, training_suite
 from captured_binary import needs_qemu
 
 SUITES = {"-O2": training_suite("-O2"), "as users build it": training_suite()}
-FORTRAN = ("lbm", "md", "sor")
 
 pytestmark = needs_qemu
 
@@ -22,21 +20,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("beside")
 
 
-def _skip_without_compiler(name: str) -> None:
-    if name in FORTRAN and shutil.which("gfortran") is None:
-        pytest.skip("no gfortran")
-
-
 @pytest.mark.parametrize("name", sorted(training_suite().programs))
 def test_instructions_are_those_of_the_plain_build(name: str, folder: Path) -> None:
-    _skip_without_compiler(name)
     found = beside_qemu(SUITES["-O2"], name, 2, "tiny", folder / "O2")
     assert found.instructions == pytest.approx(1, abs=0.05)
 
 
 @pytest.mark.parametrize("name", ["stencil", "power", "lbm", "pricer", "fft"])
 def test_vector_code_is_recorded_as_vector_code(name: str, folder: Path) -> None:
-    _skip_without_compiler(name)
     vector = beside_qemu(SUITES["as users build it"], name, 2, "tiny", folder / "O3")
     assert vector.instructions == pytest.approx(1, abs=0.1)
     assert vector.accesses == pytest.approx(1, abs=0.1)

@@ -273,6 +273,17 @@ def test_fortran_without_a_compiler_is_skipped_with_the_reason(
     assert "Fortran compiler" in reports[-1].reason
 
 
+def test_a_fortran_compiler_that_comes_later_builds_no_c_program_again(
+    suite: Suite, tmp_path: Path
+) -> None:
+    spec, bare = suite.programs["one"], Compilers(cc="gcc", cxx="g++", fc=None)
+    before = build_program(suite, spec, bare, tmp_path / "builds")
+    later = replace(bare, fc="gcc -no-such-compiler")
+    assert build_program(suite, spec, later, tmp_path / "builds") == before
+    uses = replace(spec, build=(*spec.build, "true {fc}"))
+    assert later.used_by(uses) == ["gcc", "g++", "gcc -no-such-compiler"]
+
+
 def test_a_campaign_goes_on_past_a_failure_and_then_says_so(tmp_path: Path) -> None:
     from autofinity.cli.capture import command
 

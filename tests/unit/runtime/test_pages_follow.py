@@ -277,11 +277,13 @@ def test_more_than_looking_may_cost_does_not_come_along() -> None:
 class Streaming(Program):
     """A program that seems to lose half of its time to remote pages, and loses `cost` of it."""
 
-    def __init__(self, cost: float, *, refuses: bool = False, lacks: str = "") -> None:
+    def __init__(
+        self, cost: float, *, refuses: bool = False, lacks: str = "", lasts_s: float = 60
+    ) -> None:
         """`lacks`: "counts" or "work" of a thread."""
         self.lacks = lacks
         half = RATE.few_bytes // PAGE
-        super().__init__((half, 2 * half), refuses=refuses, lasts_s=60)
+        super().__init__((half, 2 * half), refuses=refuses, lasts_s=lasts_s)
         self.cost = cost
         self.look(self.state, (0, 2))
         packed = replace(self.placed(0, 1), sample=Behaviour({"llc_misses": 5e6}))
@@ -326,10 +328,10 @@ def test_the_rest_stays_where_the_part_did_not_pay() -> None:
 def test_the_time_that_the_part_took_decides_what_moving_the_rest_costs(
     copy_ns: int, moves: bool
 ) -> None:
-    """10 us are assumed for a page, with which all pages pay from a loss of 0.9 % on."""
-    program = Streaming(cost=0.003 if moves else 0.01)
+    """10 us are assumed for a page, with which all pages pay from a loss of some 4 % on."""
+    program = Streaming(cost=0.03 if moves else 0.06, lasts_s=20)
     program.copy_ns = copy_ns
-    program.run(40)
+    program.run(24)
     assert (set(program.nodes.values()) == {0}) is moves
 
 
