@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -49,6 +49,8 @@ class Built:
     counted: ways.Counted
     """Kind of the build, which decides how instructions are counted (see `ways.py`)."""
     digest: str
+    left_beside: tuple[str, ...] = ()
+    """Files beside the manifest that this build has left, and that run only under capture."""
 
 
 def runtime_folder() -> Path:
@@ -98,8 +100,10 @@ def build_program(
             return _built(final, digest)
         before = states(suite.folder)
         _build(suite, spec, compilers, final, instrumented)
-        _note_written(cache, spec, identity, changed_since(suite.folder, before))
-        return _built(final, digest)
+        changed = changed_since(suite.folder, before)
+        _note_written(cache, spec, identity, changed)
+        left = tuple(name for name in changed if ways.runs_only_captured(suite.folder / name))
+        return replace(_built(final, digest), left_beside=left)
     finally:
         if is_at(turn, final) and not (final / _COMPLETE).exists():
             shutil.rmtree(final, ignore_errors=True)

@@ -30,7 +30,8 @@ class CaptureReport:
     program: str
     stage: Stage
     reason: str = ""
-    """Reason why the program was skipped or failed, or why its trace may be wrong."""
+    """Reason why the program was skipped or failed, why its trace may be wrong, or what its build
+    has left behind."""
     trace: TraceMeta | None = None
     """The trace of a program that is done."""
 
@@ -71,6 +72,10 @@ def capture_suite(
         try:
             report(CaptureReport(spec.name, "build"))
             built = build_program(suite, spec, compilers, builds or out / ".builds")
+            if built.left_beside:
+                report(
+                    CaptureReport(spec.name, "doubt", _left_beside(spec.name, built.left_beside))
+                )
             lost = lost_order(path for path in built.out.rglob("*") if path.is_file())
             if lost:
                 report(CaptureReport(spec.name, "doubt", warning(spec.name, lost)))
@@ -96,6 +101,14 @@ def _unfit(spec: ProgramSpec, threads: int, size: str) -> str:
     if size not in spec.inputs:
         return f"has no input of size {size!r} (known: {', '.join(spec.inputs)})"
     return ""
+
+
+def _left_beside(program: str, names: Sequence[str]) -> str:
+    shown = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    return (
+        f"the build of {program} left files beside the manifest that run only under capture: "
+        f"{shown}; build them again for yourself, or let the build lines work on a copy in {{out}}"
+    )
 
 
 def _several(failures: Sequence[AutofinityError]) -> AutofinityError:

@@ -96,3 +96,13 @@ def write_tools(folder: Path, environment: Mapping[str, str]) -> None:
 def instrumented(folder: Path) -> bool:
     """Whether a file in the folder of a build calls the runtime by assembly's hooks."""
     return any(path.is_file() and b"__af_block" in path.read_bytes() for path in folder.rglob("*"))
+
+
+def runs_only_captured(path: Path) -> bool:
+    """Whether the file is machine code, or an archive of it, that calls the runtime."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    code = content.startswith((b"\x7fELF", b"!<arch>"))
+    return code and (b"__af_" in content or b"__tsan_" in content)

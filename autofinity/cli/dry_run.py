@@ -66,11 +66,6 @@ def tell(request: Request) -> None:
     hint = request.hint or known
     cores = len({topology.by_os_index[cpu].core for cpu in available})
     threads = request.threads or max(cores, 1)
-    promise = (
-        "promised"
-        if request.threads
-        else "for example; without --threads, each computing thread gets a core"
-    )
     near = near_of(request, topology)
     plan = plan_hints(topology, threads, available, claimed(runs), request.bind, near)
     pins = other_pins(os.getpid(), os.environ, allowed)
@@ -82,7 +77,7 @@ def tell(request: Request) -> None:
             f"{format_cpu_list(available)} allowed"
             + (f"; placed on {format_cpu_list(plan.available)}" if plan.hints else ""),
         ),
-        ("threads", f"{threads} ({promise})"),
+        ("threads", f"{threads} ({_promise(request.threads)})"),
         ("measured", f"{request.tier} ({request.ladder})"),
         ("policy", _policy(request)),
         *((("chosen", request.policy_origin),) if request.policy else ()),
@@ -102,6 +97,20 @@ def tell(request: Request) -> None:
         say_wrapped(one_line(f"{name:9} {text}"), hang=10)
     _table(plan, hint, "asked for" if request.hint else "known")
     say("nothing was started")
+
+
+def _promise(threads: int) -> str:
+    """How the number of threads was found; 0: none was promised."""
+    if not threads:
+        return "for example; without --threads, each computing thread gets a core"
+    words = os.environ.get("OMP_NUM_THREADS", "")
+    outer = words.partition(",")[0].strip()
+    if "," not in words or not outer.isdecimal() or int(outer) >= threads:
+        return "promised"
+    return (
+        f"promised by OMP_NUM_THREADS={words}, for teams within teams; without these, the {outer} "
+        "threads that compute are placed"
+    )
 
 
 def _decision(

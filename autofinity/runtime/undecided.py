@@ -22,13 +22,17 @@ def why_undecided(state: LiveState, promised: int, length: str = "") -> str:
     """Reason for no decision about a program that has ended; empty where something was decided.
 
     `promised` is the promised number of threads (0: none). `length` is how long the program was
-    watched, with its unit, where the clock of `state` is not the program's.
+    watched, with its unit, where the clock of `state` is not the program's. A reason that was noted
+    before the threads changed stays the reason.
     """
     if state.phase == "placed" or state.decision is not None:
         return ""
     if state.phase == "left alone":
         why = state.notes[-1] if state.notes else "its threads were left alone"
         return why.removeprefix(UNDECIDED)
+    noted = [line for line in state.notes if line.startswith(UNDECIDED)]
+    if noted:
+        return noted[-1].removeprefix(UNDECIDED)
     length = length or f"{state.waited_ns / 1e9:.1f} s"
     watched = f"in the {length} that the program was watched"
     if state.phase in ("settling", "sampling"):

@@ -91,7 +91,17 @@ def test_a_dry_run_of_nothing_says_so(run: Runner) -> None:
     done = run("--dry-run", "--", "/nowhere/at/all")
     assert done.returncode == 1
     assert done.stdout == b""
-    assert b"dry run: nothing is known of /nowhere/at/all" in done.stderr
+    assert b"dry run: nothing is known of /nowhere/at/all: it is not found" in done.stderr
+    done = run("--dry-run", "--policy", "nope", "--", "true")
+    assert done.returncode == 1
+    assert b"the policy nope is not used" in done.stderr
+    assert b"dry run: nothing is known of true, for the reason above" in done.stderr
+
+
+def test_a_dry_run_says_what_a_list_of_thread_counts_promises(run: Runner) -> None:
+    done = run("--dry-run", "--", "true", env=run.env | {"OMP_NUM_THREADS": "2,4"})
+    (line,) = [each for each in done.stdout.decode().splitlines() if each.startswith("threads")]
+    assert line.startswith("threads   8 (promised by OMP_NUM_THREADS=2,4, for teams within teams;")
 
 
 @two_cpus

@@ -79,7 +79,8 @@ static int run(int argc, char** argv) {
     if (options.dry_run) {
         prepare(&plan);
         // else it would have become Python
-        say("dry run: nothing is known of %s: it is not found, or see above", options.app[0]);
+        say("dry run: nothing is known of %s%s", options.app[0],
+            program_exists(options.app[0]) ? ", for the reason above" : ": it is not found");
         return 1;
     }
     set_up(&plan);

@@ -284,6 +284,23 @@ def test_a_fortran_compiler_that_comes_later_builds_no_c_program_again(
     assert later.used_by(uses) == ["gcc", "g++", "gcc -no-such-compiler"]
 
 
+def test_a_build_beside_the_manifest_is_said_to_leave_what_runs_only_under_capture(
+    tmp_path: Path,
+) -> None:
+    text = MANIFEST.replace("-o {out}/one", "-o {dir}/mine")
+    text = text.replace("{ldflags}", "{ldflags} && cp {dir}/mine {out}/one")
+    (tmp_path / "one.c").write_text(PROGRAM)
+    (tmp_path / "suite.toml").write_text(text)
+    suite, out = load_suite(tmp_path / "suite.toml"), tmp_path / "out"
+    reports: list[CaptureReport] = []
+    capture_suite(suite, [], 2, "tiny", out, reports.append)
+    (said,) = [r.reason for r in reports if r.stage == "doubt"]
+    assert "left files beside the manifest that run only under capture: mine;" in said
+    reports.clear()  # what is built already leaves nothing
+    capture_suite(suite, [], 2, "tiny", out, reports.append)
+    assert [r.stage for r in reports] == ["build", "run", "done"]
+
+
 def test_a_campaign_goes_on_past_a_failure_and_then_says_so(tmp_path: Path) -> None:
     from autofinity.cli.capture import command
 

@@ -27,6 +27,8 @@ WATCHED_NS = 3_000_000_000
         ({"phase": "left alone", "notes": ("a", "left as it is: b")}, 0, "left as it is: b"),
         ({"phase": "left alone", "notes": (UNDECIDED + "c",)}, 0, "c"),
         ({"phase": "left alone"}, 0, "its threads were left alone"),
+        # its threads have changed since, which would have led to no decision either
+        ({"most_computing": 4, "notes": (UNDECIDED + "no counters",)}, 4, "no counters"),
     ],
 )
 def test_the_monitor_says_what_was_missing(state: Any, promised: int, said: str) -> None:
