@@ -59,6 +59,12 @@ def capture_suite(
     """
     out = Path(os.path.realpath(out))  # programs are built and run in folders of their own
     chosen = suite.pick(tuple(programs))
+    sizes = dict.fromkeys(name for spec in chosen for name in spec.inputs)
+    if size not in sizes:
+        raise UsageError(
+            f"{suite.path} has no input of size {size!r} for these programs; expected one of "
+            f"{', '.join(sizes)}"
+        )
     compilers = Compilers.find(os.environ)
     traces: list[TraceMeta] = []
     failures: list[AutofinityError] = []

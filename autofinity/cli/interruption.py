@@ -49,7 +49,9 @@ class Interruption:
     @property
     def said(self) -> str:
         """The last line of a command that is ended."""
-        return "interrupted; recorded results are kept" if self.keeps else "interrupted"
+        if not self.keeps:
+            return "interrupted"
+        return "interrupted; recorded results are kept, and the same command goes on from there"
 
     def listen(self) -> None:
         """From now on those signals interrupt, also before this returns; one that is ignored

@@ -25,7 +25,8 @@ def smt(seen: Seen, chosen: Chosen | None) -> Section:
         "smt_slowdown": slowdown,
         "wanted": None,
     }
-    counts = f"{seen.threads} threads, {cores} cores, {len(pus)} CPUs may be used"
+    threads = f"{seen.threads} thread{'s' * (seen.threads != 1)}"
+    counts = f"{threads}, {cores} cores, {len(pus)} CPUs may be used"
     if len(pus) == cores:
         return Section("SMT", "none here: each core has one CPU", (counts,), facts)
     now = f"{sharing} threads were seen to share a core with another"

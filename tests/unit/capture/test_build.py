@@ -284,6 +284,15 @@ def test_a_fortran_compiler_that_comes_later_builds_no_c_program_again(
     assert later.used_by(uses) == ["gcc", "g++", "gcc -no-such-compiler"]
 
 
+def test_a_size_that_no_program_has_is_refused_once_and_at_once(
+    suite: Suite, tmp_path: Path
+) -> None:
+    reports: list[CaptureReport] = []
+    with pytest.raises(UsageError, match=r"size 'huge'; expected one of tiny, crash, fail"):
+        capture_suite(suite, [], 2, "huge", tmp_path / "out", reports.append)
+    assert reports == []
+
+
 def test_a_build_beside_the_manifest_is_said_to_leave_what_runs_only_under_capture(
     tmp_path: Path,
 ) -> None:
