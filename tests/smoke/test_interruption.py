@@ -75,7 +75,8 @@ def test_a_captured_program_ends_with_the_capture(
         _, said = process.communicate(timeout=600)
     assert process.returncode == -number
     assert said.splitlines()[-1] == (
-        b"autofinity: interrupted; recorded results are kept, and the same command goes on from there"
+        b"autofinity: interrupted; recorded results are kept, "
+        b"and the same command goes on from there"
     )
     assert b"Traceback" not in said
     assert eventually(lambda: not runs(pid))

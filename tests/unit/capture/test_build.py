@@ -288,7 +288,9 @@ def test_a_size_that_no_program_has_is_refused_once_and_at_once(
     suite: Suite, tmp_path: Path
 ) -> None:
     reports: list[CaptureReport] = []
-    with pytest.raises(UsageError, match=r"size 'huge'; expected one of tiny, crash, fail"):
+    with pytest.raises(
+        UsageError, match=r"size 'huge' for these programs; expected one of tiny, crash"
+    ):
         capture_suite(suite, [], 2, "huge", tmp_path / "out", reports.append)
     assert reports == []
 
