@@ -41,18 +41,23 @@ class Compilers:
         return cls(cc=cc, cxx=cxx, fc=first("FC", "gfortran"))
 
     def used_by(self, spec: ProgramSpec) -> list[str]:
-        """The compilers that a program may be built with: a build may call a C or a C++ compiler
-        without a placeholder. That a Fortran compiler is installed does not build C programs again.
+        """The compilers that a program may be built with: a C or a C++ compiler also where a build
+        calls it without a placeholder, a Fortran compiler only where the manifest says so. C
+        programs are not built again where one is installed.
         """
-        needs_fc = spec.language == "fortran" or any("{fc}" in line for line in spec.build)
-        return [self.cc, self.cxx, *([self.fc] if needs_fc and self.fc is not None else [])]
+        fortran = [self.fc] if self.fc is not None and _needs_fortran(spec) else []
+        return [self.cc, self.cxx, *fortran]
 
 
 def skip_reason(spec: ProgramSpec, compilers: Compilers) -> str | None:
     """Reason why the program cannot be built here, or None."""
-    if spec.language == "fortran" and compilers.fc is None:
+    if compilers.fc is None and _needs_fortran(spec):
         return "no Fortran compiler (gfortran on the path, or FC)"
     return None
+
+
+def _needs_fortran(spec: ProgramSpec) -> bool:
+    return spec.language == "fortran" or any("{fc}" in line for line in spec.build)
 
 
 def version(compiler: str) -> str:

@@ -59,12 +59,7 @@ def capture_suite(
     """
     out = Path(os.path.realpath(out))  # programs are built and run in folders of their own
     chosen = suite.pick(tuple(programs))
-    sizes = dict.fromkeys(name for spec in chosen for name in spec.inputs)
-    if size not in sizes:
-        raise UsageError(
-            f"{suite.path} has no input of size {size!r} for these programs; expected one of "
-            f"{', '.join(sizes)}"
-        )
+    require_sizes(suite, chosen, [size])
     compilers = Compilers.find(os.environ)
     traces: list[TraceMeta] = []
     failures: list[AutofinityError] = []
@@ -98,6 +93,17 @@ def capture_suite(
     if not traces:
         raise UsageError(f"no program of {suite.path} can be captured: {'; '.join(skipped)}")
     return traces
+
+
+def require_sizes(suite: Suite, programs: Sequence[ProgramSpec], sizes: Sequence[str]) -> None:
+    """Raise `UsageError` for a size that none of these programs has."""
+    known = dict.fromkeys(name for spec in programs for name in spec.inputs)
+    for size in sizes:
+        if size not in known:
+            raise UsageError(
+                f"{suite.path} has no input of size {size!r} for these programs; expected one of "
+                f"{', '.join(known)}"
+            )
 
 
 def _unfit(spec: ProgramSpec, threads: int, size: str) -> str:

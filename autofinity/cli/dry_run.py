@@ -6,6 +6,7 @@ is what would be done. `autofinity` has no command of this name.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from contextlib import suppress
@@ -104,12 +105,13 @@ def _promise(threads: int) -> str:
     if not threads:
         return "for example; without --threads, each computing thread gets a core"
     words = os.environ.get("OMP_NUM_THREADS", "")
-    outer = words.partition(",")[0].strip()
-    if "," not in words or not outer.isdecimal() or int(outer) >= threads:
+    counts = [int(word) for word in words.split(",") if word.strip().isdecimal()]
+    if len(counts) < 2 or math.prod(counts) != threads:
         return "promised"
+    outer = f"{counts[0]} thread{'s' * (counts[0] > 1)}"
     return (
-        f"promised by OMP_NUM_THREADS={words}, for teams within teams; without these, the {outer} "
-        "threads that compute are placed"
+        f"promised: OMP_NUM_THREADS={words} is for teams within teams; without these, the {outer} "
+        "of the outer team are placed"
     )
 
 

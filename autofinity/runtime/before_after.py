@@ -100,6 +100,14 @@ class BeforeAfter:
         return replace(self, after=(*self.after, Seen(rate, phase, time)))
 
     @property
+    def error_before(self) -> float:
+        """Relative standard error of the mean rate before the change, whatever the phases; there
+        are two rates at least.
+        """
+        usual, looks = _mean(self.before), len(self.before)
+        return math.sqrt(_variance(self.before) / looks) / usual
+
+    @property
     def difference(self) -> Difference | None:
         """None with fewer than `FEWEST` rates on either side."""
         if len(self.before) < FEWEST or len(self.after) < FEWEST:

@@ -18,7 +18,7 @@ from autofinity.runtime.left_behind import LeftBehind
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.looks import Look
 from autofinity.runtime.page_rate import PageRate
-from autofinity.runtime.part_first import Loss, PartFirst
+from autofinity.runtime.part_first import ONE_IN, Loss, PartFirst
 
 ASSUMED_LOSS = 0.1
 """Share of its time that a program with only remote pages loses, where misses are not known."""
@@ -104,7 +104,8 @@ class PagesPay:
             return "move all"
         if self._part is None:
             self._part, self._trials = PartFirst(), self._trials + 1
-        return "move a part" if self._part.may_move else "wait"
+        share = found.bytes_to_move / ONE_IN / found.total_bytes
+        return "move a part" if self._part.may_move(share, needed) else "wait"
 
     def _worth_a_trial(self, found: LeftBehind, state: LiveState) -> bool:
         """Whether a part of the pages is to move first: where its effect can be measured."""

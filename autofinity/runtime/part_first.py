@@ -31,8 +31,7 @@ class Loss(NamedTuple):
     most: float
     """Upper boundary."""
     evident: float
-    """The loss that looks are evidence of: `likely` where they are clear, else a standard error
-    less."""
+    """The loss that looks are evidence of: a standard error less than the likely one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +57,14 @@ class PartFirst:
                 rates = rates.saw_after(rate, *seen)
         return replace(self, rates=rates, passed_ns=self.passed_ns + look.elapsed_ns)
 
-    @property
-    def may_move(self) -> bool:
-        """Whether enough looks were taken before the part moves."""
-        return len(self.rates.before) >= FEWEST
+    def may_move(self, share: float, needed: float) -> bool:
+        """Whether enough looks were taken before the part moves, which is a `share` of all memory:
+        more of them where rates vary by more than the `needed` loss would show in the part.
+        """
+        looks = len(self.rates.before)
+        if looks < FEWEST:
+            return False
+        return looks >= LOOKS or self.rates.error_before < share * needed / 2
 
     @property
     def late(self) -> bool:
@@ -79,13 +82,11 @@ class PartFirst:
         The rates of `dedup` vary by 2.5 % from look to look, and a part of a twentieth shows
         nothing in them: where the likely loss decided, its pages moved by chance.
         """
-        found = self.rates.difference
-        if found is None:
+        found, share = self.rates.difference, self.bytes_moved / total_bytes
+        if found is None or not found.error < share:  # not even the loss of all time would show
             return None
-        share = self.bytes_moved / total_bytes
         clear = found.least >= share * needed or found.most < share * needed
         if not clear and not self.late and len(self.rates.after) < LOOKS:
             return None
-        evident = found.relative if clear else found.relative - found.error
-        seen = found.relative, found.most, evident
+        seen = found.relative, found.most, found.relative - found.error
         return Loss(*(min(1.0, max(0.0, each / share)) for each in seen))

@@ -37,13 +37,12 @@ from autofinity.runtime.near_look import NearLook
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
 from autofinity.runtime.trials import Trials
-from autofinity.runtime.undecided import UNDECIDED
+from autofinity.runtime.undecided import NOT_AT_WORK, UNDECIDED
 
 _MOST_APART_NS = 10_000_000_000
 """Longest time in looks that do not count. A thread that idles is no worker after 3 s, and what ran
 at a time is forgotten then (`workers`, `demand`), so looks at the other threads count from there
 on. On a crowded machine a kernel also reports late that a thread waited."""
-NOT_AT_WORK = "its threads were not all at work in any look"
 ANOTHER_PHASE = "the second look found no phase of the first look"
 WITHIN_SCATTER = "the noise of the looks exceeds the answer's margin: a tie is possible"
 

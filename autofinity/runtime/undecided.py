@@ -9,6 +9,8 @@ UNDECIDED = "nothing was decided: "
 """Beginning of the note that gives the reason."""
 LEFT = "left as it is: "
 """Beginning of the note on threads for which no placement was found."""
+NOT_AT_WORK = "its threads were not all at work in any look"
+"""A reason that may pass: others last as long as the program."""
 _REMEDY = "a larger input keeps threads at work for longer"
 _YET = {
     "": "its monitor is starting",
@@ -22,17 +24,18 @@ def why_undecided(state: LiveState, promised: int, length: str = "") -> str:
     """Reason for no decision about a program that has ended; empty where something was decided.
 
     `promised` is the promised number of threads (0: none). `length` is how long the program was
-    watched, with its unit, where the clock of `state` is not the program's. A reason that was noted
-    before the threads changed stays the reason.
+    watched, with its unit, where the clock of `state` is not the program's. A reason that lasts
+    stays the reason where threads have changed since.
     """
     if state.phase == "placed" or state.decision is not None:
         return ""
+    noted = [line for line in state.notes if line.startswith((UNDECIDED, LEFT))]
+    lasting = [line for line in noted if line.startswith(UNDECIDED) and NOT_AT_WORK not in line]
     if state.phase == "left alone":
-        why = state.notes[-1] if state.notes else "its threads were left alone"
+        why = (noted or state.notes or ("its threads were left alone",))[-1]
         return why.removeprefix(UNDECIDED)
-    noted = [line for line in state.notes if line.startswith(UNDECIDED)]
-    if noted:
-        return noted[-1].removeprefix(UNDECIDED)
+    if lasting:
+        return lasting[-1].removeprefix(UNDECIDED)
     length = length or f"{state.waited_ns / 1e9:.1f} s"
     watched = f"in the {length} that the program was watched"
     if state.phase in ("settling", "sampling"):

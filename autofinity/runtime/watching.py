@@ -167,7 +167,7 @@ def _loop(
             process, mechanism, start, mechanism.period_ns, journal, *observers, *told, *follow
         )
         why = why_undecided(state, request.threads)
-        if why and UNDECIDED + why not in state.notes:
+        if why:
             journal.note(UNDECIDED + why)
     finally:
         for line in process.notes:

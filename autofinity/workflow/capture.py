@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autofinity.capture.binary import BinaryRequest, capture_binary
 from autofinity.capture.sampling import Choice
-from autofinity.capture.suite_capture import CaptureReport, capture_suite
+from autofinity.capture.suite_capture import CaptureReport, capture_suite, require_sizes
 from autofinity.capture.synchronisation import warning
 from autofinity.foreign_text import one_line
 from autofinity.free_memory import free_bytes
@@ -98,8 +98,9 @@ def capture(
     """The wanted programs with `threads` threads, captured, for the simulator to replay.
 
     Programs that cannot be captured are left out. Raises the errors of `capture_suite` when none
-    can.
+    can, and before any work for a size that no program has.
     """
+    require_sizes(wanted.suite, wanted.suite.pick(wanted.programs), wanted.sizes)
     traces = [
         trace
         for size in wanted.sizes

@@ -87,11 +87,15 @@ def test_a_dry_run_of_a_policy_without_counters_says_that_no_sample_is_taken(
     assert said in done.stdout.decode()
 
 
-def test_a_dry_run_of_nothing_says_so(run: Runner) -> None:
+def test_a_dry_run_of_nothing_says_so(run: Runner, tmp_path: Path) -> None:
     done = run("--dry-run", "--", "/nowhere/at/all")
     assert done.returncode == 1
     assert done.stdout == b""
     assert b"dry run: nothing is known of /nowhere/at/all: it is not found" in done.stderr
+    plain = tmp_path / "plain"
+    plain.touch()
+    done = run("--dry-run", "--", plain)
+    assert f"dry run: nothing is known of {plain}: it cannot be executed" in done.stderr.decode()
     done = run("--dry-run", "--policy", "nope", "--", "true")
     assert done.returncode == 1
     assert b"the policy nope is not used" in done.stderr
@@ -101,7 +105,9 @@ def test_a_dry_run_of_nothing_says_so(run: Runner) -> None:
 def test_a_dry_run_says_what_a_list_of_thread_counts_promises(run: Runner) -> None:
     done = run("--dry-run", "--", "true", env=run.env | {"OMP_NUM_THREADS": "2,4"})
     (line,) = [each for each in done.stdout.decode().splitlines() if each.startswith("threads")]
-    assert line.startswith("threads   8 (promised by OMP_NUM_THREADS=2,4, for teams within teams;")
+    assert line.startswith("threads   8 (promised: OMP_NUM_THREADS=2,4 is for teams within teams;")
+    done = run("--dry-run", "-t", "2", "--", "true", env=run.env | {"OMP_NUM_THREADS": "2,4"})
+    assert "threads   2 (promised)" in done.stdout.decode().splitlines()
 
 
 @two_cpus

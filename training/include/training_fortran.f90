@@ -1,10 +1,9 @@
-! What the Fortran programs share: marks of the region of interest, arguments, random numbers.
+! What Fortran programs share (solvers/adi.f90): marks of the region of interest, and arguments.
 module training_fortran
-    use, intrinsic :: iso_c_binding, only: c_int64_t
-    use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
+    use, intrinsic :: iso_fortran_env, only: error_unit
     implicit none
     private
-    public :: roi_begin, roi_end, heartbeat, whole_argument, unit_at
+    public :: roi_begin, roi_end, heartbeat, whole_argument
 
     interface
         subroutine roi_begin() bind(c, name="training_roi_begin")
@@ -32,22 +31,5 @@ contains
         write (error_unit, '(5a,i0,a,i0)') "argument ", name, " is '", trim(text), &
             "', expected a number from ", low, " to ", high
         stop 2, quiet=.true.
-    end function
-
-    ! Uniform in [0, 1): value `index` of stream `stream`, the same for every thread count. A
-    ! xorshift scrambler in place of the multiplications of training_rng.h, which would overflow.
-    pure function unit_at(stream, index) result(value)
-        integer, intent(in) :: stream, index
-        real(real64) :: value
-        integer(int64) :: z
-        integer :: round
-
-        z = ior(ishft(int(index, int64) + 1, 20), int(stream + 1, int64))
-        do round = 1, 6
-            z = ieor(z, ishft(z, 13))
-            z = ieor(z, ishft(z, -7))
-            z = ieor(z, ishft(z, 17))
-        end do
-        value = real(ishft(z, -11), real64)*2.0_real64**(-53)
     end function
 end module

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "autofinity_roi.h"
 #include "training_args.h"
@@ -26,7 +25,7 @@ typedef double vector_t[3];
 
 /* The atoms of a box, `cells` cells along each edge. */
 static struct {
-    long edge, atoms, cells;
+    long atoms, cells;
     double box;
     vector_t *position, *velocity, *force;
     int (*neighbour)[MOST_NEIGHBOURS];
@@ -52,7 +51,6 @@ static void fill(long edge) {
     static const vector_t corner[4] = {
         {0.0, 0.0, 0.0}, {0.5, 0.5, 0.0}, {0.5, 0.0, 0.5}, {0.0, 0.5, 0.5}};
     const double lattice = cbrt(4.0 / kDensity);
-    all.edge = edge;
     all.atoms = 4 * edge * edge * edge;
     all.box = lattice * (double)edge;
     all.cells = (long)(all.box / kReach);
@@ -96,7 +94,7 @@ static int* first_of(long x, long y, long z) {
     return &all.first[(z * all.cells + y) * all.cells + x];
 }
 
-/* The way from atom `a` to atom `b` and its square, to the image that is nearest. */
+/* The way `d` between two atoms, to the image that is nearest, and its square. */
 static double way(const vector_t from, const vector_t to, vector_t d) {
     for (int axis = 0; axis < 3; ++axis) {
         d[axis] = to[axis] - from[axis];

@@ -5,7 +5,8 @@
  * Two barriers a sweep. On a small square there is little between them: the grid fits the caches,
  * threads exchange the rows at their borders after every half sweep, and synchronisation and short
  * distances decide. A large one is streamed from memory twice a sweep. Sweeps too few to solve the
- * equation smooth the error, as in a multigrid method, with little over-relaxation.
+ * equation, fewer than a quarter of the edge, smooth the error, as in a multigrid method, with
+ * little over-relaxation: with much of it the residual grows at first.
  * Check: all points of a colour are independent, so one thread repeating the sweeps after the
  * region of interest gets the same numbers to the last bit; of a large square it repeats some rows,
  * with as many on either side as the sweeps reach. And the residual shrank.

@@ -134,6 +134,8 @@ typedef struct {
 bool find_program(char* const* argv, Program* out);
 // Whether execvp would find a file of that name, executable or not.
 bool program_exists(const char* name);
+// Whether it may be executed, too.
+bool program_runs(const char* name);
 
 // Thread count that the environment sets (OMP_NUM_THREADS and the like); 0: none.
 int threads_from_environment(void);

@@ -79,8 +79,10 @@ static int run(int argc, char** argv) {
     if (options.dry_run) {
         prepare(&plan);
         // else it would have become Python
-        say("dry run: nothing is known of %s%s", options.app[0],
-            program_exists(options.app[0]) ? ", for the reason above" : ": it is not found");
+        const char* why = !program_exists(options.app[0]) ? ": it is not found"
+                          : !program_runs(options.app[0]) ? ": it cannot be executed"
+                                                          : ", for the reason above";
+        say("dry run: nothing is known of %s%s", options.app[0], why);
         return 1;
     }
     set_up(&plan);

@@ -71,6 +71,12 @@ bool program_exists(const char* name) {
     return search(name, found, &info, exists);
 }
 
+bool program_runs(const char* name) {
+    char found[PATH_MAX];
+    struct stat info;
+    return search(name, found, &info, runnable);
+}
+
 bool find_program(char* const* argv, Program* out) {
     char found[PATH_MAX];
     struct stat info;

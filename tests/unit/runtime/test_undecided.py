@@ -9,7 +9,7 @@ import pytest
 from autofinity.model.affinity import PACKED
 from autofinity.model.policy import Decision
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.undecided import UNDECIDED, reason_on_record, why_undecided
+from autofinity.runtime.undecided import NOT_AT_WORK, UNDECIDED, reason_on_record, why_undecided
 from autofinity.store.behaviour_rows import RunRecord
 
 WATCHED_NS = 3_000_000_000
@@ -27,6 +27,8 @@ WATCHED_NS = 3_000_000_000
         ({"phase": "left alone", "notes": ("a", "left as it is: b")}, 0, "left as it is: b"),
         ({"phase": "left alone", "notes": (UNDECIDED + "c",)}, 0, "c"),
         ({"phase": "left alone"}, 0, "its threads were left alone"),
+        ({"phase": "left alone", "notes": (UNDECIDED + "c", "8 promised, 6 compute")}, 0, "c"),
+        ({"phase": "sampling", "notes": (UNDECIDED + NOT_AT_WORK,)}, 0, "the program was watched"),
         # its threads have changed since, which would have led to no decision either
         ({"most_computing": 4, "notes": (UNDECIDED + "no counters",)}, 4, "no counters"),
     ],

@@ -37,9 +37,10 @@ from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.looking import SHARE
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.run_header import RunHeader
-from autofinity.runtime.sampler import ANOTHER_PHASE, NOT_AT_WORK, WITHIN_SCATTER
+from autofinity.runtime.sampler import ANOTHER_PHASE, WITHIN_SCATTER
 from autofinity.runtime.seat_order import SHOWN
 from autofinity.runtime.trying import Trying
+from autofinity.runtime.undecided import NOT_AT_WORK
 from autofinity.runtime.workers import Workers
 from autofinity.store.behaviour_db import BehaviourDB
 
