@@ -77,6 +77,13 @@ def test_an_explained_run_says_why_each_step_down(run: Runner) -> None:
 
 def test_quiet_says_nothing(run: Runner) -> None:
     assert run("--quiet", "--", *HELLO).stderr == b""
+    assert run("--", *HELLO, env=run.env | {"AUTOFINITY_QUIET": "1"}).stderr == b""
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_quiet_is_said_by_the_environment_only_where_that_says_so(run: Runner, value: str) -> None:
+    said = run("--explain", "--", *HELLO, env=run.env | {"AUTOFINITY_QUIET": value}).stderr
+    assert said != b""
 
 
 def test_what_is_no_policy_is_one_line(run: Runner, tmp_path: Path) -> None:

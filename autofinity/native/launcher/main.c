@@ -70,6 +70,8 @@ static int run(int argc, char** argv) {
     int code = parse_options(argc, argv, &options);
     if (code >= 0) return code;
     plan.options = &options;
+    const char* quiet = getenv("AUTOFINITY_QUIET");
+    if (quiet && *quiet && strcmp(quiet, "0") != 0) options.quiet = true;
     const char* fallback = getenv("AUTOFINITY_FALLBACK");
     if (!options.fallback && !options.hint && policy_decides(&options) && fallback && *fallback) {
         options.fallback = hint_letters(fallback);

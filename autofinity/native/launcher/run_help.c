@@ -61,9 +61,10 @@ static const char MORE_HELP[] =
 static const char AROUND_HELP[] =
     "\n"
     "Environment: AUTOFINITY_POLICY, a policy; AUTOFINITY_FALLBACK, a hint;\n"
-    "AUTOFINITY_SITE_DB, URL of a site's database; AUTOFINITY_PYTHON, the monitor's\n"
-    "interpreter; AUTOFINITY_SYSFS and AUTOFINITY_CPUINFO, the sysfs tree and\n"
-    "/proc/cpuinfo of another machine, for tests.\n";
+    "AUTOFINITY_QUIET=1, as --quiet; AUTOFINITY_SITE_DB, URL of a site's database;\n"
+    "AUTOFINITY_PYTHON, the monitor's interpreter; AUTOFINITY_SYSFS and\n"
+    "AUTOFINITY_CPUINFO, the sysfs tree and /proc/cpuinfo of another machine, for\n"
+    "tests.\n";
 static const char END_OF_HELP[] =
     "\n"
     "`autofinity status` shows decisions, `autofinity explain last` shows their\n"
