@@ -1,7 +1,8 @@
 """Memory that a program's threads have left behind, and the node where it belongs now. Pure.
 
 Memory on a node that is nearly as near as the local one (`Topology.is_near`), as other nodes of a
-socket are on servers of today, is not left behind. By first touch the pages on a node belong, in
+socket are on servers of today, is not left behind, unless that is asked for: a page is moved for it
+only where that costs hardly anything. By first touch the pages on a node belong, in
 equal parts, to the threads that were there; nothing else is known of them. So pages can follow only
 in clear cases: all threads are on nodes near each other now, or all threads of a node have left it.
 Pages that threads from elsewhere touch first after they came are few, since nothing is placed while
@@ -78,19 +79,29 @@ class LeftBehind:
 
 
 def left_behind(
-    topology: Topology, memory: MemoryByNode, homes: Sequence[int], now: Sequence[int]
+    topology: Topology,
+    memory: MemoryByNode,
+    homes: Sequence[int],
+    now: Sequence[int],
+    *,
+    near_too: bool = False,
 ) -> LeftBehind:
     """Memory left behind by threads that first touched their pages on the logical nodes `homes`.
 
-    They are now on the nodes `now`. Both have one entry for each thread, at least one.
+    They are now on the nodes `now`. Both have one entry for each thread, at least one. `near_too`:
+    memory on any other node counts, however near.
     """
+
+    def is_near(a: int, b: int) -> bool:
+        return a == b or (not near_too and topology.is_near(a, b))
+
     total, fullest, nodes = memory.total_bytes, memory.fullest, tuple(dict.fromkeys(now))
     one_nodes = memory.share(fullest) >= ONE_NODES and len(nodes) > 1
-    together = all(topology.is_near(a, b) for a in nodes for b in nodes)
+    together = all(is_near(a, b) for a in nodes for b in nodes)
     far = {
         node: size
         for node, size in enumerate(memory.bytes_on)
-        if size and not any(topology.is_near(to, node) for to in nodes)
+        if size and not any(is_near(to, node) for to in nodes)
     }
     theirs = tuple(node for node in nodes if node not in topology.memoryless_nodes)
     if together and not (one_nodes and fullest not in far):
@@ -101,9 +112,7 @@ def left_behind(
     belongs: dict[int, tuple[int, ...]] = {}
     for home, threads in sorted(Counter(homes).items()):
         gone = tuple(
-            to
-            for was, to in zip(homes, now, strict=True)
-            if was == home and not topology.is_near(to, home)
+            to for was, to in zip(homes, now, strict=True) if was == home and not is_near(to, home)
         )
         there = tuple(node for node in gone if node not in topology.memoryless_nodes)
         size = memory.bytes_on[home] * len(gone) // threads

@@ -75,6 +75,14 @@ def test_memory_on_other_nodes_of_the_socket_is_near_enough() -> None:
     assert moved.share == 0
 
 
+def test_memory_on_other_nodes_of_the_socket_is_left_behind_where_that_is_asked_for() -> None:
+    memory = MemoryByNode((10, 20, 30, 40))
+    packed = left_behind(SUB_NUMA, memory, [0, 1, 2, 3], [1, 1, 1, 1], near_too=True)
+    assert packed.belongs == {0: (1,), 2: (1,), 3: (1,)}
+    stayed = left_behind(SUB_NUMA, memory, [0, 1, 2, 3], [0, 1, 0, 1], near_too=True)
+    assert stayed.belongs == {2: (0,), 3: (1,)}
+
+
 def test_memory_of_one_node_that_is_far_from_all_threads_follows_them() -> None:
     far = left_behind(SUB_NUMA, MemoryByNode((5, 5, 90, 0)), [0, 1], [0, 1])
     assert (far.one_node, far.belongs) == (None, {2: (0, 1)})

@@ -49,6 +49,7 @@ class Program:
         *,
         refuses: bool = False,
         lasts_s: float = 0,
+        topology: Topology = TOPOLOGY,
     ) -> None:
         self.nodes = dict(enumerate([0] * pages[0] + [1] * pages[1], 1))
         self.refuses = refuses
@@ -57,7 +58,7 @@ class Program:
         self.moved: list[MovePages] = []
         self.looks = 0
         self.told: list[str] = []
-        self.follow = PagesFollow(self, TOPOLOGY, self.told.append, lasts_s * S, RATE)
+        self.follow = PagesFollow(self, topology, self.told.append, lasts_s * S, RATE)
         self.at_ns = 0
         self.state = LiveState(phase="watching", workers=Workers(((0, 10), (1, 11)), (0, 1)))
 
@@ -183,9 +184,9 @@ def test_threads_that_are_placed_anew_while_pages_move_are_weighed_anew() -> Non
     assert len(program.moved) == before
 
 
-def looked_at_packed(pages: tuple[int, int]) -> Program:
+def looked_at_packed(pages: tuple[int, int], topology: Topology = TOPOLOGY) -> Program:
     """Whose threads have been packed for a second look."""
-    program = Program(pages)
+    program = Program(pages, topology=topology)
     program.look(program.state, (0, 2))
     packed = replace(program.placed(0, 1), phase="settling", again=True)
     program.look(packed, (0, 2), 0.1, Outcome(2, 0))
@@ -199,6 +200,16 @@ def test_pages_come_along_to_a_second_look_and_stay_where_it_was_right() -> None
         program.look(replace(program.state, phase="placed"), (0, 1))
     assert set(program.nodes.values()) == {0}
     assert program.told == ["left behind is 0% of its memory (3.9 MiB)"]
+
+
+def test_pages_of_the_next_node_of_a_socket_come_along_where_they_are_few() -> None:
+    next_nodes = machine(packages=1, nodes=2, llcs=1, cores=2, near=12)
+    assert set(looked_at_packed((500, 500), next_nodes).nodes.values()) == {0}
+    many = 1 + RATE.few_bytes // PAGE
+    program = looked_at_packed((500, many), next_nodes)
+    for _ in range(20):
+        program.look(replace(program.state, phase="placed"), (0, 1))
+    assert program.moved == []
 
 
 def test_pages_go_back_where_they_came_from_when_the_answer_is_another_one() -> None:
