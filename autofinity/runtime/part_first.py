@@ -79,8 +79,8 @@ class PartFirst:
         """The loss, if all `total_bytes` were remote; None where that is not known yet. `needed`:
         the loss from which on moving all pages pays.
 
-        The rates of `dedup` vary by 2.5 % from look to look, and a part of a twentieth shows
-        nothing in them: where the likely loss decided, its pages moved by chance.
+        The rates of `dedup` vary more from look to look than a part of a twentieth would show:
+        where the likely loss decided, its pages moved by chance.
         """
         found, share = self.rates.difference, self.bytes_moved / total_bytes
         if found is None or not found.error < share:  # not even the loss of all time would show
