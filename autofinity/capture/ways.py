@@ -96,11 +96,11 @@ def write_tools(folder: Path, environment: Mapping[str, str]) -> None:
 
 def instrumented(folder: Path) -> bool:
     """Whether a file in the folder of a build calls the runtime by assembly's hooks."""
-    return any(path.is_file() and b"__af_block" in path.read_bytes() for path in folder.rglob("*"))
+    return any(path.is_file() and runs_only_captured(path) for path in folder.rglob("*"))
 
 
 def runs_only_captured(path: Path) -> bool:
-    """Whether the file is machine code, or an archive of it, with assembly's hooks in it."""
+    """Whether the file is machine code, or an archive of it, that calls assembly's hooks."""
     try:
         with path.open("rb") as file:
             if not file.read(8).startswith((b"\x7fELF", b"!<arch>")):

@@ -41,7 +41,7 @@ from autofinity.runtime.looks import look_of
 from autofinity.runtime.page_moves import PageMoves, View
 from autofinity.runtime.page_rate import TODAYS, PageRate
 from autofinity.runtime.pages_pay import PagesPay
-from autofinity.runtime.part_first import LOOK_NS, ONE_IN, Loss
+from autofinity.runtime.part_first import LOOK_NS, ONE_IN
 from autofinity.runtime.thread_homes import ThreadHomes
 
 _BATCHES_A_LOOK = 64  # of some thousand pages, so that looks at the program go on
@@ -193,7 +193,7 @@ class PagesFollow:
         step = self._pay.step(found, state, self._lasts_ns - (now_ns - self._begin_ns), for_ns)
         if step == "wait":
             if unknown and self._pay.loss is not None:
-                self._tell(_stay_text(self._pay.loss, found))
+                self._tell(self._pay.loss.text(found.bytes_to_move / found.total_bytes))
             return
         if step == "move a part":  # the last look at its memory may be old
             found = placed.found = self._look(state, now) or found
@@ -342,12 +342,3 @@ def _after(view: View, belongs: View) -> View:
         home: tuple(then for node in nodes for then in belongs.get(node, (node,)))
         for home, nodes in view.items()
     }
-
-
-def _stay_text(loss: Loss, found: LeftBehind) -> str:
-    share = found.bytes_to_move / found.total_bytes
-    return (
-        f"one in {ONE_IN} of these pages was moved to its threads: all would make the program "
-        f"{loss.likely * share:.1%} faster, {loss.evident * share:.1%} less the error of the "
-        "looks, which does not pay for moving them"
-    )

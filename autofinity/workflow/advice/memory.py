@@ -9,7 +9,7 @@ from autofinity.model.topology import Topology
 from autofinity.runtime.left_behind import ONE_NODES, remote_share
 from autofinity.workflow.advice.memory_reads import remote_share_of_lines
 from autofinity.workflow.advice.placement import Chosen
-from autofinity.workflow.advice.seen import Section, Seen
+from autofinity.workflow.advice.seen import Section, Seen, threads_text
 
 _MIB = 1 << 20
 ONE_NODE = "one NUMA node: there is nothing to choose"
@@ -154,15 +154,11 @@ def _cache_bytes(topology: Topology) -> int:
     return max((cache.size_bytes for cache in topology.caches), default=0)
 
 
-def _threads(count: int) -> str:
-    return f"{count} thread{'s' * (count != 1)}"
-
-
 def _evidence(seen: Seen, use: Use) -> tuple[str, ...]:
     lines = []
     if seen.memory is not None:
         on = "; ".join(
-            f"node {number}: {size / _MIB:.1f} MiB of pages, {_threads(seen.nodes.count(node))}"
+            f"node {number}: {size / _MIB:.1f} MiB of pages, {threads_text(seen.nodes.count(node))}"
             for node, (number, size) in enumerate(
                 zip(seen.topology.node_os_indices, seen.memory.bytes_on, strict=True)
             )

@@ -126,3 +126,8 @@ class Section:
     """Evidence for the advice: numbers with units, a line each."""
     facts: dict[str, object]
     """The same for programs; names say the units."""
+
+
+def threads_text(count: int) -> str:
+    """A number of threads, in words."""
+    return f"{count} thread{'s' * (count != 1)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from autofinity.workflow.advice.placement import Chosen, on_siblings
-from autofinity.workflow.advice.seen import Section, Seen
+from autofinity.workflow.advice.seen import Section, Seen, threads_text
 
 
 def smt(seen: Seen, chosen: Chosen | None) -> Section:
@@ -25,8 +25,7 @@ def smt(seen: Seen, chosen: Chosen | None) -> Section:
         "smt_slowdown": slowdown,
         "wanted": None,
     }
-    threads = f"{seen.threads} thread{'s' * (seen.threads != 1)}"
-    counts = f"{threads}, {cores} cores, {len(pus)} CPUs may be used"
+    counts = f"{threads_text(seen.threads)}, {cores} cores, {len(pus)} CPUs may be used"
     if len(pus) == cores:
         return Section("SMT", "none here: each core has one CPU", (counts,), facts)
     now = f"{sharing} threads were seen to share a core with another"
