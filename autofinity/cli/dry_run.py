@@ -1,4 +1,4 @@
-"""`autofinity run --dry-run`: what the run would do.
+"""`autofinity run --dry-run`: what the run would do, as text or as JSON.
 
 The launcher becomes this module with the arguments that the monitor would get, so what is printed
 is what would be done. `autofinity` has no command of this name.
@@ -10,10 +10,11 @@ import math
 import os
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 
 from autofinity.affinity.siblings import siblings_note
 from autofinity.cli.errors import reported
-from autofinity.cli.printer import say, say_wrapped
+from autofinity.cli.printer import say, say_json, say_wrapped
 from autofinity.foreign_text import one_line
 from autofinity.linux.bind import (
     StartMask,
@@ -52,8 +53,41 @@ def main() -> None:
     reported(lambda: tell(Request.parse(sys.argv[1:])))
 
 
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The plan of a run, with what surrounds it."""
+
+    request: Request
+    topology: Topology
+    available: frozenset[OsIndex]
+    """CPUs that the program may use."""
+    threads: int
+    """Threads that are placed: those promised, else one for each of these cores."""
+    policy: RulePolicy | None
+    hint: Hint | None
+    """Hint that is asked for, or known of the program."""
+    plan: Plan
+    binding: str
+    runs: tuple[RunRecord, ...]
+    """Live runs that claim CPUs."""
+    pins: tuple[str, ...]
+    """Other bindings of the program's threads, a line each."""
+    notes: tuple[str, ...]
+
+
 def tell(request: Request) -> None:
     """Print the plan. Raises `AutofinityError` when machine or policy cannot be read."""
+    seen = preview(request)
+    if request.as_json:
+        say_json(_document(seen), indent=2)
+    else:
+        _print(seen)
+
+
+def preview(request: Request) -> Preview:
+    """Plan of the run of a request. Raises `AutofinityError` when machine or policy cannot be
+    read.
+    """
     # The launcher has looked at its version only.
     policy = load(request.policy) if request.policy is not None else None
     allowed = parse_cpu_list(request.allowed)
@@ -64,40 +98,94 @@ def tell(request: Request) -> None:
     share = rank_share(request, topology, at_start, within, own_cpuset=alone)
     available = share.of(within)
     runs, known = _on_record(request)
-    hint = request.hint or known
     cores = len({topology.by_os_index[cpu].core for cpu in available})
     threads = request.threads or max(cores, 1)
     near = near_of(request, topology)
     plan = plan_hints(topology, threads, available, claimed(runs), request.bind, near)
-    pins = other_pins(os.getpid(), os.environ, allowed)
+    notes = (share.note, plan.note, _siblings(request, plan, topology), *gaps(topology))
+    return Preview(
+        request=request,
+        topology=topology,
+        available=available,
+        threads=threads,
+        policy=policy,
+        hint=request.hint or known,
+        plan=plan,
+        binding=_binding(request, share),
+        runs=tuple(run for run in runs if run.cpus),
+        pins=other_pins(os.getpid(), os.environ, allowed),
+        notes=tuple(note for note in notes if note),
+    )
+
+
+def _print(seen: Preview) -> None:
+    request, plan = seen.request, seen.plan
     for name, text in (
         ("program", f"{request.program} (key {request.key[:12]})"),
-        ("machine", _shape(topology)),
+        ("machine", _shape(seen.topology)),
         (
             "CPUs",
-            f"{format_cpu_list(available)} allowed"
+            f"{format_cpu_list(seen.available)} allowed"
             + (f"; placed on {format_cpu_list(plan.available)}" if plan.hints else ""),
         ),
-        ("threads", f"{threads} ({_promise(request.threads)})"),
+        ("threads", f"{seen.threads} ({_promise(request.threads)})"),
         ("measured", f"{request.tier} ({request.ladder})"),
         ("policy", _policy(request)),
         *((("chosen", request.policy_origin),) if request.policy else ()),
         *((("near", f"{request.near}, on node {request.near_node}"),) if request.near else ()),
         *((("sent to", site_name(request.site)),) if request.site and request.db else ()),
-        ("decision", _decision(request, policy, hint, topology, plan)),
-        ("binding", _binding(request, share)),
-        *(("run", _claim(run)) for run in runs if run.cpus),
-        *(("pins", line) for line in pins),
-        *(
-            ("note", line)
-            for line in (share.note, plan.note, _siblings(request, plan, topology))
-            if line
-        ),
-        *(("note", line) for line in gaps(topology)),
+        ("decision", _decision(seen)),
+        ("binding", seen.binding),
+        *(("run", _claim(run)) for run in seen.runs),
+        *(("pins", line) for line in seen.pins),
+        *(("note", line) for line in seen.notes),
     ):
         say_wrapped(one_line(f"{name:9} {text}"), hang=10)
-    _table(plan, hint, "asked for" if request.hint else "known")
+    _table(plan, seen.hint, "asked for" if request.hint else "known")
     say("nothing was started")
+
+
+def _document(seen: Preview) -> dict[str, object]:
+    """Lists of CPUs are as `taskset --cpu-list` takes them: `0-3,8`."""
+    request = seen.request
+    return {
+        "program": request.program,
+        "key": request.key,
+        "packages": seen.topology.n_packages,
+        "nodes": seen.topology.n_nodes,
+        "llcs": seen.topology.n_llcs,
+        "cores": seen.topology.n_cores,
+        "pus": len(seen.topology.pus),
+        "cpus_allowed": format_cpu_list(seen.available),
+        "cpus_placed_on": format_cpu_list(seen.plan.available) if seen.plan.hints else None,
+        "threads": seen.threads,
+        "threads_promised": request.threads or None,
+        "measured": request.tier,
+        "ladder": request.ladder,
+        "policy": None if request.policy is None else str(request.policy),
+        "policy_origin": request.policy_origin or None,
+        "near": request.near or None,
+        "sent_to": site_name(request.site) if request.site and request.db else None,
+        "mechanism": request.mechanism,
+        "hint": None if seen.hint is None else str(seen.hint),
+        "decision": _decision(seen),
+        "binding": seen.binding,
+        "runs": [
+            {"run": run.id, "program": run.path, "pid": run.pid, "cpus": run.cpus}
+            for run in seen.runs
+        ],
+        "pins": list(seen.pins),
+        "notes": list(seen.notes),
+        "hints": [
+            {
+                "hint": str(each.hint),
+                "name": each.hint.shown,
+                "affinity": str(each.cores.affinity),
+                "cpus_of_thread": [format_cpu_list(mask) for mask in each.masks],
+            }
+            for each in seen.plan.hints
+        ],
+    }
 
 
 def _promise(threads: int) -> str:
@@ -115,17 +203,13 @@ def _promise(threads: int) -> str:
     )
 
 
-def _decision(
-    request: Request,
-    policy: RulePolicy | None,
-    hint: Hint | None,
-    topology: Topology,
-    plan: Plan,
-) -> str:
-    """How the threads would get their hint; `hint` is the one asked for or on record."""
-    decides = _decider(request, policy, hint, topology)
+def _decision(seen: Preview) -> str:
+    """How the threads would get their hint."""
+    request = seen.request
+    decides = _decider(request, seen.policy, seen.hint, seen.topology)
     undecided = request.hint is None and request.mechanism == "autofinity"
-    if undecided and request.bind == "llc" and nothing_to_choose(topology, plan.available):
+    one_llc = nothing_to_choose(seen.topology, seen.plan.available)
+    if undecided and request.bind == "llc" and one_llc:
         decides += f"; {ONE_LLC}"
     if request.every_s and request.policy is not None:
         decides += (

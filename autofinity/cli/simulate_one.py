@@ -102,18 +102,11 @@ def _of_llc_misses(spec: MachineSpec, result: SimResult) -> list[str]:
         return []
     beside = result.total("cache_to_cache_transfers_same_llc")
     outside = sum(map(result.total, OUTSIDE_LLC))
-    held = beside + outside - result.total("llc_misses")
-    line = (
+    return [
         "llc_misses counts lines that were not in the LLC itself, which holds what its cores have "
         f"evicted: {beside:,} came from other cores of the same LLC, {outside:,} from outside "
         "(other LLCs, memory)"
-    )
-    if held > 0:
-        line += (
-            f"; {held:,} of these are llc_hits: the LLC had the line, too, and the core that owns "
-            "the line sent it"
-        )
-    return [line]
+    ]
 
 
 def _of_llc_lookups(result: SimResult) -> list[str]:

@@ -63,6 +63,8 @@ class Request:
     """Whether to switch NUMA hinting on while the program runs."""
     auto_rebuild: bool = False
     """Whether to start a rebuild of the user's policy afterwards, when one is due."""
+    as_json: bool = False
+    """Whether a dry run prints JSON."""
     launcher: str = ""
     """MPI launcher that has started the program as one of its ranks; empty: none has."""
     ranks: int = 0
@@ -115,6 +117,7 @@ class Request:
             migrate_pages="--migrate-pages" in given,
             arm="--arm" in given,
             auto_rebuild="--auto-rebuild" in given,
+            as_json="--json" in given,
             launcher=given.get("--launcher", ""),
             ranks=int(given.get("--ranks", "0")),
             rank=int(given.get("--rank", "0")),

@@ -48,6 +48,29 @@ def test_a_dry_run_starts_nothing_and_writes_nothing(
     assert f"CPUs      {format_cpu_list(allowed())} allowed" in done.stdout.decode()
 
 
+def test_a_dry_run_is_also_one_json_document(run: Runner, policy: Path, tmp_path: Path) -> None:
+    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    words = ("--dry-run", "--policy", policy, "--threads", "1")
+    text = run(*words, "--", "true", env=env).stdout.decode()
+    done = run(*words, "--json", "--", "true", env=env)
+    assert (done.returncode, done.stderr) == (0, b"")
+    seen = json.loads(done.stdout)
+    assert seen["policy"] == str(policy)
+    assert seen["threads"] == seen["threads_promised"] == 1
+    assert f"decision  {seen['decision']}\n" in text
+    assert [each["hint"] for each in seen["hints"]] == [str(hint) for hint in HINTS]
+    for each in seen["hints"]:
+        (mask,) = each["cpus_of_thread"]
+        assert f"{each['name']} " in text
+        assert f"thread 0 on CPUs {mask}\n" in text
+
+
+def test_json_is_for_a_dry_run_only(run: Runner) -> None:
+    done = run("--json", "--", "true")
+    assert done.returncode == 2
+    assert b"expected --dry-run --json" in done.stderr
+
+
 @two_cpus
 def test_a_dry_run_tells_the_cpus_of_each_thread(run: Runner, policy: Path, tmp_path: Path) -> None:
     env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path)), "OMP_PROC_BIND": "close"}

@@ -27,6 +27,9 @@ SAME_LLC, SAME_PACKAGE, ONE_HOP, TWO_HOPS = 1, 3, 6, 9
 """A core at each distance from core 0."""
 
 SAME_LLC_TOO = 2
+BESIDE_ONE_HOP = 7
+"""Shares the LLC of `ONE_HOP`."""
+
 SIBLING, OTHER_L2 = 1, 2
 """Cores of core 0's LLC, by the L2 that they have on SHARED_L2."""
 

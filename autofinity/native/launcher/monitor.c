@@ -133,6 +133,7 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         {"--migrate-pages", request->options->migrate_pages ? "yes" : NULL},
         {"--arm", request->options->arm ? "yes" : NULL},
         {"--auto-rebuild", request->options->auto_rebuild ? "yes" : NULL},
+        {"--json", request->options->json ? "yes" : NULL},
         {"--launcher", request->local.launcher},
         {"--ranks", request->local.launcher ? ranks : NULL},
         {"--rank", request->local.launcher ? rank : NULL},

@@ -72,6 +72,7 @@ static bool set_flag(const char* option, Options* out) {
         {"--migrate-pages", &out->migrate_pages, true},
         {"--arm", &out->arm, true},
         {"--dry-run", &out->dry_run, true},
+        {"--json", &out->json, true},
         {"--explain", &out->explain, true},
         {"--verbose", &out->explain, true},
         {"--quiet", &out->quiet, true},
@@ -225,6 +226,10 @@ static int check_together(const Options* given) {
     if (given->near && (!policy_decides(given) || !given->bind_threads)) {
         return wrong("--near is for threads that a hint places", NULL,
                      "--near without --mechanism and --bind none");
+    }
+    if (given->json && !given->dry_run) {
+        return wrong("--json is for what --dry-run prints", NULL,
+                     "--dry-run --json, or `autofinity status --json` after the run");
     }
     if (given->fallback && !policy_decides(given)) {
         return wrong("--fallback needs a policy", NULL, "--fallback without --mechanism");

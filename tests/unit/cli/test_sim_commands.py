@@ -213,16 +213,14 @@ def test_lines_of_llc_misses_come_from_beside_or_from_outside(
     assert "lines from outside its LLCs" in both
 
 
-def test_lines_that_their_owner_sends_though_the_llc_has_them_are_told(tmp_path: Path) -> None:
+def test_lines_that_the_llc_has_come_from_it_though_a_core_owns_them(tmp_path: Path) -> None:
     folder = kept(owned_and_evicted(), tmp_path / "owned")
     words = [folder, "-t", "2", "-m", "opteron-6164he", "--hint", "packed"]
     totals = json.loads(CliRunner().invoke(simulate, [*words, "--json"]).stdout)["totals"]
     lines = totals["cache_to_cache_transfers_same_llc"]
     lines += sum(totals[event] for event in OUTSIDE_LLC)
-    held = lines - totals["llc_misses"]
-    assert 0 < held <= totals["llc_hits"]
-    text = CliRunner().invoke(simulate, words).stdout
-    assert f"{held:,} of these are llc_hits" in text
+    assert lines == totals["llc_misses"]
+    assert totals["llc_hits"] > 0
 
 
 def test_an_llc_is_looked_up_for_l2_misses_prefetches_and_page_walks(tmp_path: Path) -> None:

@@ -69,6 +69,8 @@ class Coherence {
     template <bool many>
     Supplier supplier_of_clean(std::uint32_t llc, SharersOf<many> have,
                                const DirectoryLine& d) const;
+    template <bool many>
+    Supplier supplier_beside(std::uint32_t llc, SharersOf<many> have, const DirectoryLine& d) const;
     // Whether two LLCs are of one agent, of which one at most has a line in state F: the socket of
     // MESIF, the LLC of MOESI.
     bool of_one_agent(std::uint32_t llc, std::uint32_t other) const {
@@ -132,6 +134,19 @@ Coherence::Supplier Coherence::supplier_of_clean(std::uint32_t llc, SharersOf<ma
     if (inside.llc != nowhere || !hierarchy_.machine.clean_forwarding || d.forwarder_plus_one == 0)
         return inside;
     return nearest(llc, have, d.llcs, d.forwarder_plus_one - 1u);
+}
+
+// Cache of the LLC's own domain that supplies a line whose dirty copy is elsewhere: what an owner
+// in state O, or a dirty LLC, has given to a core of the domain before.
+template <bool many>
+Coherence::Supplier Coherence::supplier_beside(std::uint32_t llc, SharersOf<many> have,
+                                               const DirectoryLine& d) const {
+    const Supplier none{nowhere, nowhere};
+    if (!hierarchy_.machine.owned_state) return none;
+    const std::uint32_t dirty_in = d.owner_plus_one != 0
+                                       ? hierarchy_.cores.domain(d.owner_plus_one - 1u).llc
+                                       : d.dirty_llc_plus_one - 1u;
+    return dirty_in == llc ? none : nearest(llc, have, 0, llc);
 }
 
 // Invalidates every copy but that of the requester's own domain.
@@ -209,8 +224,20 @@ template <MachineKind kind, bool many>
     bool transferred = false;
     std::uint32_t source = hit ? c.llc : nowhere;
 
-    if (d.owner_plus_one != 0) {
-        // Only the owner has valid data.
+    // An owner has given away the line that the LLC has, unless the owner is below an inclusive
+    // LLC.
+    const bool llc_has = hit && (!Asked<kind>::llc_includes(h.machine) || d.owner_plus_one == 0 ||
+                                 h.cores.domain(d.owner_plus_one - 1u).llc != c.llc);
+    const bool dirty = d.owner_plus_one != 0 || d.dirty_llc_plus_one != 0;
+    const Supplier beside = load && others && dirty && !llc_has
+                                ? supplier_beside<many>(c.llc, have, d)
+                                : Supplier{nowhere, nowhere};
+
+    if (llc_has) {
+        ready = start + h.interconnect.from_llc(c.llc, start) + h.machine.llc_hit;
+        if (!load && (others || other_llcs != 0))
+            ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
+    } else if (d.owner_plus_one != 0 && beside.llc == nowhere) {
         const std::uint32_t owner = d.owner_plus_one - 1u;
         L2Domain& o = h.cores.domain(owner);
         Counts& theirs = o.counts_of_copy(line);
@@ -245,11 +272,7 @@ template <MachineKind kind, bool many>
                 }
             }
         }
-    } else if (hit) {
-        ready = start + h.interconnect.from_llc(c.llc, start) + h.machine.llc_hit;
-        if (!load && (others || other_llcs != 0))
-            ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
-    } else if (d.dirty_llc_plus_one != 0) {
+    } else if (d.dirty_llc_plus_one != 0 && beside.llc == nowhere) {
         const std::uint32_t from = d.dirty_llc_plus_one - 1u;
         const std::uint32_t away =
             load ? h.interconnect.distance(c.llc, from) : farthest(c.llc, have, d.llcs);
@@ -262,7 +285,7 @@ template <MachineKind kind, bool many>
             d.dirty_llc_plus_one = 0;
         }
     } else {
-        const Supplier from = supplier_of_clean(c.llc, have, d);
+        const Supplier from = dirty ? beside : supplier_of_clean(c.llc, have, d);
         source = from.llc;
         if (from.llc != nowhere) {
             ready = start + h.machine.load_shared[h.interconnect.distance(c.llc, from.llc)];
