@@ -86,11 +86,13 @@ class Asking:
 
     def trial(self, answer: Answer) -> Trial | None:
         """The trial that follows both looks; None: the answer is final."""
-        trial = self.policy.trial
-        if trial is None or answer.probe is None or not answer.of_one_phase:
-            return None
-        start, probe = self._asked(answer.start), self._asked(answer.probe)
-        return trial if trial.follows(start, probe) else None
+        return self.policy.trial if self.shows_which_is_faster(answer) else None
+
+    def shows_which_is_faster(self, answer: Answer) -> bool:
+        """Whether the answer has looks of one phase in two affinities, with their speeds."""
+        if answer.probe is None or not answer.of_one_phase:
+            return False
+        return Trial.follows(self._asked(answer.start), self._asked(answer.probe))
 
     def compared(
         self, question: SecondLook, starts: Sequence[Look], probes: Sequence[Look]

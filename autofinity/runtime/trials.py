@@ -1,7 +1,8 @@
-"""Trials after the looks that the policy asks for: one more hint, and threads in another order.
+"""Trials after the looks that the policy asks for: one more hint, the answer itself, and threads in
+another order.
 
-    both looks ─► one more hint ─► another order ─┬─ faster: one more order
-                                                  └─ the answer stands
+    both looks ─► one more hint ─► the answer, where  ─► another order ─┬─ faster: one more order
+                                   no look was taken                    └─ the answer stands
 
 Each trial is compared with looks of this sample, and threads go back where it is no faster.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from autofinity.model.affinity import Affinity, Hint
+from autofinity.model.affinity import SPREAD, Affinity, Hint
 from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import SecondLook, Trial
@@ -49,7 +50,7 @@ class Trials:
 
     def after_both_looks(self, state: LiveState, answer: Answer) -> Turn:
         """Begin the first trial that promises anything, if any."""
-        return self._try(state, answer) or self.after_one_look(state, answer)
+        return self._try(state, answer) or self._after_hint(state, answer)
 
     def after_one_look(self, state: LiveState, answer: Answer) -> Turn:
         """Begin the trial of another order, if any."""
@@ -67,6 +68,8 @@ class Trials:
         if not over:
             return state, ()
         faster = said.stands and said.decision.rule is not None
+        if trying.rules_say is not None:
+            return self._checked(state, trying, trying.rules_say, slower=said.stands and not faster)
         if faster:
             state = state.noting(f"{trying.what} was tried, and is faster: threads stay")
         else:
@@ -75,7 +78,40 @@ class Trials:
             return self._ordered(state, trying, faster)
         if faster:
             return self._then(state, replace(trying.answer, decision=said.decision))
-        return self.after_one_look(state, trying.answer)
+        return self._after_hint(state, trying.answer)
+
+    def _after_hint(self, state: LiveState, answer: Answer) -> Turn:
+        return self._check(state, answer) or self.after_one_look(state, answer)
+
+    def _check(self, state: LiveState, answer: Answer) -> Turn | None:
+        """Begin the trial of an answer in whose affinity no look was taken, against the faster of
+        both looks; None where there was one, speeds are unknown, or looks have cost enough.
+        """
+        second = self._asking.policy.second
+        if second is None or not self._asking.shows_which_is_faster(answer):
+            return None
+        hint = self._meaning.of(answer.decision.hint, state.room)
+        seen = self._meaning.affinity_of(state, hint) in _looks_by_affinity(state)
+        if seen or hint in state.refuted or not self._limits.may_return(state):
+            return None
+        faster = SPREAD if answer.slower else second.sampled_in
+        reference = state.starts if answer.slower else state.probes
+        otherwise = replace(answer, decision=replace(answer.decision, hint=faster, rule=None))
+        state, actions = self._placer.place(state, hint, "settling")
+        question = Trial(hint, _FASTER).against(faster)
+        return replace(
+            state, trying=Trying(question, reference, otherwise, rules_say=answer)
+        ), actions
+
+    def _checked(self, state: LiveState, trying: Trying, answer: Answer, *, slower: bool) -> Turn:
+        """The trial of the policy's answer has ended: where the noise hides which is faster, the
+        answer stands.
+        """
+        if not slower:
+            return self._then(state, answer)
+        known = trying.answer.decision.hint.shown
+        note = f"{trying.what}, the answer of the rules, was tried, and is no faster than {known}"
+        return self.after_one_look(state.noting(note), trying.answer)
 
     def _try(self, state: LiveState, answer: Answer) -> Turn | None:
         """Begin the trial that the policy has for this answer; None where it promises nothing."""

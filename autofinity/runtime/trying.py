@@ -1,5 +1,5 @@
-"""A trial that is under way: one more hint beside the two that the policy was asked with, or
-threads in another order on the seats of the answer's affinity.
+"""A trial that is under way: one more hint beside the two that the policy was asked with, the
+policy's own answer, or threads in another order on the seats of the answer's affinity.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ class Trying:
     """The order of threads that is on trial; None where a hint is."""
     before: SeatOrder = "near home"
     """The order of threads in the looks of `reference`."""
+    rules_say: Answer | None = None
+    """The answer of the rules, where this is on trial itself."""
     looks: tuple[Look, ...] = ()
 
     @property

@@ -298,6 +298,40 @@ def test_no_hint_is_tried_that_is_lost_with_all_that_it_gains_on_the_fullest_cac
         assert any(BETWEEN.shown in note for note in state.notes) is tried
 
 
+UNSEEN = Hint.parse("SlP")
+SAYS_UNSEEN = replace(
+    TWO_LOOKS, second=SecondLook(PACKED, (PACKED,), replace(FASTER, rules=(), default=UNSEEN))
+)
+"""An answer in whose affinity no look was taken: two threads on a cache of each socket."""
+
+
+@pytest.mark.parametrize(
+    ("packed", "unseen", "hint"),
+    [
+        *((1.2, 1.1, PACKED), (1.2, 1.4, UNSEEN), (1.2, 1.205, PACKED)),
+        *((0.9, 0.8, SPREAD), (0.9, 1.1, UNSEEN)),
+    ],
+)
+@pytest.mark.parametrize("trial", [None, Trial(BETWEEN, 1.01)], ids=["alone", "after a trial"])
+def test_an_answer_without_a_look_is_looked_at_and_not_kept_where_a_look_was_faster(
+    packed: float, unseen: float, hint: Hint, trial: Trial | None
+) -> None:
+    def rates(second: float, is_packed: bool) -> Mapping[str, float]:
+        del second
+        masks = program.applied[-1][2] if program.applied else ()
+        caches = {cpu // 4 for mask in masks for cpu in mask}
+        speed = packed if is_packed else unseen if caches == {0, 2} else 1.0
+        return {"llc_requests": 4e7 * speed, "instructions": 1e9 * speed}
+
+    program = Program(rates)
+    state = run(program, replace(SAYS_UNSEEN, trial=trial))
+    assert state.hint == hint
+    tried = (
+        f"{UNSEEN.shown}, the answer of the rules, was tried, and is no faster than {hint.shown}"
+    )
+    assert (tried in state.notes) == (hint != UNSEEN)
+
+
 WITH_SPEED = replace(ONE_LOOK, counters=("llc_requests", "instructions"))
 APART = (0, 8, 4, 12)
 """Where the system put four threads: each has a cache, and no neighbour by number on its socket."""
