@@ -177,8 +177,8 @@ class SimProcess:
 
     def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
         """Numbers of the touched pages on a logical node, some at a time."""
-        pages, nodes = self._simulation.touched_pages()
-        found: list[int] = pages[nodes == node].tolist()
+        pages, nodes = self._simulation.touched_pages()  # in the order of first touches
+        found: list[int] = np.sort(pages[nodes == node]).tolist()
         return some_at_a_time(found, one_in)
 
     def _spend(self, kind: str, duration_ns: int, thread: int) -> None:

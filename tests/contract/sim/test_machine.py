@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sim_programs import BASE, region
+from sim_programs import BASE, kept, region
 
 from autofinity._core.trace import TraceBuilder
 from autofinity.model.detection import FaultSampling, TlbAccessCounters
@@ -238,6 +238,25 @@ def test_without_a_placement_the_operating_system_moves_the_threads(
     assert all_intervals(machine.start(request, None, sensors, seed=3), 100_000) == all_intervals(
         several, 100_000
     )
+
+
+def test_pages_come_in_ascending_order_whatever_was_touched_first(
+    machine: SimMachine, tmp_path: Path
+) -> None:
+    builder = TraceBuilder()
+    first, second = builder.stream(), builder.stream()
+    builder.roi_begin(first)
+    for stream, page in ((first, 9), (second, 3)):
+        builder.access(stream, region(1, page)[0], reads=1)
+        builder.barrier(stream, 1, 2)
+    builder.roi_end(first)
+    written = kept(builder, tmp_path / "descending")
+    process = machine.start(RunRequest(written, threads=2), masks(0, 1), Sensors())
+    process.advance(1_000_000)
+    node = machine.topology.by_os_index[OsIndex(0)].node
+    (pages,) = process.pages_on(node)
+    assert len(pages) == 2
+    assert list(pages) == sorted(pages)
 
 
 @pytest.mark.parametrize("page_bytes", [4096, 16384, 2 << 20])
