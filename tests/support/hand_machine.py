@@ -37,6 +37,9 @@ VICTIM = read_preset(Path(__file__).with_name("hand_machine.toml"))
 """Like AMD's: exclusive L2, victim LLC, MOESI, clean lines of other dies come from memory."""
 
 
+VICTIM_MESI = replace(VICTIM, protocol="mesi", clean_forwarding=True)
+"""Like Intel's since Skylake-SP: victim LLC, MESIF."""
+
 FORWARDING = replace(VICTIM, clean_forwarding=True)
 """Like AMD's with state F: clean lines of other dies come from the die that got them last."""
 

@@ -1,4 +1,4 @@
-// Contended lines whose transfer is under way: the next requester waits.
+// Lines that are on their way: the next requester waits.
 #pragma once
 
 #include <array>

@@ -203,6 +203,7 @@ template <MachineKind kind, bool many>
         ++n[llc_misses];
         h.interconnect.signal(c.node, home, n);
         const Ticks ready = h.interconnect.from_dram(home, c.llc, c.node, start, n);
+        h.arriving.keep(line, ready);
         have.add(c.domain);
         d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
         d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
@@ -264,10 +265,14 @@ template <MachineKind kind, bool many>
                     o.set_state(line, shared);
                     d.owner_plus_one = 0;
                     if (had == modified) {
-                        if (Asked<kind>::llc_includes(h.machine))
+                        // A line that stays in the socket goes to memory when its LLC loses it.
+                        const bool stays = away <= 1;
+                        if (Asked<kind>::llc_includes(h.machine) || stays)
                             d.dirty_llc_plus_one = static_cast<std::uint8_t>(o.llc + 1);
                         else
                             h.write_dram(o.llc, o.node, line, w);
+                        if (!Asked<kind>::llc_includes(h.machine) && stays)
+                            h.into_llc<kind>(o.llc, line, w);
                     }
                 }
             }
@@ -280,7 +285,7 @@ template <MachineKind kind, bool many>
         ready += transfer(c, from, start, w);
         source = from;
         transferred = true;
-        if (load && !h.machine.owned_state) {
+        if (load && !h.machine.owned_state && (Asked<kind>::llc_includes(h.machine) || away > 1)) {
             h.write_dram(from, h.interconnect.node_of_llc(from), line, w);
             d.dirty_llc_plus_one = 0;
         }
@@ -298,10 +303,13 @@ template <MachineKind kind, bool many>
             transferred = true;
         } else {
             ready = h.interconnect.from_dram(home, c.llc, c.node, start, n);
+            h.arriving.keep(line, ready);
         }
         if (!load && (others || d.llcs != 0))
             ready = std::max(ready, start + from_shared[farthest(c.llc, have, d.llcs)]);
     }
+    // No cache gives what it waits for itself.
+    ready = std::max(ready, h.arriving.wait(line, start));
 
     if (!load) {
         if (others || transferred) h.busy.keep(line, ready);
@@ -322,7 +330,13 @@ template <MachineKind kind, bool many>
         d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
     } else {
         granted = shared;
-        if (hit) h.touch_in_llc(c.llc, line);
+        // An LLC that is a victim cache keeps a line where more than one of its cores uses it.
+        if (hit) {
+            const bool keeps = Asked<kind>::llc_includes(h.machine) ||
+                               d.dirty_llc_plus_one == c.llc + 1 ||
+                               have.any_of(h.cores.domains_of_llc(c.llc));
+            keeps ? h.touch_in_llc(c.llc, line) : h.take_from_llc(c.llc, line);
+        }
     }
     if (source == nowhere || !of_one_agent(c.llc, source))
         d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);

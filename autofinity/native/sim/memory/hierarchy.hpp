@@ -33,6 +33,7 @@ class Hierarchy {
     const MachineModel& machine;
     Pages pages;                // node and frame of each page
     BusyLines busy;             // contended lines that are on their way
+    BusyLines arriving;         // lines on their way from memory
     CoreCaches cores;           // L1, L2 and TLBs of cores in use, by L2 domains
     Llcs llcs;                  // last-level caches
     Directory directory;        // who has each line

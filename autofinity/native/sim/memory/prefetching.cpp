@@ -16,7 +16,9 @@ void Prefetching::into_llc(PrivateCaches& c, Line line, Ticks now, UnderWay& w) 
     ++hierarchy_.llcs.requests(c.llc).reads;
     if (hierarchy_.filters.present()) hierarchy_.into_filter(line, false, w);
     hierarchy_.interconnect.signal(c.node, home, n);
-    c.prefetcher.sent(line, hierarchy_.interconnect.from_dram(home, c.llc, c.node, now, n));
+    const Ticks ready = hierarchy_.interconnect.from_dram(home, c.llc, c.node, now, n);
+    hierarchy_.arriving.keep(line, ready);
+    c.prefetcher.sent(line, ready);
     d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
     hierarchy_.into_llc<MachineKind::any>(c.llc, line, w);
 }

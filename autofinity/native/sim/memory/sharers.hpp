@@ -38,6 +38,11 @@ class SharersOf {
         for (std::uint32_t i = 0; i < words(); ++i) count += std::popcount(word(i));
         return count > 1;
     }
+    bool any_of(const std::uint64_t* these) const {
+        std::uint64_t any = 0;
+        for (std::uint32_t i = 0; i < words(); ++i) any |= word(i) & these[i];
+        return any != 0;
+    }
     bool any_but(std::uint32_t domain) const {
         if constexpr (!many) return (first_ & ~bit(domain)) != 0;
         return several() || (!none() && !has(domain));

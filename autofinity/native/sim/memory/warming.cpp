@@ -141,6 +141,7 @@ bool Memory::empty_way(std::uint32_t llc, std::uint32_t set) {
 void Memory::forget_times() {
     hierarchy().interconnect.forget();
     hierarchy().busy.forget();
+    hierarchy().arriving.forget();
     hierarchy().llcs.forget_requests();
     hierarchy().cores.nobody() = {};
     under_way_.lost.clear();
