@@ -159,9 +159,9 @@ class ShowsMemory(Process, Protocol):
         ...
 
     def pages_on(self, node: int, one_in: int = 1) -> Iterator[Sequence[int]]:
-        """Numbers of the program's pages (`page_number`) on a logical node, in ascending order,
-        some at a time, or none after a look at a part of the memory that has none there. `one_in`:
-        one of so many parts.
+        """Numbers of the program's pages (`page_number`) on a logical node, those of each process
+        in ascending order, some at a time, or none after a look at a part of the memory that has
+        none there. `one_in`: one of so many parts.
 
         Pages that are touched, freed or moved during the call may be missing, or be listed all the
         same.

@@ -85,9 +85,11 @@ def _document(seen: Preview) -> dict[str, object]:
         "policy": None if request.policy is None else str(request.policy),
         "policy_origin": request.policy_origin or None,
         "near": request.near or None,
+        "near_node": request.near_node if request.near else None,
         "sent_to": site_name(request.site) if request.site and request.db else None,
         "mechanism": request.mechanism,
         "hint": None if seen.hint is None else str(seen.hint),
+        "hint_is": None if seen.hint is None else "asked for" if request.hint else "known",
         "decision": seen.decision,
         "binding": seen.binding,
         "runs": [

@@ -4,7 +4,8 @@
 
 Callers have samples of every hint at hand (of earlier runs, or simulated), or those that somebody
 gives (`Given`). A live run takes samples one after another, over the same phases of the program
-(`runtime.sampler`). Many samples at once are answered in `many`.
+(`runtime.sampler`), and tries an answer that it has no sample of (`runtime.trials`). Many samples
+at once are answered in `many`.
 """
 
 from __future__ import annotations

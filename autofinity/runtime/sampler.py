@@ -6,7 +6,7 @@ second look, in that hint's placement.
         │                 ├─ a second look: packed, until both saw the same phase ──┐
         ├─────────────────┼─ the other place again, where they did not ◄────────────┤
         │                 └─ its remote pages come along (`near_look`) ◄────────────┤
-        └─ trials of one more hint, or another order of threads (`trials`) ◄────────┤
+        └─ trials of hints, or of another order of threads (`trials`) ◄─────────────┤
                                                                          placed ◄───┘
 
 Repetition is bounded: by the time that a sample may take, by the number of moves for it, and by the
@@ -142,8 +142,8 @@ class Sampler:
         seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
         if state.affinity is not None:
             reference, trying = seen.get(state.affinity), state.trying
-            if trying and trying.order and state.affinity == tried_in:
-                kept = trying.order == state.order
+            if trying and state.affinity == tried_in:
+                kept = trying.order in (None, state.order)
                 reference = mean_of(trying.looks if kept else trying.reference)
             state = replace(state, watch=Watch(reference=reference))
         return replace(state, starts=(), probes=(), trying=None), actions

@@ -4,7 +4,8 @@ another order.
     both looks ─► one more hint ─► the answer, where  ─► another order ─┬─ faster: one more order
                                    no look was taken                    └─ the answer stands
 
-Each trial is compared with looks of this sample, and threads go back where it is no faster.
+Each trial is compared with looks of this sample, and threads go back where it is no faster. The
+answer stands, too, where noise hides whether it is faster.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from autofinity.model.affinity import SPREAD, Affinity, Hint
+from autofinity.model.affinity import PACKED, SPREAD, Affinity, Hint
 from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import SecondLook, Trial
@@ -27,7 +28,7 @@ from autofinity.runtime.placer import Placer
 from autofinity.runtime.trying import Trying, hopeless, neighbours_matter
 
 _FASTER = 1.01
-"""Speed above which threads stay in an order that is on trial."""
+"""Speed above which threads stay in an order, or in the answer, that is on trial."""
 
 
 class Trials:
@@ -68,8 +69,8 @@ class Trials:
         if not over:
             return state, ()
         faster = said.stands and said.decision.rule is not None
-        if trying.rules_say is not None:
-            return self._checked(state, trying, trying.rules_say, slower=said.stands and not faster)
+        if trying.of_answer:
+            return self._checked(state, trying, said)
         if faster:
             state = state.noting(f"{trying.what} was tried, and is faster: threads stay")
         else:
@@ -84,34 +85,42 @@ class Trials:
         return self._check(state, answer) or self.after_one_look(state, answer)
 
     def _check(self, state: LiveState, answer: Answer) -> Turn | None:
-        """Begin the trial of an answer in whose affinity no look was taken, against the faster of
-        both looks; None where there was one, speeds are unknown, or looks have cost enough.
+        """Begin the trial of an answer in whose affinity no look was taken, against a second look
+        that was faster than the first: pages are as near in both. None where there was a look, all
+        pages have come to the second one, speeds are unknown, or looks have cost enough.
         """
         second = self._asking.policy.second
-        if second is None or not self._asking.shows_which_is_faster(answer):
+        if second is None or answer.slower or not self._asking.shows_which_is_faster(answer):
             return None
-        hint = self._meaning.of(answer.decision.hint, state.room)
-        seen = self._meaning.affinity_of(state, hint) in _looks_by_affinity(state)
-        if seen or hint in state.refuted or not self._limits.may_return(state):
+        if state.along.answer is not None or self._asking.lacking(answer, state.workers.room):
             return None
-        faster = SPREAD if answer.slower else second.sampled_in
-        reference = state.starts if answer.slower else state.probes
-        otherwise = replace(answer, decision=replace(answer.decision, hint=faster, rule=None))
+        hint, seen = (
+            self._meaning.of(each, state.room) for each in (answer.decision.hint, second.sampled_in)
+        )
+        looked_at = self._meaning.affinity_of(state, hint) in _looks_by_affinity(state)
+        if looked_at or seen != second.sampled_in or hint in state.refuted:
+            return None
+        if not self._limits.may_return(state):
+            return None
         state, actions = self._placer.place(state, hint, "settling")
-        question = Trial(hint, _FASTER).against(faster)
+        question = Trial(hint, _FASTER).against(seen)
         return replace(
-            state, trying=Trying(question, reference, otherwise, rules_say=answer)
+            state, trying=Trying(question, state.probes, answer, of_answer=True)
         ), actions
 
-    def _checked(self, state: LiveState, trying: Trying, answer: Answer, *, slower: bool) -> Turn:
-        """The trial of the policy's answer has ended: where the noise hides which is faster, the
+    def _checked(self, state: LiveState, trying: Trying, said: Answer) -> Turn:
+        """The trial of the rules' answer has ended: where the noise hides which is faster, the
         answer stands.
         """
-        if not slower:
-            return self._then(state, answer)
-        known = trying.answer.decision.hint.shown
-        note = f"{trying.what}, the answer of the rules, was tried, and is no faster than {known}"
-        return self.after_one_look(state.noting(note), trying.answer)
+        answer, tried = trying.answer, f"{trying.what}, the answer of the rules, was tried"
+        if not said.stands:
+            return self._then(state.noting(f"{tried}: noise hides whether it is faster"), answer)
+        decided = replace(answer, decision=said.decision, stands=True)
+        if said.decision.rule is None:
+            note = f"{tried}, and is no faster than {said.decision.hint.shown}"
+            return self.after_one_look(state.noting(note), decided)
+        decision = replace(said.decision, hint=answer.decision.hint)
+        return self._then(state, replace(decided, decision=decision))
 
     def _try(self, state: LiveState, answer: Answer) -> Turn | None:
         """Begin the trial that the policy has for this answer; None where it promises nothing."""
@@ -136,11 +145,12 @@ class Trials:
             self._meaning.of(each, state.room) for each in (answer.decision.hint, trial.hint)
         )
         looks, there = _looks_by_affinity(state), self._meaning.affinity_of(state, tried)
-        if there in looks:
+        asked_for = self._meaning.affinity_of(state, hint)
+        if there in looks or there == asked_for:
             return None
-        # An answer in whose affinity no sample was taken is as fast as the faster of the two.
+        # An answer in whose affinity no sample was taken is taken for as fast as the faster one.
         faster = state.starts if answer.slower else state.probes
-        reference = looks.get(self._meaning.affinity_of(state, hint), faster)
+        reference = looks.get(asked_for, faster)
         assert answer.probe is not None and state.probed_in is not None  # as a trial has both looks
         speed, needed = (seen["instructions"] for seen in (answer.probe, mean_of(reference)))
         if hopeless(state.probed_in, speed, there, needed):
@@ -166,7 +176,8 @@ class Trials:
         order = self._other_order(state, hint, there, mean_of(reference))
         if order is None or order in state.slower_orders:
             return None
-        question = Trial(hint, _FASTER).against(hint)
+        # Against another hint: between answers with one hint there is no margin to be clear about.
+        question = Trial(hint, _FASTER).against(PACKED if hint == SPREAD else SPREAD)
         trying = Trying(question, reference, answer, order, before=state.order)
         state = replace(state, order=order, trying=trying)
         moved, actions = self._placer.place(state, hint, "settling")

@@ -51,15 +51,15 @@ class Trying:
     question: SecondLook
     """As `Trial.against` gives it."""
     reference: tuple[Look, ...]
-    """Looks in the affinity of the answer."""
+    """Looks to compare with: in the affinity of the answer, else the faster ones."""
     answer: Answer
     """The answer that stands if threads are no faster."""
     order: SeatOrder | None = None
     """The order of threads that is on trial; None where a hint is."""
     before: SeatOrder = "near home"
     """The order of threads in the looks of `reference`."""
-    rules_say: Answer | None = None
-    """The answer of the rules, where this is on trial itself."""
+    of_answer: bool = False
+    """Whether the hint of the answer itself is on trial, in whose affinity no look was taken."""
     looks: tuple[Look, ...] = ()
 
     @property

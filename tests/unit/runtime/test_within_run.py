@@ -309,27 +309,48 @@ SAYS_UNSEEN = replace(
     ("packed", "unseen", "hint"),
     [
         *((1.2, 1.1, PACKED), (1.2, 1.4, UNSEEN), (1.2, 1.205, PACKED)),
-        *((0.9, 0.8, SPREAD), (0.9, 1.1, UNSEEN)),
+        *((0.9, 0.8, UNSEEN), (0.9, 1.1, UNSEEN)),
     ],
 )
-@pytest.mark.parametrize("trial", [None, Trial(BETWEEN, 1.01)], ids=["alone", "after a trial"])
+@pytest.mark.parametrize(
+    "trial",
+    [None, Trial(BETWEEN, 1.01), Trial(UNSEEN, 1.01)],
+    ids=["alone", "after a trial", "for a trial"],
+)
 def test_an_answer_without_a_look_is_looked_at_and_not_kept_where_a_look_was_faster(
     packed: float, unseen: float, hint: Hint, trial: Trial | None
 ) -> None:
-    def rates(second: float, is_packed: bool) -> Mapping[str, float]:
-        del second
-        masks = program.applied[-1][2] if program.applied else ()
-        caches = {cpu // 4 for mask in masks for cpu in mask}
-        speed = packed if is_packed else unseen if caches == {0, 2} else 1.0
-        return {"llc_requests": 4e7 * speed, "instructions": 1e9 * speed}
-
-    program = Program(rates)
-    state = run(program, replace(SAYS_UNSEEN, trial=trial))
+    program, state = saying_unseen(packed, lambda second: unseen, trial)
     assert state.hint == hint
+    looked_at = [False, True, *([False] if trial and trial.hint == BETWEEN else [])]
+    checked = [] if packed < 1 else [False]
+    assert program.moves == [*looked_at, *checked, hint == PACKED]
     tried = (
         f"{UNSEEN.shown}, the answer of the rules, was tried, and is no faster than {hint.shown}"
     )
     assert (tried in state.notes) == (hint != UNSEEN)
+
+
+def saying_unseen(
+    packed: float, unseen: Callable[[float], float], trial: Trial | None = None
+) -> tuple[Program, LiveState]:
+    """A program with these speeds, under the policy that says `UNSEEN`."""
+
+    def rates(second: float, is_packed: bool) -> Mapping[str, float]:
+        masks = program.applied[-1][2] if program.applied else ()
+        caches = {cpu // 4 for mask in masks for cpu in mask}
+        speed = packed if is_packed else unseen(second) if caches == {0, 2} else 1.0
+        return {"llc_requests": 4e7 * speed, "instructions": 1e9 * speed}
+
+    program = Program(rates)
+    return program, run(program, replace(SAYS_UNSEEN, trial=trial))
+
+
+def test_an_answer_without_a_look_stands_where_noise_hides_whether_it_is_faster() -> None:
+    _, state = saying_unseen(1.2, lambda second: 1.6 if int(second / LOOK_S) % 2 else 0.9)
+    assert state.hint == UNSEEN
+    tried = f"{UNSEEN.shown}, the answer of the rules, was tried: noise hides whether it is faster"
+    assert tried in state.notes
 
 
 WITH_SPEED = replace(ONE_LOOK, counters=("llc_requests", "instructions"))
