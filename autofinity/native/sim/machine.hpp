@@ -77,7 +77,7 @@ struct MachineModel {
 
     CacheShape llc;
     bool llc_inclusive = false;     // otherwise a victim cache of the L2s
-    bool owned_state = false;       // MOESI: a Modified line is shared without a write-back
+    bool owned_state = false;       // MOESI: sockets share a Modified line unwritten
     bool clean_forwarding = false;  // MESIF: a clean line comes from the cache that got it last
 
     // Probe filter of a home node: lines that caches can hold at once; no ways: unlimited.

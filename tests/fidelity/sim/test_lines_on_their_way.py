@@ -1,4 +1,4 @@
-"""A line that is on its way from memory reaches nobody before it has arrived."""
+"""A line that is on its way from memory reaches no core of another L2 before it has arrived."""
 
 from __future__ import annotations
 

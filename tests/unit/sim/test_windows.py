@@ -180,6 +180,16 @@ def test_a_line_is_as_its_last_writer_and_readers_leave_it() -> None:
     assert states([(BASE, 1, False, 9), (BASE, 1, True, 5)], read) == (OWNED, SHARED)
 
 
+@pytest.mark.parametrize("name", ["xeon-e5-2650", "xeon-8480"])
+def test_an_llc_still_has_to_write_back_what_another_of_its_threads_has_read(name: str) -> None:
+    lines = 100_000  # more than both L2s hold, and less than the LLC
+    runs = [[(BASE, lines, True, 5)], [(BASE, lines, False, 7)]]
+    pages = [(PAGE, lines // 64 + 1, 0)]
+    program = window(readers(1, 1, streams=2), pages, runs)
+    simulation = begun(program, 0, 1, spec=without_prefetch(load_preset(name)))
+    assert state(simulation, "llc", 0, BASE + 1) == MODIFIED
+
+
 @pytest.mark.parametrize("spec", [OPTERON, EPYC], ids=lambda spec: spec.topology.name)
 def test_a_line_is_taken_by_a_write_that_has_left_all_caches_itself(spec: MachineSpec) -> None:
     lines = 1 << 20  # more than a die's L3 holds

@@ -7,7 +7,7 @@
 
 namespace autofinity::sim {
 
-// With colliding lines the older one is forgotten, which only shortens a queue by one transfer.
+// With colliding lines the older one is forgotten: nobody waits for it any more.
 class BusyLines {
   public:
     // Time at which a request that arrives at `now` is served.

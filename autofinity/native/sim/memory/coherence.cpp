@@ -59,9 +59,10 @@ bool Coherence::leave_in_llc(const PrivateCaches& c, Line line, bool written, Un
     if (h.filters.present()) h.into_filter(line, held, w);
     if (!held || nearest<true>(c.llc, h.directory.sharers(line), d.llcs, c.llc).llc == nowhere)
         d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
-    // Without state O a dirty line is written to memory when another socket's LLC gets it.
-    if (!h.machine.owned_state && d.dirty_llc_plus_one != 0 &&
-        (h.machine.llc_inclusive || h.interconnect.distance(c.llc, d.dirty_llc_plus_one - 1u) > 1))
+    // Memory has a dirty line when an LLC gets it that does not share it unwritten.
+    if (const std::uint32_t dirty = d.dirty_llc_plus_one;
+        !h.machine.owned_state && dirty != 0 && dirty != c.llc + 1 &&
+        (h.machine.llc_inclusive || !in_one_socket(h.interconnect.distance(c.llc, dirty - 1))))
         d.dirty_llc_plus_one = 0;
     h.into_llc<MachineKind::any>(c.llc, line, w);
     if (written) d.dirty_llc_plus_one = static_cast<std::uint8_t>(c.llc + 1);

@@ -71,6 +71,8 @@ class Coherence {
                                const DirectoryLine& d) const;
     template <bool many>
     Supplier supplier_beside(std::uint32_t llc, SharersOf<many> have, const DirectoryLine& d) const;
+    // Whether LLCs at a distance are of one socket.
+    static bool in_one_socket(std::uint32_t distance) { return distance <= 1; }
     // Whether two LLCs are of one agent, of which one at most has a line in state F: the socket of
     // MESIF, the LLC of MOESI.
     bool of_one_agent(std::uint32_t llc, std::uint32_t other) const {
@@ -224,13 +226,15 @@ template <MachineKind kind, bool many>
     Ticks ready;
     bool transferred = false;
     std::uint32_t source = hit ? c.llc : nowhere;
+    // No cache gives a line that memory has not sent yet.
+    const Ticks arrived = h.arriving.wait(line, start);
 
     // An owner has given away the line that the LLC has, unless the owner is below an inclusive
     // LLC.
     const bool llc_has = hit && (!Asked<kind>::llc_includes(h.machine) || d.owner_plus_one == 0 ||
                                  h.cores.domain(d.owner_plus_one - 1u).llc != c.llc);
-    const bool dirty = d.owner_plus_one != 0 || d.dirty_llc_plus_one != 0;
-    const Supplier beside = load && others && dirty && !llc_has
+    const bool owned_by_one = d.owner_plus_one != 0 || d.dirty_llc_plus_one != 0;
+    const Supplier beside = load && others && owned_by_one && !llc_has
                                 ? supplier_beside<many>(c.llc, have, d)
                                 : Supplier{nowhere, nowhere};
 
@@ -257,7 +261,7 @@ template <MachineKind kind, bool many>
             if (had != owned) {
                 ++theirs[downgrades_received];
                 o.tell_lost(line, true, w);
-                h.busy.keep(line, ready);
+                h.busy.keep(line, std::max(ready, arrived));
                 if (had == modified && h.machine.owned_state) {
                     o.set_state(line, owned);
                     d.dirty_llc_plus_one = 0;
@@ -266,7 +270,7 @@ template <MachineKind kind, bool many>
                     d.owner_plus_one = 0;
                     if (had == modified) {
                         // A line that stays in the socket goes to memory when its LLC loses it.
-                        const bool stays = away <= 1;
+                        const bool stays = in_one_socket(away);
                         if (Asked<kind>::llc_includes(h.machine) || stays)
                             d.dirty_llc_plus_one = static_cast<std::uint8_t>(o.llc + 1);
                         else
@@ -285,12 +289,13 @@ template <MachineKind kind, bool many>
         ready += transfer(c, from, start, w);
         source = from;
         transferred = true;
-        if (load && !h.machine.owned_state && (Asked<kind>::llc_includes(h.machine) || away > 1)) {
+        if (load && !h.machine.owned_state &&
+            (Asked<kind>::llc_includes(h.machine) || !in_one_socket(away))) {
             h.write_dram(from, h.interconnect.node_of_llc(from), line, w);
             d.dirty_llc_plus_one = 0;
         }
     } else {
-        const Supplier from = dirty ? beside : supplier_of_clean(c.llc, have, d);
+        const Supplier from = owned_by_one ? beside : supplier_of_clean(c.llc, have, d);
         source = from.llc;
         if (from.llc != nowhere) {
             ready = start + h.machine.load_shared[h.interconnect.distance(c.llc, from.llc)];
@@ -308,8 +313,7 @@ template <MachineKind kind, bool many>
         if (!load && (others || d.llcs != 0))
             ready = std::max(ready, start + from_shared[farthest(c.llc, have, d.llcs)]);
     }
-    // No cache gives what it waits for itself.
-    ready = std::max(ready, h.arriving.wait(line, start));
+    ready = std::max(ready, arrived);
 
     if (!load) {
         if (others || transferred) h.busy.keep(line, ready);
