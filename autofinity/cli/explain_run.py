@@ -97,12 +97,9 @@ def _decided(found: RunNow, policy: RulePolicy | None) -> list[str]:
 
 
 def _trial_lines(run: RunRecord, policy: RulePolicy, looks: Sequence[_Look]) -> list[str]:
-    if _by_trial(run, policy, looks):
-        return [f"a trial of {_shown(run.hint)} decided; the sample of the trial is not on record"]
-    if _faster_look(run, policy, looks):
-        answer = looks[-1].why.decision.hint.shown
-        return [f"{answer} was tried, and is no faster: threads went back to {_shown(run.hint)}"]
-    return []
+    if not _by_trial(run, policy, looks):
+        return []
+    return [f"a trial of {_shown(run.hint)} decided; the sample of the trial is not on record"]
 
 
 def _by_trial(run: RunRecord, policy: RulePolicy | None, looks: Sequence[_Look]) -> bool:
@@ -111,14 +108,6 @@ def _by_trial(run: RunRecord, policy: RulePolicy | None, looks: Sequence[_Look])
     if policy is None or trial is None or len(looks) < 2 or run.hint != str(trial.hint):
         return False
     return policy.other_counts is None and looks[-1].why.decision.hint != trial.hint
-
-
-def _faster_look(run: RunRecord, policy: RulePolicy, looks: Sequence[_Look]) -> bool:
-    """Whether the second look decided, since the answer of its rules was tried and no faster."""
-    second = policy.second
-    if second is None or len(looks) < 2 or policy.other_counts is not None:
-        return False
-    return run.hint == str(second.sampled_in) != str(looks[-1].why.decision.hint)
 
 
 class _Look(NamedTuple):
@@ -246,7 +235,6 @@ def _document(found: RunNow, policy: RulePolicy | None, trouble: str) -> dict[st
         "decision": explained[0] if explained else None,
         "second": explained[1] if len(explained) > 1 else None,
         "tried": found.run.hint if _by_trial(found.run, policy, looks) else None,
-        "second_is_faster": policy is not None and _faster_look(found.run, policy, looks),
         "undecided": reason_on_record(found.run, alive=found.alive) or trouble,
         "who_else_pins": list(found.others),
         "threads": [asdict(thread) for thread in found.threads],

@@ -82,24 +82,3 @@ def test_the_last_answer_comes_first_and_a_trial_that_decided_is_named(
     document = json.loads("\n".join(lines("explain", "last", "--db", db, "--json")))
     assert document["tried"] == (str(hint) if tried else None)
     assert document["second"]["hint"] == str(PACKED)
-    assert document["second_is_faster"] is False
-
-
-def test_an_answer_that_was_tried_and_no_faster_than_the_second_look_is_named(
-    db: Path, tmp_path: Path
-) -> None:
-    says_packed = two_looks()
-    assert says_packed.second is not None
-    (rule,) = says_packed.second.policy.rules
-    says_between = replace(says_packed.second.policy, rules=(replace(rule, hint=BETWEEN),))
-    path = tmp_path / "between.json"
-    files.save(replace(says_packed, second=replace(says_packed.second, policy=says_between)), path)
-    ended(db, PACKED, path)
-    said = " ".join(lines("explain", "last", "--db", db))
-    assert (
-        "few-sockets-own-caches (sLP) was tried, and is no faster: threads went back to packed "
-        "(slp)"
-    ) in said
-    document = json.loads("\n".join(lines("explain", "last", "--db", db, "--json")))
-    assert document["second"]["hint"] == str(BETWEEN)
-    assert document["second_is_faster"] is True
