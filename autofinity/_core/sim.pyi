@@ -70,6 +70,7 @@ class MachineModel:
     page_bytes: int
     home_of_node: Sequence[int]
     llc_inclusive: bool
+    llc_by_home: bool
     owned_state: bool
     clean_forwarding: bool
     llc_hit: int

@@ -136,6 +136,15 @@ class _Llc(_Cache):
 
     latency: _Latency
     inclusion: Literal["victim", "inclusive"]
+    by_home: bool = False
+
+    @model_validator(mode="after")
+    def _by_home_if_victim(self) -> Self:
+        if self.by_home and self.inclusion != "victim":
+            raise WrongValueError(
+                "by_home", f"got true with inclusion = {self.inclusion}; expected false, or victim"
+            )
+        return self
 
     def spec(self) -> CacheSpec:
         """The cache of one domain."""

@@ -42,6 +42,7 @@ def machine_model(spec: MachineSpec, skew_ns: float = 0.0) -> core.MachineModel:
     machine.class_of_core = list(spec.class_of_core)
     machine.llc = _shape(spec.llc)
     machine.llc_inclusive = spec.llc.inclusion == "inclusive"
+    machine.llc_by_home = spec.llc_by_home
     machine.llc_hit = convert.ticks(spec.llc.latency_ns)
     machine.owned_state = spec.protocol == "moesi"
     machine.clean_forwarding = spec.clean_forwarding

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -96,6 +97,8 @@ def assembled(
     if classes_by_rank and not further_from:
         further_from = slit_ranks(topology, len(latency.dram))
     within = file.latency.further_in_package
+    if file.llc.by_home:
+        _check_an_llc_each_node(topology)
     bandwidth, node_distance = _bandwidth(file.bandwidth, topology, further_from, within)
     llc_distance = between_llcs(topology, node_distance)
     furthest = max(max(map(max, matrix)) for matrix in (node_distance, llc_distance))
@@ -114,6 +117,7 @@ def assembled(
         protocol=file.coherence.protocol,
         clean_forwarding=file.coherence.clean_forwarding,
         llc=file.llc.spec(),
+        llc_by_home=file.llc.by_home,
         latency=latency,
         node_distance=node_distance,
         llc_distance=llc_distance,
@@ -124,6 +128,18 @@ def assembled(
         page_bytes=file.page_bytes,
         directory=file.coherence.directory,
     )
+
+
+def _check_an_llc_each_node(topology: Topology) -> None:
+    llcs: dict[int, set[int]] = defaultdict(set)
+    for pu in topology.pus:
+        llcs[pu.node].add(pu.llc)
+    for node, of_node in sorted(llcs.items()):
+        if len(of_node) > 1:
+            raise WrongValueError(
+                "llc.by_home",
+                f"got true, but node {node} has {len(of_node)} LLC domains; expected one a node",
+            )
 
 
 def _bandwidth(

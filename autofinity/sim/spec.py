@@ -244,6 +244,9 @@ class MachineSpec:
     """Whether a cache gives clean lines to other sockets (state F of MESIF) instead of memory."""
     llc: CacheSpec
     """Last-level cache of one LLC domain."""
+    llc_by_home: bool
+    """Whether an LLC has lines of its node's memory, whichever core of the package uses them
+    (sub-NUMA clusters), not the lines that its own cores use."""
     latency: LatencySpec
     node_distance: tuple[tuple[int, ...], ...]
     """Distance class between nodes: 0 the same, 1 the same package, 2 and up other packages and the

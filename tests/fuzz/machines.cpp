@@ -54,6 +54,7 @@ std::shared_ptr<const sim::MachineModel> small_machine(std::uint8_t variant) {
     machine->llc_distance = machine->node_distance = {0, 2, 2, 0};
     machine->llc = {8, 4};
     machine->llc_inclusive = (variant & 8) != 0;
+    machine->llc_by_home = (variant & 10) == 2;
     machine->owned_state = (variant & 3) == 1;
     machine->clean_forwarding = (variant & 3) == 2;
     if ((variant & 5) == 5) machine->directory = {8, 2};

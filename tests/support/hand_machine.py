@@ -40,6 +40,9 @@ VICTIM = read_preset(Path(__file__).with_name("hand_machine.toml"))
 VICTIM_MESI = replace(VICTIM, protocol="mesi", clean_forwarding=True)
 """Like Intel's since Skylake-SP: victim LLC, MESIF."""
 
+BY_HOME = replace(VICTIM_MESI, llc_by_home=True)
+"""The same with sub-NUMA clusters: an LLC has the lines of its node's memory."""
+
 FORWARDING = replace(VICTIM, clean_forwarding=True)
 """Like AMD's with state F: clean lines of other dies come from the die that got them last."""
 

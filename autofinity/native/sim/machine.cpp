@@ -53,6 +53,17 @@ void validate_l2s(const MachineModel& m) {
     }
 }
 
+void validate_llcs_by_home(const MachineModel& m) {
+    need(!m.llc_inclusive, "an LLC that has lines by their home includes no L2s");
+    std::vector<std::uint32_t> llc_of_node(m.topology.nodes(), most_llcs);
+    for (std::size_t core = 0; core < m.topology.cores(); ++core) {
+        std::uint32_t& llc = llc_of_node[m.topology.node_of_core()[core]];
+        if (llc == most_llcs) llc = m.topology.llc_of_core()[core];
+        need(llc == m.topology.llc_of_core()[core],
+             "LLCs have lines by their home although a node has several");
+    }
+}
+
 // Checks nodes, links and the states of lines in caches.
 void validate_memory(const MachineModel& m) {
     const std::uint32_t nodes = m.topology.nodes();
@@ -99,6 +110,7 @@ void validate(const MachineModel& m) {
     for (const auto d : m.llc_distance) need(d < max_distances, "a distance class is above 5");
     for (const auto d : m.node_distance) need(d < max_distances, "a distance class is above 5");
     validate_memory(m);
+    if (m.llc_by_home) validate_llcs_by_home(m);
     need(m.class_of_core.size() == cores, "not every core has a class");
     for (const auto kind : m.class_of_core) need(kind < m.classes.size(), "a core is of no class");
     validate_l2s(m);

@@ -77,6 +77,7 @@ struct MachineModel {
 
     CacheShape llc;
     bool llc_inclusive = false;     // otherwise a victim cache of the L2s
+    bool llc_by_home = false;       // sub-NUMA clusters: an LLC has the lines of its node's memory
     bool owned_state = false;       // MOESI: sockets share a Modified line unwritten
     bool clean_forwarding = false;  // MESIF: a clean line comes from the cache that got it last
 

@@ -56,6 +56,7 @@ void bind_machine(nb::module_& module) {
         .def_rw("route_begin", &MachineModel::route_begin)
         .def_rw("route_links", &MachineModel::route_links)
         .def_rw("llc_inclusive", &MachineModel::llc_inclusive)
+        .def_rw("llc_by_home", &MachineModel::llc_by_home)
         .def_rw("owned_state", &MachineModel::owned_state)
         .def_rw("clean_forwarding", &MachineModel::clean_forwarding)
         .def_rw("llc_hit", &MachineModel::llc_hit)

@@ -23,7 +23,8 @@ Ticks Coherence::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks no
     ++n[upgrades];
     ++n[llc_requests];
     ++n[llc_modify_requests];
-    ++hierarchy_.llcs.requests(c.llc).modifies;
+    const std::uint32_t llc = hierarchy_.llc_for<MachineKind::any>(c.llc, line);
+    ++hierarchy_.llcs.requests(llc).modifies;
     if (hierarchy_.filters.present()) hierarchy_.into_filter(line, true, w);
     const Ticks start = hierarchy_.busy.wait(line, now);
     const SharersOf<many> have = hierarchy_.directory.sharers<many>(line, d);
@@ -31,7 +32,7 @@ Ticks Coherence::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks no
     const std::uint32_t home = hierarchy_.pages.home(line);
     hierarchy_.interconnect.signal(c.node, home, n);
     Ticks ready = start;
-    if (others || (d.llcs & ~(1u << c.llc)) != 0) {
+    if (others || (d.llcs & ~(1u << llc)) != 0) {
         const std::uint32_t away = farthest(c.llc, have, d.llcs);
         ready +=
             (atomic ? hierarchy_.machine.atomic_shared : hierarchy_.machine.store_shared)[away];
@@ -51,7 +52,8 @@ Ticks Coherence::upgrade_line(PrivateCaches& c, Line line, bool atomic, Ticks no
 bool Coherence::leave_in_llc(const PrivateCaches& c, Line line, bool written, UnderWay& w) {
     Hierarchy& h = hierarchy_;
     DirectoryLine& d = h.directory[line];
-    const std::uint32_t others = d.llcs & ~(1u << c.llc);
+    const std::uint32_t llc = h.llc_for<MachineKind::any>(c.llc, line);
+    const std::uint32_t others = d.llcs & ~(1u << llc);
     const bool in_cores = !h.directory.in_no_core(line, d);
     if (d.owner_plus_one != 0 || (written && (in_cores || others != 0))) return false;
     if (in_cores && h.directory.holds<MachineKind::any>(c.domain, line)) return false;
@@ -61,11 +63,11 @@ bool Coherence::leave_in_llc(const PrivateCaches& c, Line line, bool written, Un
         d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
     // Memory has a dirty line when an LLC gets it that does not share it unwritten.
     if (const std::uint32_t dirty = d.dirty_llc_plus_one;
-        !h.machine.owned_state && dirty != 0 && dirty != c.llc + 1 &&
+        !h.machine.owned_state && dirty != 0 && dirty != llc + 1 &&
         (h.machine.llc_inclusive || !in_one_socket(h.interconnect.distance(c.llc, dirty - 1))))
         d.dirty_llc_plus_one = 0;
-    h.into_llc<MachineKind::any>(c.llc, line, w);
-    if (written) d.dirty_llc_plus_one = static_cast<std::uint8_t>(c.llc + 1);
+    h.into_llc<MachineKind::any>(llc, line, w);
+    if (written) d.dirty_llc_plus_one = static_cast<std::uint8_t>(llc + 1);
     return true;
 }
 

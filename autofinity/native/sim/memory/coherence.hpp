@@ -148,7 +148,8 @@ Coherence::Supplier Coherence::supplier_beside(std::uint32_t llc, SharersOf<many
     const std::uint32_t dirty_in = d.owner_plus_one != 0
                                        ? hierarchy_.cores.domain(d.owner_plus_one - 1u).llc
                                        : d.dirty_llc_plus_one - 1u;
-    return dirty_in == llc ? none : nearest(llc, have, 0, llc);
+    const bool one_beside = have.any_of(hierarchy_.cores.domains_of_llc(llc));
+    return dirty_in == llc || !one_beside ? none : nearest(llc, have, 0, llc);
 }
 
 // Invalidates every copy but that of the requester's own domain.
@@ -188,11 +189,12 @@ template <MachineKind kind, bool many>
     Hierarchy& h = hierarchy_;
     Counts& n = *w.counts;
     DirectoryLine& d = h.directory[line];
-    const std::uint32_t own_llc = 1u << c.llc;
+    const std::uint32_t llc = h.llc_for<kind>(c.llc, line);
+    const std::uint32_t own_llc = 1u << llc;
     const bool load = request == Request::load;
     ++n[llc_requests];
     ++n[load ? llc_read_requests : llc_modify_requests];
-    ++(load ? h.llcs.requests(c.llc).reads : h.llcs.requests(c.llc).modifies);
+    ++(load ? h.llcs.requests(llc).reads : h.llcs.requests(llc).modifies);
     SharersOf<many> have = h.directory.sharers<many>(line, d);  // the core itself does not
     const bool others = !have.none();
     const bool unheld = !others && d.llcs == 0;
@@ -210,7 +212,7 @@ template <MachineKind kind, bool many>
         d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
         d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
         granted = load ? exclusive : modified;
-        if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(c.llc, line, w);
+        if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(llc, line, w);
         return ready;
     }
     const auto& from_modified = load                        ? h.machine.load_modified
@@ -225,7 +227,7 @@ template <MachineKind kind, bool many>
     if (!hit) h.interconnect.signal(c.node, home, n);
     Ticks ready;
     bool transferred = false;
-    std::uint32_t source = hit ? c.llc : nowhere;
+    std::uint32_t source = hit ? llc : nowhere;
     // No cache gives a line that memory has not sent yet.
     const Ticks arrived = h.arriving.wait(line, start);
 
@@ -239,7 +241,7 @@ template <MachineKind kind, bool many>
                                 : Supplier{nowhere, nowhere};
 
     if (llc_has) {
-        ready = start + h.interconnect.from_llc(c.llc, start) + h.machine.llc_hit;
+        ready = start + h.interconnect.from_llc(llc, c.llc, c.node, start, n);
         if (!load && (others || other_llcs != 0))
             ready = std::max(ready, start + from_shared[farthest(c.llc, have, other_llcs)]);
     } else if (d.owner_plus_one != 0 && beside.llc == nowhere) {
@@ -270,13 +272,15 @@ template <MachineKind kind, bool many>
                     d.owner_plus_one = 0;
                     if (had == modified) {
                         // A line that stays in the socket goes to memory when its LLC loses it.
-                        const bool stays = in_one_socket(away);
-                        if (Asked<kind>::llc_includes(h.machine) || stays)
-                            d.dirty_llc_plus_one = static_cast<std::uint8_t>(o.llc + 1);
-                        else
+                        const std::uint32_t to = h.llc_for<kind>(o.llc, line);
+                        if (Asked<kind>::llc_includes(h.machine)) {
+                            d.dirty_llc_plus_one = static_cast<std::uint8_t>(to + 1);
+                        } else if (in_one_socket(away)) {
+                            d.dirty_llc_plus_one = static_cast<std::uint8_t>(to + 1);
+                            h.into_llc<kind>(to, line, w);
+                        } else {
                             h.write_dram(o.llc, o.node, line, w);
-                        if (!Asked<kind>::llc_includes(h.machine) && stays)
-                            h.into_llc<kind>(o.llc, line, w);
+                        }
                     }
                 }
             }
@@ -319,7 +323,7 @@ template <MachineKind kind, bool many>
         if (others || transferred) h.busy.keep(line, ready);
         take_from_others<many>(c, line, d, w);
         granted = modified;
-        if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(c.llc, line, w);
+        if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(llc, line, w);
         return ready;
     }
     if (!others && other_llcs == 0) {
@@ -329,7 +333,7 @@ template <MachineKind kind, bool many>
         if (!Asked<kind>::llc_includes(h.machine)) {
             if (d.dirty_llc_plus_one != 0) granted = modified;
             d.dirty_llc_plus_one = 0;
-            if (hit) h.take_from_llc(c.llc, line);
+            if (hit) h.take_from_llc(llc, line);
         }
         d.owner_plus_one = static_cast<std::uint16_t>(c.domain + 1);
     } else {
@@ -337,15 +341,15 @@ template <MachineKind kind, bool many>
         // An LLC that is a victim cache keeps a line where more than one of its cores uses it.
         if (hit) {
             const bool keeps = Asked<kind>::llc_includes(h.machine) ||
-                               d.dirty_llc_plus_one == c.llc + 1 ||
-                               have.any_of(h.cores.domains_of_llc(c.llc));
-            keeps ? h.touch_in_llc(c.llc, line) : h.take_from_llc(c.llc, line);
+                               d.dirty_llc_plus_one == llc + 1 ||
+                               have.any_of(h.cores.domains_of_llc(llc));
+            keeps ? h.touch_in_llc(llc, line) : h.take_from_llc(llc, line);
         }
     }
     if (source == nowhere || !of_one_agent(c.llc, source))
         d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
     have.add(c.domain);
-    if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(c.llc, line, w);
+    if (Asked<kind>::llc_includes(h.machine)) h.into_llc<kind>(llc, line, w);
     return ready;
 }
 

@@ -8,10 +8,11 @@
 namespace autofinity::sim {
 
 CoreCaches::CoreCaches(const MachineModel& machine, std::uint32_t most, const Pages& pages,
-                       BusyLines& busy)
+                       BusyLines& busy, const LlcChoice& llc_choice)
     : machine_(machine),
       pages_(pages),
       busy_(busy),
+      llc_choice_(llc_choice),
       most_(most),
       words_((most - 1) / domains_in_a_word + 1),
       cached_core_of_(machine.topology.cores(), -1),
@@ -26,8 +27,9 @@ CoreCaches::CoreCaches(const MachineModel& machine, std::uint32_t most, const Pa
 }
 
 void CoreCaches::flip(std::uint32_t domain) {
-    domains_of_llc_[std::size_t{domains_[domain]->llc} * words_ + domain / domains_in_a_word] ^=
-        std::uint64_t{1} << domain % domains_in_a_word;
+    for (const std::uint32_t llc : llc_choice_.group(domains_[domain]->llc))
+        domains_of_llc_[std::size_t{llc} * words_ + domain / domains_in_a_word] ^=
+            std::uint64_t{1} << domain % domains_in_a_word;
 }
 
 // The L2 domain of a core that begins to be used.

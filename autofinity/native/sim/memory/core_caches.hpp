@@ -8,6 +8,7 @@
 
 #include "busy_lines.hpp"
 #include "l2_domain.hpp"
+#include "llc_choice.hpp"
 #include "pages.hpp"
 #include "private_caches.hpp"
 #include "sim/counts.hpp"
@@ -18,8 +19,8 @@ namespace autofinity::sim {
 class CoreCaches {
   public:
     // At most `most` cores at a time.
-    CoreCaches(const MachineModel& machine, std::uint32_t most, const Pages& pages,
-               BusyLines& busy);
+    CoreCaches(const MachineModel& machine, std::uint32_t most, const Pages& pages, BusyLines& busy,
+               const LlcChoice& llc_choice);
 
     std::uint32_t most() const { return most_; }
     bool has_room() const { return !free_.empty() || cores_.size() < most_; }
@@ -36,7 +37,7 @@ class CoreCaches {
     // L2 domains in use are numbered, too; where L2s are private, like the cached cores.
     std::uint32_t domains() const { return static_cast<std::uint32_t>(domains_.size()); }
     L2Domain& domain(std::uint32_t number) const { return *domains_[number]; }
-    // Domains of an LLC, as bits in as many words as a line's sharers have.
+    // Domains whose lines an LLC may have, as bits in as many words as a line's sharers have.
     const std::uint64_t* domains_of_llc(std::uint32_t llc) const {
         return &domains_of_llc_[std::size_t{llc} * words_];
     }
@@ -45,12 +46,13 @@ class CoreCaches {
 
   private:
     std::uint32_t domain_of(std::uint32_t core);
-    // Marks a domain as one of its LLC, or removes the mark.
+    // Marks a domain as one whose lines its LLCs may have, or removes the mark.
     void flip(std::uint32_t domain);
 
     const MachineModel& machine_;
     const Pages& pages_;
     BusyLines& busy_;
+    const LlcChoice& llc_choice_;
     const std::uint32_t most_;
     const std::uint32_t words_;
     std::vector<std::unique_ptr<PrivateCaches>> cores_;

@@ -81,8 +81,11 @@ template <MachineKind kind>
 [[gnu::always_inline]] inline const Word* Foresight::fetch(const PrivateCaches& c,
                                                            Line line) const {
     const bool into_llc = Asked<kind>::llc_includes(hierarchy_.machine);
-    if (!into_llc && (hierarchy_.directory[line].llcs >> c.llc & 1) == 0) return nullptr;
-    const Word* set = hierarchy_.llcs.bring_near(c.llc, hierarchy_.pages.physical(line));
+    const std::uint32_t llcs = hierarchy_.directory[line].llcs;
+    if (!into_llc && llcs == 0) return nullptr;
+    const std::uint32_t llc = hierarchy_.llc_for<kind>(c.llc, line);
+    if (!into_llc && (llcs >> llc & 1) == 0) return nullptr;
+    const Word* set = hierarchy_.llcs.bring_near(llc, hierarchy_.pages.physical(line));
     return into_llc ? set : nullptr;
 }
 
@@ -95,7 +98,8 @@ template <MachineKind kind>
     if (out == 0) return nullptr;
     bring_near(&hierarchy_.directory[out]);
     if (Asked<kind>::llc_includes(hierarchy_.machine)) return nullptr;
-    return hierarchy_.llcs.bring_near(c.llc, hierarchy_.pages.physical(out));
+    return hierarchy_.llcs.bring_near(hierarchy_.llc_for<kind>(c.llc, out),
+                                      hierarchy_.pages.physical(out));
 }
 
 // Sets for the line that enters the core for an access that will miss, and for the line that leaves

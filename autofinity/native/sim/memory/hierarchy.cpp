@@ -12,7 +12,8 @@ Hierarchy::Hierarchy(const MachineModel& of, const Program& program, PageSetting
                      std::uint64_t seed, std::uint32_t most_cores)
     : machine(of),
       pages(program, of, std::move(page_settings), seed),
-      cores(of, most_cores, pages, busy),
+      llc_choice(of),
+      cores(of, most_cores, pages, busy, llc_choice),
       llcs(of),
       directory(program.n_lines, most_cores),
       filters(of),

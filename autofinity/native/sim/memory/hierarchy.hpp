@@ -11,6 +11,7 @@
 #include "core_caches.hpp"
 #include "directory.hpp"
 #include "interconnect.hpp"
+#include "llc_choice.hpp"
 #include "llcs.hpp"
 #include "machine_kind.hpp"
 #include "pages.hpp"
@@ -31,14 +32,15 @@ class Hierarchy {
     Hierarchy& operator=(const Hierarchy&) = delete;
 
     const MachineModel& machine;
-    Pages pages;                // node and frame of each page
-    BusyLines busy;             // contended lines that are on their way
-    BusyLines arriving;         // lines on their way from memory
-    CoreCaches cores;           // L1, L2 and TLBs of cores in use, by L2 domains
-    Llcs llcs;                  // last-level caches
-    Directory directory;        // who has each line
-    ProbeFilters filters;       // directories of finite size
-    Interconnect interconnect;  // links, fabrics and memory controllers
+    Pages pages;                 // node and frame of each page
+    BusyLines busy;              // contended lines that are on their way
+    BusyLines arriving;          // lines on their way from memory
+    const LlcChoice llc_choice;  // LLC that may have a line
+    CoreCaches cores;            // L1, L2 and TLBs of cores in use, by L2 domains
+    Llcs llcs;                   // last-level caches
+    Directory directory;         // who has each line
+    ProbeFilters filters;        // directories of finite size
+    Interconnect interconnect;   // links, fabrics and memory controllers
 
     // `tag`: the way of `set` that kept the tag when the line was removed; -1: none.
     template <MachineKind kind>
@@ -54,6 +56,12 @@ class Hierarchy {
         if (const Line out = filters.track(line, pages.home(line), pages.physical(line), held);
             out != 0)
             recall(out, w);
+    }
+    // The LLC that may have a line for the cores of `llc`. The page of the line is mapped.
+    template <MachineKind kind>
+    std::uint32_t llc_for(std::uint32_t llc, Line line) const {
+        if (!Asked<kind>::llcs_by_home(machine)) return llc;
+        return llc_choice.of(llc, pages.home(line), pages.physical(line));
     }
     // Makes a line of an LLC the most recent one of its set.
     void touch_in_llc(std::uint32_t llc, Line line) { llcs.touch(llc, line, pages.physical(line)); }
@@ -121,7 +129,7 @@ template <MachineKind kind>
 [[gnu::noinline]] void Hierarchy::leave_core(const PrivateCaches& c, Word word, UnderWay& w) {
     const Line line = line_of(word);
     const bool dirty = is_dirty(state_of(word));
-    const std::uint32_t llc = c.llc;
+    const std::uint32_t llc = llc_for<kind>(c.llc, line);
     const std::uint32_t domain = c.domain;
     DirectoryLine& d = directory[line];
     ++(*w.counts)[l2_evictions];
@@ -131,6 +139,7 @@ template <MachineKind kind>
     else
         directory.sharers(line, d).remove(domain);
     if (d.owner_plus_one == domain + 1) d.owner_plus_one = 0;
+    if (llc != c.llc) interconnect.to_llc(llc, c.llc, c.node, w.now, *w.counts);
     if (!Asked<kind>::llc_includes(machine)) into_llc<kind>(llc, line, w);
     if (dirty) d.dirty_llc_plus_one = static_cast<std::uint8_t>(llc + 1);
 }

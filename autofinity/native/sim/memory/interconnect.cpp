@@ -39,10 +39,8 @@ Ticks Interconnect::transfer(std::uint32_t from_llc, std::uint32_t to_llc, std::
         : away == 1 ? cache_to_cache_transfers_same_package
                     : cache_to_cache_transfers_remote];
     if (away != 0) ++n[cache_to_cache_transfers_other_llc];
-    Ticks wait = from_llc == to_llc ? 0 : leave(from_llc, now);
-    wait += cross(node_of_llc_[from_llc], to_node, now + wait, n);
-    if (from_llc != to_llc) wait += enter(to_llc, now + wait);
-    return wait;
+    if (from_llc == to_llc) return cross(node_of_llc_[from_llc], to_node, now, n);
+    return carry(from_llc, to_llc, to_node, now, n);
 }
 
 Ticks Interconnect::copy(std::uint32_t from_home, std::uint32_t to_home, Ticks now, Counts& n) {

@@ -6,6 +6,7 @@
 // line: it waits as long as more lines than the buffers hold are on their way out.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -66,9 +67,21 @@ class Interconnect {
         wait += enter(to_llc, now + wait);
         return now + wait + machine_.dram[away];
     }
-    // Takes a line from an LLC to a core of its domain; returns the wait.
-    [[gnu::always_inline]] Ticks from_llc(std::uint32_t llc, Ticks now) {
-        return machine_.llc_service == 0 ? 0 : llcs_[llc].take(now, machine_.llc_service);
+    // Takes a line from an LLC to a core at an LLC of a node; returns how long that takes.
+    [[gnu::always_inline]] Ticks from_llc(std::uint32_t llc, std::uint32_t to_llc,
+                                          std::uint32_t to_node, Ticks now, Counts& n) {
+        const Ticks wait =
+            machine_.llc_service == 0 ? 0 : llcs_[llc].take(now, machine_.llc_service);
+        if (llc == to_llc) return wait + machine_.llc_hit;
+        return wait + machine_.llc_hit + further(node_of_llc_[llc], to_node) +
+               carry(llc, to_llc, to_node, now + wait, n);
+    }
+    // Takes a line from a core at an LLC of a node to another LLC of the socket; nothing waits.
+    void to_llc(std::uint32_t llc, std::uint32_t from_llc, std::uint32_t from_node, Ticks now,
+                Counts& n) {
+        leave(from_llc, now);
+        cross(from_node, node_of_llc_[llc], now, n);
+        enter(llc, now);
     }
     // Writes a line to DRAM; no access waits for that.
     [[gnu::always_inline]] void write_dram(std::uint32_t from_llc, std::uint32_t from_node,
@@ -105,6 +118,19 @@ class Interconnect {
         const Ticks busy = fabrics_out_[llc].busy_after(now);
         const Ticks buffered = lines_buffered * machine_.fabric_write_service;
         return busy > buffered ? busy - buffered : 0;
+    }
+    // Takes a line from one LLC to another or to a core there; returns the wait.
+    Ticks carry(std::uint32_t from_llc, std::uint32_t to_llc, std::uint32_t to_node, Ticks now,
+                Counts& n) {
+        Ticks wait = leave(from_llc, now);
+        wait += cross(node_of_llc_[from_llc], to_node, now + wait, n);
+        return wait + enter(to_llc, now + wait);
+    }
+    // How much longer the way between two nodes is than the one within a node: as much as to their
+    // memory, beside which their LLCs are.
+    Ticks further(std::uint32_t node, std::uint32_t other) const {
+        const std::uint32_t away = machine_.node_distance[other * machine_.topology.nodes() + node];
+        return std::max(machine_.dram[away], machine_.dram[0]) - machine_.dram[0];
     }
     Ticks cross_links(std::uint32_t pair, Ticks now, Counts& n);
 

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "bits.hpp"
+#include "machine_kind.hpp"
 #include "sim/error.hpp"
 
 namespace autofinity::sim {
@@ -69,6 +71,10 @@ void Invariants::check_line(Line line) {
         fail(line, "sharers of the directory are not who holds it");
     const Sharers have = held(line);
     if (held_[line].llcs != d.llcs) fail(line, "LLCs of the directory are not those that hold it");
+    each_bit(d.llcs, [&](auto llc) {
+        if (hierarchy_.llc_for<MachineKind::any>(llc, line) != llc)
+            fail(line, "in an LLC of another node than its home's");
+    });
     if (d.dirty_llc_plus_one != 0 && (d.llcs >> (d.dirty_llc_plus_one - 1) & 1) == 0)
         fail(line, "dirty in an LLC that does not hold it");
     if (d.dirty_llc_plus_one != 0 && d.owner_plus_one != 0 &&

@@ -33,6 +33,9 @@ struct Asked {
     static bool llc_includes(const MachineModel& machine) {
         return known ? kind == MachineKind::inclusive : machine.llc_inclusive;
     }
+    static bool llcs_by_home(const MachineModel& machine) {
+        return (!known || kind == MachineKind::victim) && machine.llc_by_home;
+    }
     static bool limits_directory(const MachineModel& machine) {
         return known ? kind == MachineKind::exclusive : machine.directory.ways != 0;
     }

@@ -128,7 +128,9 @@ template <MachineKind kind>
         // The directory knows, and is the next to be asked if the line is not there.
         const bool in_l2 = h.directory.holds<kind>(c.domain, line);
         const bool was_there =
-            Asked<kind>::has_l2(c) ? in_l2 : (h.directory[line].llcs >> c.llc & 1) != 0;
+            Asked<kind>::has_l2(c)
+                ? in_l2
+                : (h.directory[line].llcs >> h.llc_for<kind>(c.llc, line) & 1) != 0;
         if (Asked<kind>::has_l2(c)) ++n[l2_accesses];
         if (in_l2) {
             Word* set2 = c.l2.at(h.pages.physical(line));

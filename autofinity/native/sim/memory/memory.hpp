@@ -52,6 +52,13 @@ class Memory {
 
     // Number of a line in physical memory: its place in an L2 or LLC.
     std::uint32_t physical(Line line) const { return hierarchy().pages.physical(line); }
+    // LLCs that may have the lines of an LLC's cores, and the one of them for a line.
+    const std::vector<std::uint32_t>& llcs_for(std::uint32_t llc) const {
+        return hierarchy().llc_choice.group(llc);
+    }
+    std::uint32_t llc_for(std::uint32_t llc, Line line) const {
+        return hierarchy().llc_for<MachineKind::any>(llc, line);
+    }
     // Whether no stream has touched the line's page yet, so that an access faults.
     bool faults(Line line) const { return !hierarchy().pages.mapped(line >> page_shift); }
     // Page fault: the kernel places the line's page; returns the time that this keeps the core

@@ -13,14 +13,15 @@ void Prefetching::into_llc(PrivateCaches& c, Line line, Ticks now, UnderWay& w) 
     ++n[llc_requests];
     ++n[llc_read_requests];
     ++n[llc_misses];
-    ++hierarchy_.llcs.requests(c.llc).reads;
+    const std::uint32_t llc = hierarchy_.llc_for<MachineKind::any>(c.llc, line);
+    ++hierarchy_.llcs.requests(llc).reads;
     if (hierarchy_.filters.present()) hierarchy_.into_filter(line, false, w);
     hierarchy_.interconnect.signal(c.node, home, n);
     const Ticks ready = hierarchy_.interconnect.from_dram(home, c.llc, c.node, now, n);
     hierarchy_.arriving.keep(line, ready);
     c.prefetcher.sent(line, ready);
     d.forwarder_plus_one = static_cast<std::uint8_t>(c.llc + 1);
-    hierarchy_.into_llc<MachineKind::any>(c.llc, line, w);
+    hierarchy_.into_llc<MachineKind::any>(llc, line, w);
 }
 
 }  // namespace autofinity::sim

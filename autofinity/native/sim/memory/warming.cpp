@@ -35,7 +35,7 @@ void Memory::bring_sets_near(std::uint32_t cached_core, Line line) const {
     const PrivateCaches& c = h.cores[cached_core];
     const std::uint32_t place = h.pages.physical(line);
     c.l2.bring_near(c.l2.at(place));
-    h.llcs.bring_near(c.llc, place);
+    h.llcs.bring_near(h.llc_for<MachineKind::any>(c.llc, line), place);
     if (h.filters.present()) h.filters.bring_near(h.pages.home(line), place);
 }
 

@@ -114,26 +114,27 @@ struct LlcSets {
 
     FillingSets sets;
     const bool includes;  // what its cores hold
-    Seen lines;           // that are there, or in a core of its domain
+    Seen lines;           // that are there, or in a core whose lines may be there
 };
 
 // The caches that a stream's touches come to.
 struct Caches {
     CoreSets* core;
-    Seen* pages;  // of its touches
-    LlcSets* llc;
+    Seen* pages;        // of its touches
+    std::uint32_t llc;  // of its core
 
     // Returns whether the line of a touch is still there, and if so takes the line in. A line that
     // has a newer touch is there already, and only an older write still matters: it may have left
-    // the line dirty, unless the line has been written back since.
-    bool keep(Line line, std::uint32_t place, bool in_core, bool writes) const {
-        const bool is_there = llc->lines.has(line);
-        if (!in_core || (llc->includes && !is_there)) {
-            if (!llc->sets.has_room(place) || (is_there && !writes)) return false;
-            if (!is_there) llc->sets.add(place);
+    // the line dirty, unless the line has been written back since. `of_line`: the LLC that may have
+    // the line.
+    bool keep(LlcSets& of_line, Line line, std::uint32_t place, bool in_core, bool writes) const {
+        const bool is_there = of_line.lines.has(line);
+        if (!in_core || (of_line.includes && !is_there)) {
+            if (!of_line.sets.has_room(place) || (is_there && !writes)) return false;
+            if (!is_there) of_line.sets.add(place);
         }
         if (in_core) core->add(line, place);
-        if (!is_there) llc->lines.add(line);
+        if (!is_there) of_line.lines.add(line);
         return true;
     }
 };
@@ -149,6 +150,8 @@ class Numbered {
         if (each_[number] == nullptr) each_[number] = std::make_unique<T>(of...);
         return each_[number].get();
     }
+    // A part that has been made.
+    T* at(std::uint32_t number) const { return each_[number].get(); }
 
   private:
     std::vector<std::unique_ptr<T>> each_;
@@ -167,11 +170,15 @@ std::vector<LastingTouch> lasting_touches(const MachineModel& machine, const Pro
     for (const Stream& stream : board.streams) {
         const std::uint32_t core = board.pus[stream.pu].core;
         const PrivateSide& side = machine.classes[machine.class_of_core[core]].side;
-        caches.push_back({cores.get(l2_of_core[core], side),
-                          pages.get(core, memory.units().count()),
-                          llcs.get(topology.llc_of_core()[core], machine.llc, machine.llc_inclusive,
-                                   program.n_lines)});
+        const std::uint32_t llc = topology.llc_of_core()[core];
+        caches.push_back(
+            {cores.get(l2_of_core[core], side), pages.get(core, memory.units().count()), llc});
+        for (const std::uint32_t each : memory.llcs_for(llc))
+            llcs.get(each, machine.llc, machine.llc_inclusive, program.n_lines);
     }
+    const auto llc_of = [&](const Caches& c, Line line) -> LlcSets& {
+        return *llcs.at(memory.llc_for(c.llc, line));
+    };
 
     const std::vector<WarmLine>& lines = program.beginning->lines;
     // Lines that a write has taken from everybody else. A line that was taken was in the way of
@@ -183,14 +190,14 @@ std::vector<LastingTouch> lasting_touches(const MachineModel& machine, const Pro
             const WarmLine& later = lines[i + 2 * touches_ahead];
             memory.bring_page_near(later.line());
             taken.prefetch(later.line());
-            caches[later.stream()].llc->lines.prefetch(later.line());
+            llc_of(caches[later.stream()], later.line()).lines.prefetch(later.line());
         }
         if (i + touches_ahead < lines.size()) {
             const WarmLine& soon = lines[i + touches_ahead];
             const Caches& c = caches[soon.stream()];
             const std::uint32_t place = memory.physical(soon.line());
             c.core->prefetch(place);
-            c.llc->sets.prefetch(place);
+            llc_of(c, soon.line()).sets.prefetch(place);
         }
     };
     for (std::uint32_t i = 0; i < lines.size(); ++i) {
@@ -201,8 +208,9 @@ std::vector<LastingTouch> lasting_touches(const MachineModel& machine, const Pro
         const std::uint32_t place = memory.physical(line);
         const bool in_core = c.core->has_room(line, place);
         const bool was_taken = taken.has(line);
-        const bool stays =
-            was_taken ? in_core && !gone.has(line) : c.keep(line, place, in_core, touch.written());
+        const bool stays = was_taken
+                               ? in_core && !gone.has(line)
+                               : c.keep(llc_of(c, line), line, place, in_core, touch.written());
         if (touch.written() && taken.add(line) && !stays) gone.add(line);
         const bool translates = c.pages->add(memory.units().of(line >> page_shift));
         if (stays)

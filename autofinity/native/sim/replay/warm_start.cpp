@@ -73,7 +73,8 @@ void WarmStart::settle_llcs() {
     for (std::uint32_t stream = 0; stream < board_.streams.size(); ++stream) {
         const Counts& counts = board_.streams[stream].account.counts;
         const std::uint32_t core = core_of(stream);
-        Traffic& of = traffic[machine_.topology.llc_of_core()[core]];
+        // LLCs of a group have the same traffic.
+        Traffic& of = traffic[memory_.llcs_for(machine_.topology.llc_of_core()[core])[0]];
         of.hits += static_cast<double>(counts[llc_hits]);
         of.in += static_cast<double>(counts[l2_evictions]);
         if (std::ranges::find(of.cores, core) != of.cores.end()) continue;
@@ -82,10 +83,12 @@ void WarmStart::settle_llcs() {
         of.above += static_cast<double>(lines_of(side.l2));
     }
     for (std::uint32_t llc = 0; llc < traffic.size(); ++llc) {
-        const Traffic& of = traffic[llc];
+        const auto& group = memory_.llcs_for(llc);
+        const Traffic& of = traffic[group[0]];
         if (of.in < least_traffic) continue;
         // The share of empty ways is limited by the lines that went up.
-        const double most = of.above / (of.above + machine_.llc.sets);
+        const double sets = static_cast<double>(group.size()) * machine_.llc.sets;
+        const double most = of.above / (of.above + sets);
         memory_.empty_ways(llc, std::min(of.hits / of.in, most));
     }
 }
