@@ -1,10 +1,12 @@
 """Rules that make a `Topology` from the facts of hwloc or the kernel about each PU.
 
 * **Sockets** are packages. PUs outside any package form one more.
-* **LLC domain**: the PUs of one package under the outermost data or unified cache above the core,
-  whatever its level. A core without any cache is a domain of its own. (On a machine without L3 the
-  domains are therefore those of a shared L2; where only private caches are known, a domain is one
-  core.) Memory-side caches are not CPU caches and do not count.
+* **LLC domain**: the PUs of one package and one node under the outermost data or unified cache
+  above the core, whatever its level. A core without any cache is a domain of its own. (On a machine
+  without L3 the domains are therefore those of a shared L2; where only private caches are known, a
+  domain is one core.) Memory-side caches are not CPU caches and do not count. A cache that spans
+  several nodes has them by sub-NUMA clusters: the lines of a node's memory are in the node's part
+  of the cache only (machine file `xeon-8480`). A cache with a PU in no known node is one domain.
 * **Core**: the core object; a PU outside any core is a core of its own. SMT rank: position among
   the PUs of the core.
 * **Node** of a PU: the local node with the fewest PUs, then the first in logical
@@ -88,11 +90,12 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
     if len({pu.os_index for pu in raw.pus}) != len(raw.pus):
         raise TopologyError(f"{name} has two processing units with the same OS index")
     packages: dict[int, int] = {}
-    llcs: dict[tuple[int, int], int] = {}
+    llcs: dict[tuple[int, int, int], int] = {}
     cores: dict[tuple[str, int], int] = {}
     rank: dict[int, int] = {}
     node_order = _with_stand_ins(raw)
     local = _local_nodes(node_order)
+    whole = _not_divided(raw)
     pus = []
     for pu in raw.pus:
         package = packages.setdefault(pu.package, len(packages))
@@ -100,7 +103,8 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
         core = cores.setdefault(core_key, len(cores))
         # Cache numbers are not negative, so a core without caches cannot meet one.
         domain = pu.caches[-1] if pu.caches else -1 - core
-        llc = llcs.setdefault((package, domain), len(llcs))
+        node = local[pu.os_index]
+        llc = llcs.setdefault((package, domain, -1 if domain in whole else node), len(llcs))
         smt_rank = rank.get(core, 0)
         rank[core] = smt_rank + 1
         pus.append(
@@ -110,7 +114,7 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
                 core,
                 llc,
                 package,
-                local[pu.os_index],
+                node,
                 pu.efficiency,
             )
         )
@@ -132,8 +136,23 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
         model=raw.model,
         memoryless_nodes=_memoryless(node_order, raw.allowed_nodes),
         one_node_assumed=not raw.nodes,
+        llc_parts=_parts_of_the_first_llc(raw, pus),
         kinds_unranked=raw.kinds_unranked,
     )
+
+
+def _not_divided(raw: RawMachine) -> frozenset[int]:
+    """Outermost caches with a PU in no known node."""
+    known = frozenset[int]().union(*(node.cpus for node in raw.nodes))
+    return frozenset(pu.caches[-1] for pu in raw.pus if pu.caches and pu.os_index not in known)
+
+
+def _parts_of_the_first_llc(raw: RawMachine, pus: Sequence[PU]) -> int:
+    first = raw.pus[0]
+    if not first.caches:
+        return 1
+    around = [(pu.package, pu.caches[-1:]) for pu in raw.pus]
+    return len({pu.llc for pu, above in zip(pus, around, strict=True) if above == around[0]})
 
 
 def _with_stand_ins(raw: RawMachine) -> tuple[RawNode, ...]:

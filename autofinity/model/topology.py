@@ -80,6 +80,9 @@ class Topology:
     """Logical nodes that cannot hold our pages: they have no memory, or are not allowed to us."""
     one_node_assumed: bool = False
     """NUMA nodes are not known, so all PUs are assumed to be in one node."""
+    llc_parts: int = 1
+    """LLC domains that divide the first core's last-level cache among themselves: several with
+    sub-NUMA clusters, where each node of a socket has a part of the cache."""
     kinds_unranked: bool = False
     """Cores are of several kinds, and their order of speed is not known."""
 

@@ -88,14 +88,17 @@ class CoreKind:
 
     def _far_lines(self) -> int:
         last = self.last or self.l1
-        return self._bench.beyond(last.size_bytes if last else 0) // LINE_BYTES
+        return self._bench.beyond(last.part_bytes if last else 0) // LINE_BYTES
 
     def _shape(self, table: str, cache: HostCache | None) -> list[Row]:
         if cache is None:
             return [self._assumed.row(table, "size_bytes"), self._assumed.row(table, "ways")]
         known = row("ways", cache.ways, "sysfs R")
         ways = known if cache.ways else self._assumed.row(table, "ways")
-        return [row("size_bytes", cache.size_bytes, "sysfs R"), ways]
+        origin = "sysfs R"
+        if cache.parts > 1:
+            origin = f"D: a node's part of {cache.size_bytes}, of {cache.parts} (sysfs R)"
+        return [row("size_bytes", cache.part_bytes, origin), ways]
 
     def _clocks(self, key: str, reading: Reading) -> Row:
         return row(key, reading.value * self._ghz, reading.origin)
@@ -129,7 +132,7 @@ class CoreKind:
             below = self.l2 or self.l1
             inner = below.size_bytes if below else 16384
             # Little more than the capacity of the level below: others may share this cache.
-            size = min(2 * inner, round(sqrt(inner * last.size_bytes)))
+            size = min(2 * inner, round(sqrt(inner * last.part_bytes)))
             reading = min(
                 (self._chase(size // LINE_BYTES) for _ in range(_BUFFERS)),
                 key=lambda each: each.value,
@@ -142,7 +145,10 @@ class CoreKind:
             if holds is None
             else text_row("inclusion", "inclusive" if holds else "victim", "CPUID R")
         )
-        return [*self._shape("llc", last), latency, inclusion]
+        rows = [*self._shape("llc", last), latency, inclusion]
+        if last is not None and last.parts > 1 and not holds:
+            rows.append(Row("by_home", "true", "D: nodes divide the cache"))
+        return rows
 
     def _cpuid(self, leaf: int, subleaf: int) -> tuple[int, int, int, int] | None:
         return measure.cpuid(self._cpu, leaf, subleaf)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofinity.linux.kernel_file import read_number, read_size_bytes, read_text
@@ -18,10 +18,21 @@ class HostCache:
     ways: int
     cpus: frozenset[int]
     """OS indices of the CPUs that share the cache."""
+    parts: int = 1
+    """LLC domains that divide the cache, by the nodes that it spans."""
+
+    @property
+    def part_bytes(self) -> int:
+        """Size of a domain's part."""
+        return self.size_bytes // self.parts
 
 
-def host_caches(cpu: int, root: Path = Path("/sys")) -> tuple[HostCache, ...]:
-    """Data and unified caches above a CPU, innermost first; empty where the kernel reports none."""
+def host_caches(
+    cpu: int, root: Path = Path("/sys"), *, llc_parts: int = 1
+) -> tuple[HostCache, ...]:
+    """Data and unified caches above a CPU, innermost first; empty where the kernel reports none.
+    `llc_parts`: those of the last one.
+    """
     folder = root / "devices" / "system" / "cpu" / f"cpu{cpu}" / "cache"
     found = []
     for index in sorted(folder.glob("index[0-9]*")):
@@ -34,4 +45,5 @@ def host_caches(cpu: int, root: Path = Path("/sys")) -> tuple[HostCache, ...]:
                     parse_cpu_list(read_text(index / "shared_cpu_list")) or frozenset({cpu}),
                 )
             )
-    return tuple(sorted((c for c in found if c.size_bytes), key=lambda cache: cache.level))
+    known = sorted((c for c in found if c.size_bytes), key=lambda cache: cache.level)
+    return (*known[:-1], *(replace(last, parts=llc_parts) for last in known[-1:]))

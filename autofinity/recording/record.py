@@ -51,7 +51,7 @@ def record(
     step = begin(len(kinds) * STEPS_OF_A_KIND + STEPS_BETWEEN)
     measured = []
     for kind, cpu in enumerate(kinds):
-        caches = host_caches(cpu)
+        caches = host_caches(cpu, llc_parts=machine.llc_parts)
         core = CoreKind(cpu, caches, _cores_of_l2(machine, caches), bench, assumed)
         for label in core.steps():
             step(f"{label}{f' of kind {kind + 1}' if len(kinds) > 1 else ''}")

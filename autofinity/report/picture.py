@@ -109,6 +109,8 @@ def summary(topology: Topology) -> list[str]:
                 for cache in topology.caches
             )
         )
+        if topology.llc_parts > 1:
+            lines[-1] += f", a part for each of its {topology.llc_parts} nodes"
     else:
         lines.append("no cache known: every core is an LLC domain of its own")
     known = [n for n in range(topology.n_nodes) if n not in topology.unknown_nodes]

@@ -6,12 +6,14 @@ The file has the keys of a preset without `[topology]`; in a whole preset the to
   not fit the file's ways takes the next number of ways that fits). The caches of the first core
   stand for those of all cores; with several `[[core_class]]` the private caches are the file's. An
   L2 that several cores share is inclusive of their L1s.
+* A cache that spans several nodes has a part for each. A victim LLC then has lines by their home.
 * `links` of a machine with another number of nodes give the bandwidth of a link, not its ends:
   then every pair of nodes has a link, as fast as the slowest.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from autofinity.checked_file import WrongValueError, naming, read_toml
@@ -39,7 +41,8 @@ def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
     document = read_toml(latencies, TopologyError)
     for left_aside in (*OF_ITS_OWN, "topology"):
         document.pop(left_aside, None)
-    _take_over(document, topology.caches)
+    _take_over(document, topology.caches, topology.llc_parts)
+    _fit_homes(document, topology)
     _fit_links(document, topology.n_nodes)
     with naming(latencies, TopologyError):
         file = read_tables(document)
@@ -48,13 +51,14 @@ def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
         return assembled(file, placed, classes, classes_by_rank=True)
 
 
-def _take_over(document: dict[str, object], caches: tuple[Cache, ...]) -> None:
+def _take_over(document: dict[str, object], caches: tuple[Cache, ...], llc_parts: int) -> None:
     """Put the topology's facts about its caches into the tables of `document`."""
     if not caches:
         return
     shared = [cache for cache in caches if cache.level > 1]
     if shared:
-        _fill(document, "llc", shared[-1])
+        last = shared[-1]
+        _fill(document, "llc", replace(last, size_bytes=last.size_bytes // llc_parts))
     if "core_class" in document:
         return
     for cache in caches:
@@ -69,6 +73,20 @@ def _take_over(document: dict[str, object], caches: tuple[Cache, ...]) -> None:
                 table["inclusion"] = "inclusive"
     else:
         document.pop("l2", None)
+
+
+def _fit_homes(document: dict[str, object], topology: Topology) -> None:
+    """Say whether LLCs have lines by their home: parts of one cache have, as far as the file's LLC
+    can; several in a node have not.
+    """
+    table = document.get("llc")
+    if not isinstance(table, dict):
+        return
+    nodes_and_llcs = {(pu.node, pu.llc) for pu in topology.pus}
+    if len(nodes_and_llcs) > len({node for node, _ in nodes_and_llcs}):
+        table.pop("by_home", None)
+    elif topology.llc_parts > 1 and table.get("inclusion") == "victim":
+        table["by_home"] = True
 
 
 def _fill(document: dict[str, object], key: str, cache: Cache) -> None:

@@ -322,7 +322,8 @@ def test_a_machine_has_a_shape_and_its_cpus_leave_a_choice(
     made = machine(*case["machine"])
     fast = case.get("fast", range(len(made.pus)))
     pus = tuple(dataclasses.replace(pu, efficiency=int(pu.os_index in fast)) for pu in made.pus)
-    sysfs = write_sysfs(tmp_path, dataclasses.replace(made, pus=pus))
+    clustered = case.get("clustered", False)
+    sysfs = write_sysfs(tmp_path, dataclasses.replace(made, pus=pus), clustered=clustered)
     for cpu in case.get("off", ()):
         shutil.rmtree(sysfs / f"devices/system/cpu/cpu{cpu}")
     environment = {"AUTOFINITY_SYSFS": str(sysfs), "AUTOFINITY_CPUINFO": str(tmp_path / "none")}

@@ -7,9 +7,10 @@ from pathlib import Path
 from autofinity.model.topology import Topology
 
 
-def write_sysfs(root: Path, topology: Topology) -> Path:
+def write_sysfs(root: Path, topology: Topology, *, clustered: bool = False) -> Path:
     """Fill `root` and return it. Last-level caches are written as an L3 and every core gets an L1;
-    a domain of one core gets no L3.
+    a domain of one core gets no L3. `clustered`: the L3 of a package is shown as one, whose parts
+    the domains are.
     """
     cpu_folder = root / "devices" / "system" / "cpu"
     node_folder = root / "devices" / "system" / "node"
@@ -17,7 +18,11 @@ def write_sysfs(root: Path, topology: Topology) -> Path:
     for pu in topology.pus:
         folder = cpu_folder / f"cpu{pu.os_index}"
         core = [other.os_index for other in topology.pus if other.core == pu.core]
-        llc = [other.os_index for other in topology.pus if other.llc == pu.llc]
+        llc = [
+            other.os_index
+            for other in topology.pus
+            if (other.package == pu.package if clustered else other.llc == pu.llc)
+        ]
         _write(folder / "topology" / "physical_package_id", str(pu.package))
         _write(folder / "topology" / "core_cpus_list", _list(core))
         _write(folder / "cpu_capacity", str(512 * (1 + pu.efficiency)))

@@ -90,7 +90,8 @@ def _regular(topology: Topology) -> bool:
         sum(package == socket for package, _ in cores) for socket in range(topology.n_packages)
     }
     one_socket_each = len(cores) == topology.n_llcs
-    return len(sizes) == len(a_socket) == 1 and one_socket_each and bool(topology.caches)
+    caches = bool(topology.caches) and topology.llc_parts == 1
+    return len(sizes) == len(a_socket) == 1 and one_socket_each and caches
 
 
 def _allowed(topology: Topology) -> list[PU]:

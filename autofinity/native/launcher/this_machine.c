@@ -144,7 +144,69 @@ static void running(const CpuSet* mask, CpuSet* out) {
     }
 }
 
-// The running CPUs under the outermost data or unified cache of a CPU; false: it has none.
+// ---- nodes --------------------------------------------------------------------------------------
+typedef struct {
+    int size;  // CPUs
+    CpuSet cpus;
+} Node;
+
+typedef struct {
+    bool known;  // the kernel lists them
+    int count;
+    Node* nodes;
+} Nodes;
+
+static int count_cpus(const CpuSet* set) {
+    int count = 0;
+    for (int cpu = next_cpu(set, 0); cpu < CPU_LIMIT; cpu = next_cpu(set, cpu + 1)) count++;
+    return count;
+}
+
+// Nodes that are online, read once.
+static const Nodes* nodes_here(void) {
+    static Nodes here;
+    static CpuSet online;
+    char name[96];
+    if (here.known || !read_cpus("devices/system/node/online", &online)) return &here;
+    here.known = true;
+    here.nodes = calloc((size_t)count_cpus(&online), sizeof *here.nodes);
+    if (!here.nodes) return &here;
+    for (int node = next_cpu(&online, 0); node < CPU_LIMIT; node = next_cpu(&online, node + 1)) {
+        Node* read = &here.nodes[here.count];
+        snprintf(name, sizeof name, "devices/system/node/node%d/cpulist", node);
+        if (!read_cpus(name, &read->cpus)) continue;
+        read->size = count_cpus(&read->cpus);
+        here.count++;
+    }
+    return &here;
+}
+
+// The node of a CPU: of its nodes the one of the fewest CPUs; NULL: it is in none.
+static const Node* node_of(int cpu) {
+    const Nodes* here = nodes_here();
+    const Node* found = NULL;
+    for (const Node* node = here->nodes; node < here->nodes + here->count; node++) {
+        if (cpuset_has(&node->cpus, cpu) && (!found || node->size < found->size)) found = node;
+    }
+    return found;
+}
+
+// Leaves the part of a cache that is in the node of a CPU; the whole cache where one of its CPUs is
+// in no node.
+static void part_in_node(int cpu, CpuSet* cache) {
+    static CpuSet part;
+    const Node* own = node_of(cpu);
+    memset(&part, 0, sizeof part);
+    for (int other = next_cpu(cache, 0); other < CPU_LIMIT; other = next_cpu(cache, other + 1)) {
+        const Node* node = node_of(other);
+        if (!node) return;
+        if (node == own) add_cpu(&part, other);
+    }
+    *cache = part;
+}
+
+// The running CPUs of an LLC domain (linux/machine_tree.py): those under the outermost data or
+// unified cache of a CPU, in its node; false: it has no cache.
 static bool last_level(int cpu, const CpuSet* online, CpuSet* out) {
     char file[64], name[128], type[SYSFS_CHARS];
     long outermost = -1;
@@ -160,6 +222,7 @@ static bool last_level(int cpu, const CpuSet* online, CpuSet* out) {
         outermost = level;
     }
     keep_only(out, online);
+    part_in_node(cpu, out);
     return outermost >= 0;
 }
 
@@ -188,15 +251,14 @@ static int cores_within(const CpuSet* cache, const CpuSet* online, CpuSet* seen)
 
 // Nodes that have CPUs; 0: some CPU is in none.
 static int count_nodes(const CpuSet* online) {
-    static CpuSet nodes, cpus, all;
-    char name[96];
-    if (!read_cpus("devices/system/node/online", &nodes)) return 1;
+    static CpuSet all;
+    const Nodes* here = nodes_here();
+    if (!here->known) return 1;
     memset(&all, 0, sizeof all);
     int count = 0;
-    for (int node = next_cpu(&nodes, 0); node < CPU_LIMIT; node = next_cpu(&nodes, node + 1)) {
-        snprintf(name, sizeof name, "devices/system/node/node%d/cpulist", node);
-        if (!read_cpus(name, &cpus) || !cpuset_overlap(&cpus, online)) continue;
-        add(&all, &cpus);
+    for (const Node* node = here->nodes; node < here->nodes + here->count; node++) {
+        if (!cpuset_overlap(&node->cpus, online)) continue;
+        add(&all, &node->cpus);
         count++;
     }
     return cpuset_within(online, &all) ? count : 0;

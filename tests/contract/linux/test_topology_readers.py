@@ -52,8 +52,9 @@ def test_a_synthetic_machine_has_what_it_says() -> None:
 
 def test_several_nodes_in_one_cache_and_several_caches_in_one_node() -> None:
     topology = synthetic_topology("pack:1 l3:2 numa:2 core:2 pu:2")
-    assert [pu.llc for pu in topology.pus[::2]] == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert [pu.llc for pu in topology.pus[::2]] == [0, 0, 1, 1, 2, 2, 3, 3]
     assert [pu.node for pu in topology.pus[::2]] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert topology.llc_parts == 2
     topology = synthetic_topology("pack:2 numa:1 l3:3 core:2 pu:1")
     assert (topology.n_nodes, topology.n_llcs) == (2, 6)
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 import shutil
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 from made_up_machine import machine
 
+from autofinity.affinity.hints import get_affinity
 from autofinity.linux.gaps import gaps
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.mapping.cost import is_known
+from autofinity.model.affinity import HINTS
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import UNKNOWN_NODE, OsIndex, Topology
+from autofinity.policy.shipped import shape_of
+from autofinity.sim.preset import load_preset
 from tests.support.topology_sysfs_tree import write_sysfs
 
 
@@ -35,6 +40,36 @@ def raw(pus: list[RawPU], nodes: list[RawNode] | None = None, **other: object) -
 def test_a_domain_is_what_shares_the_outermost_cache() -> None:
     pus = [RawPU(i, 0, i, (10 + i, 20 + i // 2), 0) for i in range(4)]
     assert [pu.llc for pu in build_topology(raw(pus), "m", "file").pus] == [0, 0, 1, 1]
+
+
+def test_with_sub_numa_clusters_each_node_is_a_domain_with_its_part_of_the_cache() -> None:
+    pus = [RawPU(i, 0, i, (7,), 0) for i in range(4)]
+    nodes = [RawNode(0, frozenset({0, 1})), RawNode(1, frozenset({2, 3}))]
+    topology = build_topology(raw(pus, nodes), "m", "file")
+    assert [pu.llc for pu in topology.pus] == [0, 0, 1, 1]
+    assert (topology.llc_parts, topology.caches[-1].shared_by_cores) == (2, 4)
+
+
+def test_a_cache_with_a_cpu_in_no_node_is_not_divided() -> None:
+    pus = [RawPU(i, 0, i, (7,), 0) for i in range(5)]
+    nodes = [RawNode(0, frozenset({0, 1})), RawNode(1, frozenset({2, 3}))]
+    topology = build_topology(raw(pus, nodes), "m", "file")
+    assert [pu.llc for pu in topology.pus] == [0] * 5
+    assert topology.llc_parts == 1
+
+
+def test_the_hints_of_a_machine_with_sub_numa_clusters_are_those_of_its_machine_file(
+    tmp_path: Path,
+) -> None:
+    preset = load_preset("xeon-8480").topology
+    found = read_sysfs(
+        write_sysfs(tmp_path, preset, clustered=True),
+        allowed=frozenset(pu.os_index for pu in preset.pus),
+    )
+    assert shape_of(found) == shape_of(preset)
+    for threads, hint in product((8, 28, 112), HINTS):
+        expected = get_affinity(preset, threads, hint)
+        assert get_affinity(found, threads, hint).cpus == expected.cpus
 
 
 def test_a_core_without_caches_is_a_domain_of_its_own() -> None:

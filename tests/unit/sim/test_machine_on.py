@@ -68,6 +68,14 @@ def test_what_the_topology_does_not_know_the_file_says() -> None:
     assert bare.llc_distance == ((0, 1), (1, 0))
 
 
+def test_with_sub_numa_clusters_each_node_has_its_part_of_the_llc() -> None:
+    places = [(0, 0, 0), (0, 0, 0), (1, 0, 1), (1, 0, 1)]
+    clustered = dataclasses.replace(topology(places, [[10, 12], [12, 10]]), llc_parts=2)
+    spec = machine_on(clustered, preset("ampere-altra"))
+    assert (spec.llc.size_bytes, spec.llc_by_home) == (15 << 20, True)
+    machine_model(spec)
+
+
 def test_the_outermost_cache_is_the_llc_and_there_may_be_no_private_l2() -> None:
     two_levels = (Cache(1, 32768, 64, 8, 1), Cache(2, 4 << 20, 64, 16, 2))
     spec = machine_on(topology([(0, 0, 0), (0, 0, 0)], caches=two_levels), assumed_latencies())
