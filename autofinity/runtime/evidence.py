@@ -18,7 +18,7 @@ from autofinity.runtime.undecided import UNDECIDED
 HARDWARE = "hardware counters"
 """The step of the ladder on which counters are counted."""
 STAYS = "threads stay where the system puts them"
-ONE_LLC = "one last-level cache is allowed, so there is nothing to choose"
+ONE_LLC = "the allowed CPUs share one last-level cache, or none, so there is nothing to choose"
 UNMEASURED = "no counter of the policy's rules can be measured here"
 PARTLY_UNMEASURED = "the policy's answer depends on what cannot be measured here"
 UNMEASURED_REMEDY = (
@@ -34,11 +34,13 @@ def measurable(tier: str) -> frozenset[str]:
 
 
 def nothing_to_choose(topology: Topology, cpus: Iterable[OsIndex]) -> bool:
-    """Whether every hint gives the threads the same CPUs: the CPUs are of one cache and one kind of
-    core.
+    """Whether every hint gives the threads the same affinity: the CPUs are of one socket and one
+    kind of core, and all of one last-level cache, or each of its own.
     """
     pus = [topology.by_os_index[cpu] for cpu in cpus]
-    return len({(pu.llc, pu.efficiency) for pu in pus}) <= 1
+    caches = {pu.llc for pu in pus}
+    one_kind = len({(pu.package, pu.efficiency) for pu in pus}) <= 1
+    return one_kind and (len(caches) <= 1 or len(caches) == len(pus))
 
 
 def unmeasured(fallback: Hint | None, lacking: Iterable[str], *, every: bool = True) -> str:

@@ -24,6 +24,7 @@ from made_up_machine import machine
 from planted import plant, plant_way
 from topology_sysfs_tree import write_sysfs
 
+from autofinity.affinity.hints import get_affinity
 from autofinity.cli.options.site import spool_and_site
 from autofinity.linux.access_events import pmu_events
 from autofinity.linux.capabilities import TIERS, probe
@@ -334,7 +335,11 @@ def test_a_machine_has_a_shape_and_its_cpus_leave_a_choice(
     for answer in ("some", "none"):
         for text in case[answer]:
             assert launcher.says("choice", text, environment=environment) == [answer]
-            assert nothing_to_choose(topology, parse_cpu_list(text)) == (answer == "none")
+            cpus = parse_cpu_list(text)
+            assert nothing_to_choose(topology, cpus) == (answer == "none")
+            if answer == "none":
+                for threads in range(1, 1 + len(cpus)):
+                    (_,) = {get_affinity(topology, threads, h, cpus).affinity for h in HINTS}
 
 
 def test_this_machine_is_the_same_to_both(launcher: Launcher) -> None:

@@ -32,11 +32,15 @@ def fake_sysfs(
     folder: Path,
     cpus: Sequence[OsIndex] = (),
     cores_of_llc: int = 1,
-    cores_of_socket: int = 1 << 20,
+    cores_of_socket: int = 0,
 ) -> Path:
-    """A machine with a core for each of `cpus`; without `cpus`, a core for each allowed CPU."""
+    """A machine with a core for each of `cpus`; without `cpus`, a core for each allowed CPU.
+
+    A cache is a socket of its own, unless `cores_of_socket` says how large sockets are.
+    """
     system = folder / "sys" / "devices" / "system"
     shown = sorted(cpus or allowed())
+    cores_of_socket = cores_of_socket or cores_of_llc
     for cpu in shown:
         topology = system / "cpu" / f"cpu{cpu}" / "topology"
         cache = system / "cpu" / f"cpu{cpu}" / "cache" / "index3"

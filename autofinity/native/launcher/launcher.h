@@ -189,7 +189,8 @@ typedef struct {
 } Shape;
 // Shape of the whole machine; false: its parts are not alike.
 bool machine_shape(Shape* out);
-// Whether all online CPUs of this set are of one LLC domain and of one kind.
+// Whether all online CPUs of this set are of one socket and one kind, and all of one LLC domain, or
+// each of its own.
 bool nothing_to_choose(const CpuSet* allowed);
 // Whether the kernel unmaps pages now and then, so that they fault again (NUMA hinting).
 bool hinting_is_on(void);

@@ -38,9 +38,9 @@ static void tell_tier(const Plan* plan) {
     const Options* options = plan->options;
     const Attached* attached = &plan->attached;
     const char* only = !options->bind_threads ? "; nothing is bound (--bind none)"
-                       : plan->one_cache
-                           ? "; one last-level cache is allowed, so there is nothing to choose"
-                           : "";
+                       : plan->one_cache      ? "; the allowed CPUs share one last-level cache, or "
+                                                "none, so there is nothing to choose"
+                                              : "";
     if (options->hint) {
         say("hint %s, by --hint: placed as soon as its threads compute, if there is a CPU for each",
             hint_shown(options->hint));

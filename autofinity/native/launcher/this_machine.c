@@ -338,6 +338,17 @@ bool hinting_is_on(void) {
     return got > 0 && (strtol(text, NULL, 10) & 1);
 }
 
+// Whether no two of these CPUs are of one LLC domain.
+static bool share_no_cache(const CpuSet* cpus, const CpuSet* online) {
+    static CpuSet cache;
+    for (int cpu = next_cpu(cpus, 0); cpu < CPU_LIMIT; cpu = next_cpu(cpus, cpu + 1)) {
+        if (!last_level(cpu, online, &cache)) core_of(cpu, online, &cache);
+        keep_only(&cache, cpus);
+        if (count_cpus(&cache) > 1) return false;
+    }
+    return true;
+}
+
 bool nothing_to_choose(const CpuSet* allowed) {
     static CpuSet online, cpus, cache;
     running(allowed, &online);
@@ -345,11 +356,11 @@ bool nothing_to_choose(const CpuSet* allowed) {
     keep_only(&cpus, &online);
     int first = next_cpu(&cpus, 0);
     if (first == CPU_LIMIT) return false;
-    if (!last_level(first, &online, &cache)) core_of(first, &online, &cache);
-    if (!cpuset_within(&cpus, &cache)) return false;
     long package = read_of_cpu(first, "topology/physical_package_id", -1);
     for (int cpu = next_cpu(&cpus, first + 1); cpu < CPU_LIMIT; cpu = next_cpu(&cpus, cpu + 1)) {
         if (read_of_cpu(cpu, "topology/physical_package_id", -1) != package) return false;
     }
+    if (!last_level(first, &online, &cache)) core_of(first, &online, &cache);
+    if (!cpuset_within(&cpus, &cache) && !share_no_cache(&cpus, &online)) return false;
     return !of_several_kinds(&cpus);
 }
