@@ -150,8 +150,8 @@ def _no_pages(seen: Seen) -> str:
 
 
 def _cache_bytes(topology: Topology) -> int:
-    """Size of the largest cache; 0 where none is known."""
-    return max((cache.size_bytes for cache in topology.caches), default=0)
+    """Size of the largest cache, or of a domain's part of it; 0 where none is known."""
+    return max((cache.size_bytes for cache in topology.caches), default=0) // topology.llc_parts
 
 
 def _evidence(seen: Seen, use: Use) -> tuple[str, ...]:

@@ -164,6 +164,10 @@ def test_memory_that_fits_into_a_cache_goes_wherever_it_likes() -> None:
     found = memory(seen(**sampled(PACKED, instructions=1e9), topology=topology))
     assert (found.facts["policy"], found.facts["line"]) == ("first touch", None)
     assert "fit into one last-level cache" in found.advice
+    divided = memory(
+        seen(**sampled(PACKED, instructions=1e9), topology=replace(topology, llc_parts=4))
+    )
+    assert "fit into one last-level cache" not in divided.advice
 
 
 def test_memory_that_was_not_seen_is_no_evidence() -> None:
