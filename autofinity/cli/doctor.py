@@ -22,7 +22,7 @@ from autofinity.policy.files import load
 from autofinity.policy.lacking import without_text
 from autofinity.runtime.evidence import (
     HARDWARE,
-    ONE_LLC,
+    MORE_CPUS,
     STAYS,
     UNMEASURED,
     measurable,
@@ -114,13 +114,8 @@ def _choice() -> Capability:
         topology = read_sysfs(root)
     except TopologyError as error:
         return Capability(name, False, str(error))
-    if nothing_to_choose(topology, topology.allowed):
-        return Capability(
-            name,
-            False,
-            ONE_LLC,
-            "allow CPUs of several last-level caches (cpuset, mask), if the machine has them",
-        )
+    if why := nothing_to_choose(topology, topology.allowed):
+        return Capability(name, False, why, MORE_CPUS)
     count = len({topology.by_os_index[cpu].llc for cpu in topology.allowed})
     return Capability(name, True, f"CPUs of {count} are allowed")
 

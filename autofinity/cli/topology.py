@@ -94,6 +94,7 @@ def _document(
         "nodes_without_memory": sorted(topology.memoryless_nodes - topology.unknown_nodes),
         "unknown": list(gaps(topology)),
         "llcs": topology.n_llcs,
+        "llc_parts": topology.llc_parts,
         "cores": topology.n_cores,
         "pus": len(topology.pus),
         "distances": [[topology.distances[a][b] for b in known] for a in known],

@@ -5,8 +5,8 @@
   above the core, whatever its level. A core without any cache is a domain of its own. (On a machine
   without L3 the domains are therefore those of a shared L2; where only private caches are known, a
   domain is one core.) Memory-side caches are not CPU caches and do not count. A cache that spans
-  several nodes has them by sub-NUMA clusters: the lines of a node's memory are in the node's part
-  of the cache only (machine file `xeon-8480`). A cache with a PU in no known node is one domain.
+  several nodes is taken to have sub-NUMA clusters: the lines of a node's memory are in the node's
+  part of the cache only (machine file `xeon-8480`). With a PU in no known node it is one domain.
 * **Core**: the core object; a PU outside any core is a core of its own. SMT rank: position among
   the PUs of the core.
 * **Node** of a PU: the local node with the fewest PUs, then the first in logical
@@ -136,7 +136,7 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
         model=raw.model,
         memoryless_nodes=_memoryless(node_order, raw.allowed_nodes),
         one_node_assumed=not raw.nodes,
-        llc_parts=_parts_of_the_first_llc(raw, pus),
+        llc_parts=_most_parts(raw, pus),
         kinds_unranked=raw.kinds_unranked,
     )
 
@@ -147,12 +147,13 @@ def _not_divided(raw: RawMachine) -> frozenset[int]:
     return frozenset(pu.caches[-1] for pu in raw.pus if pu.caches and pu.os_index not in known)
 
 
-def _parts_of_the_first_llc(raw: RawMachine, pus: Sequence[PU]) -> int:
-    first = raw.pus[0]
-    if not first.caches:
-        return 1
-    around = [(pu.package, pu.caches[-1:]) for pu in raw.pus]
-    return len({pu.llc for pu, above in zip(pus, around, strict=True) if above == around[0]})
+def _most_parts(raw: RawMachine, pus: Sequence[PU]) -> int:
+    """Most domains that one outermost cache is divided into."""
+    parts: dict[tuple[int, int], set[int]] = {}
+    for pu, read in zip(pus, raw.pus, strict=True):
+        if read.caches:
+            parts.setdefault((read.package, read.caches[-1]), set()).add(pu.llc)
+    return max(map(len, parts.values()), default=1)
 
 
 def _with_stand_ins(raw: RawMachine) -> tuple[RawNode, ...]:

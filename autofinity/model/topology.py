@@ -81,8 +81,8 @@ class Topology:
     one_node_assumed: bool = False
     """NUMA nodes are not known, so all PUs are assumed to be in one node."""
     llc_parts: int = 1
-    """LLC domains that divide the first core's last-level cache among themselves: several with
-    sub-NUMA clusters, where each node of a socket has a part of the cache."""
+    """Most LLC domains that divide one last-level cache among themselves: several with sub-NUMA
+    clusters, where each node of a socket has a part of the cache."""
     kinds_unranked: bool = False
     """Cores are of several kinds, and their order of speed is not known."""
 
@@ -130,6 +130,11 @@ class Topology:
     def n_llcs(self) -> int:
         """Number of last-level-cache domains."""
         return 1 + max(pu.llc for pu in self.pus)
+
+    @cached_property
+    def has_an_llc_each_node(self) -> bool:
+        """Whether no node has cores of several LLC domains."""
+        return len({(pu.node, pu.llc) for pu in self.pus}) == len({pu.node for pu in self.pus})
 
     @cached_property
     def n_cores(self) -> int:

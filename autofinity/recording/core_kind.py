@@ -146,7 +146,7 @@ class CoreKind:
             else text_row("inclusion", "inclusive" if holds else "victim", "CPUID R")
         )
         rows = [*self._shape("llc", last), latency, inclusion]
-        if last is not None and last.parts > 1 and not holds:
+        if last is not None and last.by_home and not holds:
             rows.append(Row("by_home", "true", "D: nodes divide the cache"))
         return rows
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.linux.kernel_file import read_number, read_size_bytes, read_text
@@ -20,6 +20,8 @@ class HostCache:
     """OS indices of the CPUs that share the cache."""
     parts: int = 1
     """LLC domains that divide the cache, by the nodes that it spans."""
+    by_home: bool = False
+    """Whether each part has the lines of its node's memory."""
 
     @property
     def part_bytes(self) -> int:
@@ -27,12 +29,8 @@ class HostCache:
         return self.size_bytes // self.parts
 
 
-def host_caches(
-    cpu: int, root: Path = Path("/sys"), *, llc_parts: int = 1
-) -> tuple[HostCache, ...]:
-    """Data and unified caches above a CPU, innermost first; empty where the kernel reports none.
-    `llc_parts`: those of the last one.
-    """
+def host_caches(cpu: int, root: Path = Path("/sys")) -> tuple[HostCache, ...]:
+    """Data and unified caches above a CPU, innermost first; empty where the kernel reports none."""
     folder = root / "devices" / "system" / "cpu" / f"cpu{cpu}" / "cache"
     found = []
     for index in sorted(folder.glob("index[0-9]*")):
@@ -45,5 +43,4 @@ def host_caches(
                     parse_cpu_list(read_text(index / "shared_cpu_list")) or frozenset({cpu}),
                 )
             )
-    known = sorted((c for c in found if c.size_bytes), key=lambda cache: cache.level)
-    return (*known[:-1], *(replace(last, parts=llc_parts) for last in known[-1:]))
+    return tuple(sorted((c for c in found if c.size_bytes), key=lambda cache: cache.level))

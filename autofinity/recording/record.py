@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from autofinity.foreign_text import one_line
@@ -51,7 +52,7 @@ def record(
     step = begin(len(kinds) * STEPS_OF_A_KIND + STEPS_BETWEEN)
     measured = []
     for kind, cpu in enumerate(kinds):
-        caches = host_caches(cpu, llc_parts=machine.llc_parts)
+        caches = _divided(host_caches(cpu), machine)
         core = CoreKind(cpu, caches, _cores_of_l2(machine, caches), bench, assumed)
         for label in core.steps():
             step(f"{label}{f' of kind {kind + 1}' if len(kinds) > 1 else ''}")
@@ -91,6 +92,17 @@ def _first_usable(topology: Topology, part: Callable[[PU], int]) -> dict[int, in
         if pu.os_index in topology.allowed:
             found.setdefault(part(pu), pu.os_index)
     return found
+
+
+def _divided(caches: tuple[HostCache, ...], topology: Topology) -> tuple[HostCache, ...]:
+    """The caches of a CPU, where nodes may divide the last one."""
+    if topology.llc_parts == 1:
+        return caches
+    by_home = topology.has_an_llc_each_node and _protocol(topology) == "mesi"
+    return tuple(
+        replace(cache, parts=topology.llc_parts, by_home=by_home) if cache is caches[-1] else cache
+        for cache in caches
+    )
 
 
 def _cores_of_l2(topology: Topology, caches: tuple[HostCache, ...]) -> int:
@@ -186,8 +198,12 @@ def _topology_rows(topology: Topology, kinds: int) -> Iterator[Row]:
         yield list_row("memoryless_nodes", sorted(topology.memoryless_nodes), "hwloc R")
 
 
+def _protocol(topology: Topology) -> str:
+    return "moesi" if topology.model.startswith("AMD") else "mesi"
+
+
 def _coherence(topology: Topology) -> list[Row]:
-    if topology.model.startswith("AMD"):
+    if _protocol(topology) == "moesi":
         return [
             text_row("protocol", "moesi", "E or mesi: by the vendor"),
             Row("clean_forwarding", "false", "E or true: by the vendor"),

@@ -34,7 +34,7 @@ from autofinity.ports import Interval, Sensors
 from autofinity.runtime.asking import Asking, Decide
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.continuous import look_cost_ns
-from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose, unmeasured, without_policy
+from autofinity.runtime.evidence import nothing_to_choose, unmeasured, without_policy
 from autofinity.runtime.follower import Follower, guarded, wants_outcome
 from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looking import LookCosts
@@ -166,8 +166,8 @@ class LivePolicy:
             state = state.noting(f"{threads} promised and {count} compute")
         known = self._known(promised or count)
         asked_for = known is not None and self._policy is None
-        if not asked_for and self._nothing_to_choose():
-            state = state.noting(ONE_LLC)
+        if not asked_for and (why := self._nothing_to_choose()):
+            state = state.noting(why)
         if known is not None:
             state = replace(state, unasked=False)
             if known.order != "near home":
@@ -222,13 +222,13 @@ class LivePolicy:
         state, actions = self._follower.follow(state, interval, rate)
         return (state, actions) if actions else self._placer.seat_anew(state)
 
-    def _nothing_to_choose(self) -> bool:
-        """Whether all hints are equal here; a core for each thread is a choice within one cache,
-        too.
+    def _nothing_to_choose(self) -> str:
+        """Why all hints are equal here; empty where they differ. A core for each thread is a choice
+        within one cache, too.
         """
-        return self._settings.bind == "llc" and nothing_to_choose(
-            self._topology, self._placer.available()
-        )
+        if self._settings.bind != "llc":
+            return ""
+        return nothing_to_choose(self._topology, self._placer.available())
 
     def _found_blind(self, state: LiveState) -> bool:
         """Whether an earlier sample showed that nothing the rules ask for is measured."""

@@ -18,7 +18,9 @@ from autofinity.runtime.undecided import UNDECIDED
 HARDWARE = "hardware counters"
 """The step of the ladder on which counters are counted."""
 STAYS = "threads stay where the system puts them"
-ONE_LLC = "the allowed CPUs share one last-level cache, or none, so there is nothing to choose"
+ONE_LLC = "one last-level cache is allowed, so there is nothing to choose"
+NO_SHARED_LLC = "no two of the allowed CPUs share a cache, so there is nothing to choose"
+MORE_CPUS = "allow CPUs of several last-level caches or nodes, if the machine has such"
 UNMEASURED = "no counter of the policy's rules can be measured here"
 PARTLY_UNMEASURED = "the policy's answer depends on what cannot be measured here"
 UNMEASURED_REMEDY = (
@@ -33,14 +35,20 @@ def measurable(tier: str) -> frozenset[str]:
     return software | event_table(this_cpu()).keys() if tier == HARDWARE else software
 
 
-def nothing_to_choose(topology: Topology, cpus: Iterable[OsIndex]) -> bool:
-    """Whether every hint gives the threads the same affinity: the CPUs are of one socket and one
-    kind of core, and all of one last-level cache, or each of its own.
+def nothing_to_choose(topology: Topology, cpus: Iterable[OsIndex]) -> str:
+    """Why every hint gives the threads the same affinity; empty where hints differ.
+
+    The CPUs are of one kind of core, and either of one last-level cache, or of one node, where each
+    has a last-level cache of its own.
     """
     pus = [topology.by_os_index[cpu] for cpu in cpus]
     caches = {pu.llc for pu in pus}
-    one_kind = len({(pu.package, pu.efficiency) for pu in pus}) <= 1
-    return one_kind and (len(caches) <= 1 or len(caches) == len(pus))
+    if len({pu.efficiency for pu in pus}) > 1:
+        return ""
+    if len(caches) <= 1:
+        return ONE_LLC
+    of_one_node = len({pu.node for pu in pus}) == 1
+    return NO_SHARED_LLC if of_one_node and len(caches) == len(pus) else ""
 
 
 def unmeasured(fallback: Hint | None, lacking: Iterable[str], *, every: bool = True) -> str:

@@ -25,7 +25,6 @@ from autofinity.policy.files import load
 from autofinity.runtime.asked_for import is_blind, near_of, sharing_shows
 from autofinity.runtime.claims import claimed, live_runs
 from autofinity.runtime.evidence import (
-    ONE_LLC,
     nothing_to_choose,
     unmeasured,
     without_policy,
@@ -66,9 +65,9 @@ class Preview:
         request = self.request
         decides = _decider(self)
         undecided = request.hint is None and request.mechanism == "autofinity"
-        one_llc = nothing_to_choose(self.topology, self.plan.available)
-        if undecided and request.bind == "llc" and one_llc:
-            decides += f"; {ONE_LLC}"
+        why = nothing_to_choose(self.topology, self.plan.available)
+        if undecided and request.bind == "llc" and why:
+            decides += f"; {why}"
         if request.every_s and request.policy is not None:
             decides += (
                 f"; checked every {request.every_s:g} s, decided again when the program has changed"

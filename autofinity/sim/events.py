@@ -38,7 +38,7 @@ EVENTS: dict[str, str] = {
     ),
     "llc_read_requests": "LLC requests for loads, page walks and prefetches",
     "llc_modify_requests": "LLC requests for ownership (stores, atomics, upgrades)",
-    "llc_hits": "L2 misses, page walks and prefetches whose line was in the own LLC",
+    "llc_hits": "L2 misses, page walks and prefetches whose line was in the LLC that may have it",
     "llc_misses": (
         "L2 misses, page walks and prefetches whose line was not in the own LLC itself: another "
         "core of its domain may have had the line, unless the LLC is inclusive"
@@ -47,7 +47,10 @@ EVENTS: dict[str, str] = {
     "llc_writebacks": "lines so evicted that were written to memory",
     "back_invalidations": "copies in cores that an LLC or directory eviction invalidated",
     "directory_evictions": "entries evicted from full directories by this core's lines",
-    "read_requests_to_llc_any_core": "requests of all cores of the domain to its LLC",
+    "read_requests_to_llc_any_core": (
+        "requests of all cores of the domain to its LLC; of those of the socket, where LLCs have "
+        "lines by their home"
+    ),
     "exclusive_read_requests_to_llc_any_core": (
         "reads of all cores of the domain for data caches, page walks and prefetches included "
         "(AMD 4E0h, unit mask 01h Read Block Exclusive)"

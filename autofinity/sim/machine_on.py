@@ -6,7 +6,8 @@ The file has the keys of a preset without `[topology]`; in a whole preset the to
   not fit the file's ways takes the next number of ways that fits). The caches of the first core
   stand for those of all cores; with several `[[core_class]]` the private caches are the file's. An
   L2 that several cores share is inclusive of their L1s.
-* A cache that spans several nodes has a part for each. A victim LLC then has lines by their home.
+* A cache that spans several nodes has a part for each. With MESI, a victim LLC then has lines by
+  their home.
 * `links` of a machine with another number of nodes give the bandwidth of a link, not its ends:
   then every pair of nodes has a link, as fast as the slowest.
 """
@@ -76,17 +77,14 @@ def _take_over(document: dict[str, object], caches: tuple[Cache, ...], llc_parts
 
 
 def _fit_homes(document: dict[str, object], topology: Topology) -> None:
-    """Say whether LLCs have lines by their home: parts of one cache have, as far as the file's LLC
-    can; several in a node have not.
+    """Say whether LLCs have lines by their home, where caches are known: those that nodes divide
+    have, if the file's protocol and its kind of LLC can.
     """
-    table = document.get("llc")
-    if not isinstance(table, dict):
+    llc, coherence = document.get("llc"), document.get("coherence")
+    if not isinstance(llc, dict) or not isinstance(coherence, dict) or not topology.caches:
         return
-    nodes_and_llcs = {(pu.node, pu.llc) for pu in topology.pus}
-    if len(nodes_and_llcs) > len({node for node, _ in nodes_and_llcs}):
-        table.pop("by_home", None)
-    elif topology.llc_parts > 1 and table.get("inclusion") == "victim":
-        table["by_home"] = True
+    can = llc.get("inclusion") == "victim" and coherence.get("protocol") == "mesi"
+    llc["by_home"] = can and topology.llc_parts > 1 and topology.has_an_llc_each_node
 
 
 def _fill(document: dict[str, object], key: str, cache: Cache) -> None:

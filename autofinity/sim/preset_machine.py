@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -97,8 +96,12 @@ def assembled(
     if classes_by_rank and not further_from:
         further_from = slit_ranks(topology, len(latency.dram))
     within = file.latency.further_in_package
-    if file.llc.by_home:
-        _check_an_llc_each_node(topology)
+    if file.llc.by_home and not topology.has_an_llc_each_node:
+        raise WrongValueError(
+            "llc.by_home", "got true, but a node has several LLC domains; expected one a node"
+        )
+    if file.llc.by_home and file.coherence.protocol != "mesi":
+        raise WrongValueError("llc.by_home", "got true with moesi; expected false, or mesi")
     bandwidth, node_distance = _bandwidth(file.bandwidth, topology, further_from, within)
     llc_distance = between_llcs(topology, node_distance)
     furthest = max(max(map(max, matrix)) for matrix in (node_distance, llc_distance))
@@ -128,18 +131,6 @@ def assembled(
         page_bytes=file.page_bytes,
         directory=file.coherence.directory,
     )
-
-
-def _check_an_llc_each_node(topology: Topology) -> None:
-    llcs: dict[int, set[int]] = defaultdict(set)
-    for pu in topology.pus:
-        llcs[pu.node].add(pu.llc)
-    for node, of_node in sorted(llcs.items()):
-        if len(of_node) > 1:
-            raise WrongValueError(
-                "llc.by_home",
-                f"got true, but node {node} has {len(of_node)} LLC domains; expected one a node",
-            )
 
 
 def _bandwidth(

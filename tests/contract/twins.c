@@ -136,9 +136,11 @@ static int here(void) {  // the CPU's name and the shape
                   shape.cores_per_llc);
 }
 
-static int choice(char** words) {  // whether these CPUs leave one
+static int choice(char** words) {  // why these CPUs leave none
     CpuSet set;
-    return cpuset_parse(words[0], &set) ? puts(nothing_to_choose(&set) ? "none" : "some") : -1;
+    if (!cpuset_parse(words[0], &set)) return -1;
+    const char* why = nothing_to_choose(&set);
+    return puts(why ? why : "some");
 }
 
 static int ladder(char** words) {  // with an errno: as if hardware counters were refused with it

@@ -27,7 +27,8 @@ sim::PrivateSide small_side(std::uint8_t variant) {
     return side;
 }
 
-topology::Machine small_topology(bool shared_l2) {
+// `clustered`: the nodes are of one socket.
+topology::Machine small_topology(bool shared_l2, bool clustered) {
     std::vector<topology::Pu> pus;
     for (const int core : {0, 1, 2, 3, 1, 3}) {
         const int pu = static_cast<int>(pus.size());
@@ -36,7 +37,7 @@ topology::Machine small_topology(bool shared_l2) {
                        .core = core,
                        .l2 = core == 1 && shared_l2 ? 0 : core,
                        .llc = core / 2,
-                       .socket = core / 2,
+                       .socket = clustered ? 0 : core / 2,
                        .node = core / 2});
     }
     return {std::move(pus), {10, 20, 20, 10}, 2, {}};
@@ -45,16 +46,19 @@ topology::Machine small_topology(bool shared_l2) {
 }  // namespace
 
 std::shared_ptr<const sim::MachineModel> small_machine(std::uint8_t variant) {
-    auto machine = std::make_shared<sim::MachineModel>(small_topology((variant & 1) == 0));
+    const bool clustered = (variant & 11) == 2;
+    auto machine =
+        std::make_shared<sim::MachineModel>(small_topology((variant & 1) == 0, clustered));
     machine->class_of_core = {0, 0, 0, 1};
     machine->classes.resize(2);
     for (sim::CoreClass& kind : machine->classes) kind.side = small_side(variant);
     machine->classes[1].instruction *= 2;
     machine->classes[1].misses_in_flight = 1;
-    machine->llc_distance = machine->node_distance = {0, 2, 2, 0};
+    const std::uint8_t away = clustered ? 1 : 2;
+    machine->llc_distance = machine->node_distance = {0, away, away, 0};
     machine->llc = {8, 4};
     machine->llc_inclusive = (variant & 8) != 0;
-    machine->llc_by_home = (variant & 10) == 2;
+    machine->llc_by_home = clustered;
     machine->owned_state = (variant & 3) == 1;
     machine->clean_forwarding = (variant & 3) == 2;
     if ((variant & 5) == 5) machine->directory = {8, 2};

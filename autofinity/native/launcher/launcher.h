@@ -189,9 +189,9 @@ typedef struct {
 } Shape;
 // Shape of the whole machine; false: its parts are not alike.
 bool machine_shape(Shape* out);
-// Whether all online CPUs of this set are of one socket and one kind, and all of one LLC domain, or
-// each of its own.
-bool nothing_to_choose(const CpuSet* allowed);
+// Why every hint gives threads on these CPUs the same affinity (runtime/evidence.py); NULL: hints
+// differ.
+const char* nothing_to_choose(const CpuSet* allowed);
 // Whether the kernel unmaps pages now and then, so that they fault again (NUMA hinting).
 bool hinting_is_on(void);
 // Key of this kind of machine: hexadecimal digits, the same on all nodes that are built alike.

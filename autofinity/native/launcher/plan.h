@@ -18,10 +18,10 @@ typedef struct {
     char policy[PATH_MAX], digest[DIGEST_CHARS + 1];
     CpuSet allowed;
     char allowed_list[4096];
-    bool one_cache;      // every hint gives threads the same CPUs
-    bool sharing_shows;  // page faults may show which threads belong together
-    int near_node;       // node that hints prefer; negative: none
-    int threads;         // 0: unknown
+    const char* no_choice;  // why every hint gives threads the same affinity; NULL: hints differ
+    bool sharing_shows;     // page faults may show which threads belong together
+    int near_node;          // node that hints prefer; negative: none
+    int threads;            // 0: unknown
     LocalRank local;
     Known known;                                    // the decision that is known already
     enum { NOT_KNOWN, CROWDED, FREE } known_cores;  // CROWDED: other runs claim some of them

@@ -76,9 +76,9 @@ static bool find_cpus(Plan* plan) {
         return false;
     }
     bool undecided = policy_decides(options) && !options->hint && options->bind_threads;
-    bool single = undecided && nothing_to_choose(&plan->allowed);
-    plan->one_cache = single && strcmp(options->bind, "llc") == 0;
-    plan->sharing_shows = undecided && !single && hinting_is_on();
+    const char* why = undecided ? nothing_to_choose(&plan->allowed) : NULL;
+    plan->no_choice = strcmp(options->bind, "llc") == 0 ? why : NULL;
+    plan->sharing_shows = undecided && !why && hinting_is_on();
     plan->near_node = find_near_node(options->near);
     return true;
 }

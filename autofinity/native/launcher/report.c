@@ -37,10 +37,9 @@ static void tell_blind(const Plan* plan, const char* only) {
 static void tell_tier(const Plan* plan) {
     const Options* options = plan->options;
     const Attached* attached = &plan->attached;
-    const char* only = !options->bind_threads ? "; nothing is bound (--bind none)"
-                       : plan->one_cache      ? "; the allowed CPUs share one last-level cache, or "
-                                                "none, so there is nothing to choose"
-                                              : "";
+    char only[128] = "";
+    const char* why = options->bind_threads ? plan->no_choice : "nothing is bound (--bind none)";
+    if (why) snprintf(only, sizeof only, "; %s", why);
     if (options->hint) {
         say("hint %s, by --hint: placed as soon as its threads compute, if there is a CPU for each",
             hint_shown(options->hint));

@@ -162,19 +162,20 @@ static int count_cpus(const CpuSet* set) {
     return count;
 }
 
-// Nodes that are online, read once.
-static const Nodes* nodes_here(void) {
+// Nodes that are online, with their running CPUs; read once.
+static const Nodes* nodes_here(const CpuSet* running) {
     static Nodes here;
-    static CpuSet online;
+    static CpuSet listed;
     char name[96];
-    if (here.known || !read_cpus("devices/system/node/online", &online)) return &here;
+    if (here.known || !read_cpus("devices/system/node/online", &listed)) return &here;
     here.known = true;
-    here.nodes = calloc((size_t)count_cpus(&online), sizeof *here.nodes);
+    here.nodes = calloc((size_t)count_cpus(&listed), sizeof *here.nodes);
     if (!here.nodes) return &here;
-    for (int node = next_cpu(&online, 0); node < CPU_LIMIT; node = next_cpu(&online, node + 1)) {
+    for (int node = next_cpu(&listed, 0); node < CPU_LIMIT; node = next_cpu(&listed, node + 1)) {
         Node* read = &here.nodes[here.count];
         snprintf(name, sizeof name, "devices/system/node/node%d/cpulist", node);
         if (!read_cpus(name, &read->cpus)) continue;
+        keep_only(&read->cpus, running);
         read->size = count_cpus(&read->cpus);
         here.count++;
     }
@@ -182,8 +183,8 @@ static const Nodes* nodes_here(void) {
 }
 
 // The node of a CPU: of its nodes the one of the fewest CPUs; NULL: it is in none.
-static const Node* node_of(int cpu) {
-    const Nodes* here = nodes_here();
+static const Node* node_of(int cpu, const CpuSet* online) {
+    const Nodes* here = nodes_here(online);
     const Node* found = NULL;
     for (const Node* node = here->nodes; node < here->nodes + here->count; node++) {
         if (cpuset_has(&node->cpus, cpu) && (!found || node->size < found->size)) found = node;
@@ -193,20 +194,19 @@ static const Node* node_of(int cpu) {
 
 // Leaves the part of a cache that is in the node of a CPU; the whole cache where one of its CPUs is
 // in no node.
-static void part_in_node(int cpu, CpuSet* cache) {
+static void part_in_node(int cpu, const CpuSet* online, CpuSet* cache) {
     static CpuSet part;
-    const Node* own = node_of(cpu);
+    const Node* own = node_of(cpu, online);
     memset(&part, 0, sizeof part);
     for (int other = next_cpu(cache, 0); other < CPU_LIMIT; other = next_cpu(cache, other + 1)) {
-        const Node* node = node_of(other);
+        const Node* node = node_of(other, online);
         if (!node) return;
         if (node == own) add_cpu(&part, other);
     }
     *cache = part;
 }
 
-// The running CPUs of an LLC domain (linux/machine_tree.py): those under the outermost data or
-// unified cache of a CPU, in its node; false: it has no cache.
+// The running CPUs under the outermost data or unified cache of a CPU; false: it has none.
 static bool last_level(int cpu, const CpuSet* online, CpuSet* out) {
     char file[64], name[128], type[SYSFS_CHARS];
     long outermost = -1;
@@ -222,7 +222,6 @@ static bool last_level(int cpu, const CpuSet* online, CpuSet* out) {
         outermost = level;
     }
     keep_only(out, online);
-    part_in_node(cpu, out);
     return outermost >= 0;
 }
 
@@ -233,6 +232,15 @@ static void core_of(int cpu, const CpuSet* online, CpuSet* out) {
     }
     keep_only(out, online);
     add_cpu(out, cpu);
+}
+
+// The running CPUs of an LLC domain: those under the last cache of a CPU, in its node, or its core
+// where it has no cache (linux/machine_tree.py).
+static void domain_of(int cpu, const CpuSet* online, CpuSet* out) {
+    if (last_level(cpu, online, out))
+        part_in_node(cpu, online, out);
+    else
+        core_of(cpu, online, out);
 }
 
 // ---- the shape ----------------------------------------------------------------------------------
@@ -252,12 +260,12 @@ static int cores_within(const CpuSet* cache, const CpuSet* online, CpuSet* seen)
 // Nodes that have CPUs; 0: some CPU is in none.
 static int count_nodes(const CpuSet* online) {
     static CpuSet all;
-    const Nodes* here = nodes_here();
+    const Nodes* here = nodes_here(online);
     if (!here->known) return 1;
     memset(&all, 0, sizeof all);
     int count = 0;
     for (const Node* node = here->nodes; node < here->nodes + here->count; node++) {
-        if (!cpuset_overlap(&node->cpus, online)) continue;
+        if (!node->size) continue;
         add(&all, &node->cpus);
         count++;
     }
@@ -276,7 +284,7 @@ bool machine_shape(Shape* out) {
     running(&mask, &online);
     for (int cpu = next_cpu(&online, 0); cpu < CPU_LIMIT; cpu = next_cpu(&online, cpu + 1)) {
         if (cpuset_has(&seen, cpu)) continue;
-        if (!last_level(cpu, &online, &cache)) core_of(cpu, &online, &cache);
+        domain_of(cpu, &online, &cache);
         int cores = cores_within(&cache, &online, &seen);
         if (!cpuset_has(&seen, cpu)) return false;  // the list of its own cache lacks it
         if (out->cores_per_llc && out->cores_per_llc != cores) return false;
@@ -338,29 +346,33 @@ bool hinting_is_on(void) {
     return got > 0 && (strtol(text, NULL, 10) & 1);
 }
 
-// Whether no two of these CPUs are of one LLC domain.
+// Whether these CPUs are of one node, and no two of them of one LLC domain.
 static bool share_no_cache(const CpuSet* cpus, const CpuSet* online) {
-    static CpuSet cache;
+    static CpuSet domain;
+    const Node* node = node_of(next_cpu(cpus, 0), online);
     for (int cpu = next_cpu(cpus, 0); cpu < CPU_LIMIT; cpu = next_cpu(cpus, cpu + 1)) {
-        if (!last_level(cpu, online, &cache)) core_of(cpu, online, &cache);
-        keep_only(&cache, cpus);
-        if (count_cpus(&cache) > 1) return false;
+        if (node_of(cpu, online) != node) return false;
+        domain_of(cpu, online, &domain);
+        keep_only(&domain, cpus);
+        if (count_cpus(&domain) > 1) return false;
     }
     return true;
 }
 
-bool nothing_to_choose(const CpuSet* allowed) {
-    static CpuSet online, cpus, cache;
+const char* nothing_to_choose(const CpuSet* allowed) {
+    static CpuSet online, cpus, domain;
     running(allowed, &online);
     cpus = *allowed;
     keep_only(&cpus, &online);
     int first = next_cpu(&cpus, 0);
-    if (first == CPU_LIMIT) return false;
+    if (first == CPU_LIMIT) return NULL;
     long package = read_of_cpu(first, "topology/physical_package_id", -1);
     for (int cpu = next_cpu(&cpus, first + 1); cpu < CPU_LIMIT; cpu = next_cpu(&cpus, cpu + 1)) {
-        if (read_of_cpu(cpu, "topology/physical_package_id", -1) != package) return false;
+        if (read_of_cpu(cpu, "topology/physical_package_id", -1) != package) return NULL;
     }
-    if (!last_level(first, &online, &cache)) core_of(first, &online, &cache);
-    if (!cpuset_within(&cpus, &cache) && !share_no_cache(&cpus, &online)) return false;
-    return !of_several_kinds(&cpus);
+    domain_of(first, &online, &domain);
+    bool one = cpuset_within(&cpus, &domain);
+    if ((!one && !share_no_cache(&cpus, &online)) || of_several_kinds(&cpus)) return NULL;
+    return one ? "one last-level cache is allowed, so there is nothing to choose"
+               : "no two of the allowed CPUs share a cache, so there is nothing to choose";
 }

@@ -54,7 +54,8 @@ void validate_l2s(const MachineModel& m) {
 }
 
 void validate_llcs_by_home(const MachineModel& m) {
-    need(!m.llc_inclusive, "an LLC that has lines by their home includes no L2s");
+    need(!m.llc_inclusive && !m.owned_state,
+         "an LLC that has lines by their home includes no L2s, and has no state O");
     std::vector<std::uint32_t> llc_of_node(m.topology.nodes(), most_llcs);
     for (std::size_t core = 0; core < m.topology.cores(); ++core) {
         std::uint32_t& llc = llc_of_node[m.topology.node_of_core()[core]];

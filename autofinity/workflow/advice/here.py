@@ -21,7 +21,7 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.on_machine import on_machine
 from autofinity.runtime.attaching import masks_at_start
 from autofinity.runtime.by_policy import by_policy
-from autofinity.runtime.evidence import ONE_LLC, STAYS, nothing_to_choose
+from autofinity.runtime.evidence import MORE_CPUS, STAYS, nothing_to_choose
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.machine_facts import facts_here, kind_here, speeds_here
@@ -139,8 +139,8 @@ def _not_measured(
     if topology.n_nodes > 1 and not touches:
         sampling = ladder["memory sampling"]
         lines.append(f"who touches which page: {sampling.detail}; {sampling.remedy}")
-    if nothing_to_choose(topology, available):
-        lines.append(f"{ONE_LLC}; allow CPUs of several, where the machine has them")
+    if why := nothing_to_choose(topology, available):
+        lines.append(f"{why}; {MORE_CPUS}")
     return tuple(lines)
 
 

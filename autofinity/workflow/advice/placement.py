@@ -17,7 +17,7 @@ from autofinity.model.topology import OsIndex
 from autofinity.policy.explain import Explanation, explain, explanation_data, explanation_text
 from autofinity.policy.impossible import impossible_lines
 from autofinity.policy.readable import hint_text
-from autofinity.runtime.evidence import ONE_LLC, nothing_to_choose
+from autofinity.runtime.evidence import nothing_to_choose
 from autofinity.workflow.advice.open_answer import asked_values
 from autofinity.workflow.advice.ranks import of_ranks
 from autofinity.workflow.advice.seen import Section, Seen, simulated_time
@@ -56,16 +56,17 @@ def on_siblings(seen: Seen, chosen: Chosen) -> str:
 
 def placement(seen: Seen, chosen: Chosen | None) -> Section:
     """Hint, cores and command lines; or to leave the threads alone, and why."""
+    why = nothing_to_choose(seen.topology, seen.available)
     facts: dict[str, object] = {
         "threads": seen.threads,
         "cores": seen.placed,
         "cpus_seen": list(seen.cpus),
         "policy": seen.asked,
-        "nothing_to_choose": nothing_to_choose(seen.topology, seen.available),
+        "nothing_to_choose": bool(why),
     }
     evidence = _of_the_threads(seen)
-    if facts["nothing_to_choose"]:
-        evidence = (ONE_LLC, *evidence)
+    if why:
+        evidence = (why, *evidence)
     if chosen is None or seen.policy is None:
         return _left_alone(seen, facts, evidence)
     hint, cpus = chosen.hint, chosen.cores.cpus

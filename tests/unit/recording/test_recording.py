@@ -112,8 +112,6 @@ def test_caches_of_a_cpu_come_innermost_first_without_instructions(tmp_path: Pat
         (3, 36864 * KIB, 12),
     ]
     assert found[1].cpus == {2, 3}
-    *_, clustered = host_caches(3, tmp_path, llc_parts=4)
-    assert clustered.part_bytes == 9216 * KIB
     assert host_caches(4, tmp_path) == ()
 
 
@@ -202,7 +200,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Record:
         made_up = fake or FakeMeasure()
         for name in MEASUREMENTS:
             monkeypatch.setattr(measure, name, getattr(made_up, name))
-        monkeypatch.setattr(record, "host_caches", lambda cpu, *, llc_parts: caches)
+        monkeypatch.setattr(record, "host_caches", lambda cpu: caches)
         steps: list[str] = []
         announced: list[int] = []
 
@@ -253,10 +251,12 @@ def test_distances_of_several_nodes_are_measured_class_by_class(recorded: Record
 
 
 def test_with_sub_numa_clusters_a_domain_has_its_part_of_the_cache(recorded: Record) -> None:
-    *inner, last = CACHES
-    spec, text = recorded(machine(2, 2), None, (*inner, dataclasses.replace(last, parts=2)))
+    clustered = dataclasses.replace(machine(2, 2), llc_parts=2, model="Intel")
+    spec, text = recorded(clustered)
     assert (spec.llc.size_bytes, spec.llc_by_home) == (8192 * KIB, True)
     assert "a node's part of 16777216, of 2" in text
+    of_amd, _ = recorded(dataclasses.replace(clustered, model="AMD"))
+    assert (of_amd.llc.size_bytes, of_amd.llc_by_home) == (8192 * KIB, False)
 
 
 def test_a_switch_takes_no_longer_than_one_with_a_wake_up(recorded: Record) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from autofinity.model.errors import TopologyError
+from autofinity.resources import shipped
 from autofinity.sim.native import machine_model
 from autofinity.sim.preset import read_preset
 from autofinity.sim.spec import MachineSpec
@@ -247,3 +248,21 @@ def test_hops_beyond_the_latencies_are_refused(tmp_path: Path) -> None:
     chain = bandwidth("links = [[0, 1, 8], [1, 2, 9], [2, 3, 4]]")
     with pytest.raises(TopologyError, match=r"dram: got 3 values; .* so 5 are expected"):
         machine(tmp_path, ALIKE, FOUR_NODES, latency(3), chain)
+
+
+@pytest.mark.parametrize(
+    ("line", "changed", "message"),
+    [
+        ('inclusion = "victim"', 'inclusion = "inclusive"', "by_home: got true with inclusion"),
+        ('protocol = "mesi"', 'protocol = "moesi"', "by_home: got true with moesi"),
+        ("llcs_per_node = 1", "llcs_per_node = 2", "by_home: .* several LLC domains"),
+    ],
+)
+def test_lines_have_a_home_in_a_victim_llc_of_mesi_one_a_node(
+    tmp_path: Path, line: str, changed: str, message: str
+) -> None:
+    text = shipped("data", "machines", "xeon-8480.toml").read_text()
+    path = tmp_path / "machine.toml"
+    path.write_text(text.replace(line, changed))
+    with pytest.raises(TopologyError, match=message):
+        read_preset(path)

@@ -72,8 +72,12 @@ def test_with_sub_numa_clusters_each_node_has_its_part_of_the_llc() -> None:
     places = [(0, 0, 0), (0, 0, 0), (1, 0, 1), (1, 0, 1)]
     clustered = dataclasses.replace(topology(places, [[10, 12], [12, 10]]), llc_parts=2)
     spec = machine_on(clustered, preset("ampere-altra"))
+    assert (spec.llc.size_bytes, spec.llc_by_home) == (15 << 20, False)  # MOESI
+    spec = machine_on(clustered, preset("xeon-8480"))
     assert (spec.llc.size_bytes, spec.llc_by_home) == (15 << 20, True)
     machine_model(spec)
+    whole = machine_on(dataclasses.replace(clustered, llc_parts=1), preset("xeon-8480"))
+    assert (whole.llc.size_bytes, whole.llc_by_home) == (30 << 20, False)
 
 
 def test_the_outermost_cache_is_the_llc_and_there_may_be_no_private_l2() -> None:

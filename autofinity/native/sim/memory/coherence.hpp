@@ -277,6 +277,7 @@ template <MachineKind kind, bool many>
                             d.dirty_llc_plus_one = static_cast<std::uint8_t>(to + 1);
                         } else if (in_one_socket(away)) {
                             d.dirty_llc_plus_one = static_cast<std::uint8_t>(to + 1);
+                            if (to != o.llc) h.interconnect.to_llc(to, o.llc, o.node, start, n);
                             h.into_llc<kind>(to, line, w);
                         } else {
                             h.write_dram(o.llc, o.node, line, w);

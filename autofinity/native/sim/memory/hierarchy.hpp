@@ -139,7 +139,8 @@ template <MachineKind kind>
     else
         directory.sharers(line, d).remove(domain);
     if (d.owner_plus_one == domain + 1) d.owner_plus_one = 0;
-    if (llc != c.llc) interconnect.to_llc(llc, c.llc, c.node, w.now, *w.counts);
+    if (llc != c.llc && (d.llcs >> llc & 1) == 0)
+        interconnect.to_llc(llc, c.llc, c.node, w.now, *w.counts);
     if (!Asked<kind>::llc_includes(machine)) into_llc<kind>(llc, line, w);
     if (dirty) d.dirty_llc_plus_one = static_cast<std::uint8_t>(llc + 1);
 }

@@ -2,8 +2,8 @@
 //
 // An LLC has lines that its cores use, or lines by their home, as with sub-NUMA clusters: a line of
 // the socket's own memory goes into the LLC of its node, whichever core of the socket uses the
-// line, and a line of another socket's memory into one of the socket's LLCs, by its place. So with
-// such clusters a socket has a line in one LLC at most.
+// line, and a line of other memory (of another socket, or of a node without cores) into one of the
+// socket's LLCs, by its place. So with such clusters a socket has a line in one LLC at most.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class LlcChoice {
     const std::uint32_t nodes_;
     std::vector<std::uint32_t> group_of_llc_;
     std::vector<std::vector<std::uint32_t>> groups_;
-    std::vector<std::uint32_t> of_node_;  // llcs × nodes; none: memory of another socket
+    std::vector<std::uint32_t> of_node_;  // llcs × nodes; none: other memory
 };
 
 }  // namespace autofinity::sim

@@ -14,7 +14,8 @@ MachineKind kind_of(const MachineModel& machine, std::uint32_t cached_cores) {
     if (!have_l2s || has_shared_l2(machine) || cached_cores > domains_in_a_word)
         return MachineKind::any;
     const bool limited = machine.directory.ways != 0;
-    if (exclusive && limited && !machine.llc_inclusive) return MachineKind::exclusive;
+    if (exclusive && limited && !machine.llc_inclusive && !machine.llc_by_home)
+        return MachineKind::exclusive;
     if (exclusive || limited) return MachineKind::any;
     return machine.llc_inclusive ? MachineKind::inclusive : MachineKind::victim;
 }

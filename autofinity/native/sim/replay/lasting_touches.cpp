@@ -186,9 +186,10 @@ std::vector<LastingTouch> lasting_touches(const MachineModel& machine, const Pro
     Seen taken(program.n_lines), gone(program.n_lines);
     std::vector<LastingTouch> lasting;
     const auto foresee = [&](std::size_t i) {
+        if (i + 3 * touches_ahead < lines.size())
+            memory.bring_page_near(lines[i + 3 * touches_ahead].line());
         if (i + 2 * touches_ahead < lines.size()) {
             const WarmLine& later = lines[i + 2 * touches_ahead];
-            memory.bring_page_near(later.line());
             taken.prefetch(later.line());
             llc_of(caches[later.stream()], later.line()).lines.prefetch(later.line());
         }

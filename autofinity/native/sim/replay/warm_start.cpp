@@ -73,7 +73,7 @@ void WarmStart::settle_llcs() {
     for (std::uint32_t stream = 0; stream < board_.streams.size(); ++stream) {
         const Counts& counts = board_.streams[stream].account.counts;
         const std::uint32_t core = core_of(stream);
-        // LLCs of a group have the same traffic.
+        // LLCs of a group are taken to have the same traffic, whichever node has most lines.
         Traffic& of = traffic[memory_.llcs_for(machine_.topology.llc_of_core()[core])[0]];
         of.hits += static_cast<double>(counts[llc_hits]);
         of.in += static_cast<double>(counts[l2_evictions]);
