@@ -93,7 +93,10 @@ def test_a_stride_is_written_where_there_is_one_and_else_caches(
 def test_caches_are_not_named_where_likwid_would_number_them_otherwise() -> None:
     even = machine(1, 1, 2, 2, caches=L3)
     odd = replace(even, pus=even.pus[:3], allowed=cpus(0, 1, 2))
-    assert launcher_line("likwid-domains", [OsIndex(2), OsIndex(0)], odd).endswith(" N:2,0")
+    divided = replace(even, llc_parts=2)
+    for topology in (odd, divided):
+        line = launcher_line("likwid-domains", [OsIndex(2), OsIndex(0)], topology)
+        assert line.endswith(" N:2,0")
 
 
 @pytest.mark.parametrize("form", ["likwid", "likwid-domains"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,16 @@ def test_places_without_a_pattern_are_refused(version: int) -> None:
     ):
         with pytest.raises(UsageError, match=said):
             rank_texts(f"openmpi{version}", place_ranks(topology, 2, 4, hint), topology)
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_a_pattern_names_caches_where_they_are_whole(version: int) -> None:
+    whole = machine(1, 1, 4, 4, caches=L3)
+    places = place_ranks(whole, 4, 2, PACKED)
+    (line,) = rank_texts(f"openmpi{version}", places, whole)
+    assert "ppr:1:l3cache:PE=2" in line
+    with pytest.raises(UsageError, match="no pattern"):
+        rank_texts(f"openmpi{version}", places, replace(whole, llc_parts=4))
 
 
 @pytest.mark.parametrize("version", [4, 5])
