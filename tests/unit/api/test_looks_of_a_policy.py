@@ -190,9 +190,8 @@ def test_a_row_of_a_table_is_decided_as_alone_and_keeps_its_name(seen: pd.DataFr
     plain = some.filter(like="counter:").rename(columns=lambda name: name.removeprefix("counter:"))
     assert said.equals(policy.decide(plain))
     assert len(policy.decide(some.head(0))) == 0
-    gaps = some.assign(**{"counter:instructions": np.nan}).astype(
-        {"counter:llc_requests": "Float64"}
-    )
+    unknown = {"counter:instructions": np.nan, "counter:llc_requests": None}
+    gaps = some.assign(**unknown).astype({"counter:llc_requests": "Float64"})
     assert set(policy.decide(gaps)) == {policy.decide(dict.fromkeys(policy.counters, math.nan))}
 
 
