@@ -38,14 +38,17 @@ HINTS = tuple(map(Hint.parse, ("slP", "sLP")))
 
 
 def speeds(folder: str, machine: str) -> list[tuple[str, float, float, Affinity, Affinity]]:
-    """Speeds packed and in the trial by that in spread, and their affinities, where all differ."""
+    """Speeds packed and in the trial by that in spread, and their affinities, where all differ. A
+    program that ends within a sample period in one of them is left out, as by `evaluate`.
+    """
     times = times_of(read(DATA / folder / f"{machine}.parquet"))
     match = BestMatches(machine_topology(machine))
     found = []
     for each in times.roi_s:
         spread = match(each.threads, SPREAD)
         packed, tried = (match(each.threads, hint) for hint in HINTS)
-        if len({spread, packed, tried}) == 3:
+        places = {spread, packed, tried}
+        if len(places) == 3 and places <= set(times.roi_s[each]):
             base = times.of(each, spread)
             pace, gain = (base / times.of(each, place) for place in (packed, tried))
             found.append((f"{each.program} {each.input}", pace, gain, packed, tried))
