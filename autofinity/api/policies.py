@@ -41,8 +41,8 @@ class Policy:
     'spread'
     >>> [hint.name for hint in policy.looks[:2]], policy.facts
     (['spread', 'few-sockets-shared-caches'], ())
-    >>> policy.rules[["hint", "name"]].to_numpy().tolist()[0]
-    ['SLP', 'spread']
+    >>> policy.rules[["hint", "name"]].to_numpy().tolist()
+    [['SLP', 'spread'], ['SLP', 'spread'], ['sLP', 'few-sockets-own-caches']]
     >>> policy.on("xeon-8480", 8).export("sql").split()[-1]
     'END'
     """

@@ -132,6 +132,11 @@ class Topology:
         return 1 + max(pu.llc for pu in self.pus)
 
     @cached_property
+    def llc_bytes(self) -> int:
+        """Size of the last-level cache of a domain, or of the domain's part; 0 where unknown."""
+        return self.caches[-1].size_bytes // self.llc_parts if self.caches else 0
+
+    @cached_property
     def has_an_llc_each_node(self) -> bool:
         """Whether no node has cores of several LLC domains."""
         return len({(pu.node, pu.llc) for pu in self.pus}) == len({pu.node for pu in self.pus})

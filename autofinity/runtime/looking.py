@@ -23,12 +23,11 @@ _REFILL_BYTES_PER_S = 5e9  # one core reading from memory; machines of ten years
 
 def refill_ns(topology: Topology, threads: int) -> float:
     """Cost of one move of all threads: each refills its share of a last-level cache."""
-    llc = max(topology.caches, key=lambda cache: cache.level, default=None)
-    # All threads of a cache refill it together, each its share: so it is filled once.
-    if llc is None:
+    if not topology.caches:
         return 0.0
-    sharers = max(1, llc.shared_by_cores // topology.llc_parts)
-    share = llc.size_bytes / topology.llc_parts / min(max(threads, 1), sharers)
+    # All threads of a cache refill it together, each its share: so it is filled once.
+    sharers = max(1, topology.caches[-1].shared_by_cores // topology.llc_parts)
+    share = topology.llc_bytes / min(max(threads, 1), sharers)
     return share / _REFILL_BYTES_PER_S * 1e9
 
 

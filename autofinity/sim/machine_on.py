@@ -42,7 +42,7 @@ def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
     document = read_toml(latencies, TopologyError)
     for left_aside in (*OF_ITS_OWN, "topology"):
         document.pop(left_aside, None)
-    _take_over(document, topology.caches, topology.llc_parts)
+    _take_over(document, topology)
     _fit_homes(document, topology)
     _fit_links(document, topology.n_nodes)
     with naming(latencies, TopologyError):
@@ -52,14 +52,14 @@ def machine_on(topology: Topology, latencies: Path) -> MachineSpec:
         return assembled(file, placed, classes, classes_by_rank=True)
 
 
-def _take_over(document: dict[str, object], caches: tuple[Cache, ...], llc_parts: int) -> None:
+def _take_over(document: dict[str, object], topology: Topology) -> None:
     """Put the topology's facts about its caches into the tables of `document`."""
+    caches = topology.caches
     if not caches:
         return
     shared = [cache for cache in caches if cache.level > 1]
     if shared:
-        last = shared[-1]
-        _fill(document, "llc", replace(last, size_bytes=last.size_bytes // llc_parts))
+        _fill(document, "llc", replace(shared[-1], size_bytes=topology.llc_bytes))
     if "core_class" in document:
         return
     for cache in caches:

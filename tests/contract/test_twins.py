@@ -68,6 +68,7 @@ NATIVE = ROOT / "autofinity" / "native"
 ASKED = (
     "attach",
     "claims",
+    "cpu_model",
     "cpuset",
     "creation",
     "default_policy",

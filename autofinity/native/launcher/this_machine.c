@@ -1,6 +1,5 @@
-// Facts of this machine: the CPU's name, its shape where all parts of it are alike, and whether the
-// CPUs that a run may use leave a choice. `linux/cpu_model.py`, `policy/shipped.py` and
-// `runtime/evidence.py` find the same.
+// The LLC domains of this machine: its shape where all parts of it are alike, and whether the CPUs
+// that a run may use leave a choice. `policy/shipped.py` and `runtime/evidence.py` find the same.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,65 +8,7 @@
 
 #include "launcher.h"
 
-enum {
-    FIRST_CPU_BYTES = 8192,
-    MOST_SOCKETS = 1024,
-    MOST_CACHES = 8,
-    WORD_BITS = 8 * sizeof(unsigned long)
-};
-
-// ---- the CPU's name -----------------------------------------------------------------------------
-// Up to the end of the line, with one space between words.
-static void single_spaced(const char* from, char out[MODEL_CHARS]) {
-    size_t used = 0;
-    while (true) {
-        from += strspn(from, " \t\r");
-        size_t length = strcspn(from, " \t\r\n");
-        if (length == 0 || used + length + 2 > MODEL_CHARS) break;
-        if (used) out[used++] = ' ';
-        memcpy(out + used, from, length);
-        used += length;
-        from += length;
-    }
-    out[used] = '\0';
-}
-
-// The value of a line "NAME : VALUE"; NULL: the line has another name.
-static const char* value_of(const char* line, const char* name) {
-    size_t length = strlen(name);
-    if (strncmp(line, name, length) != 0) return NULL;
-    line += length + strspn(line + length, " \t");
-    return *line == ':' ? line + 1 : NULL;
-}
-
-void cpu_model(char out[MODEL_CHARS]) {
-    static const char* const names[] = {"model name", "CPU implementer", "CPU part"};
-    char text[FIRST_CPU_BYTES + 1], found[3][MODEL_CHARS] = {"", "", ""};
-    const char* path = getenv("AUTOFINITY_CPUINFO");
-    int fd = open(path && *path ? path : "/proc/cpuinfo", O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    ssize_t got, used = 0;
-    // The kernel reports a few CPUs at a time; hundreds take milliseconds.
-    while (fd >= 0 && used < FIRST_CPU_BYTES &&
-           (got = read(fd, text + used, (size_t)(FIRST_CPU_BYTES - used))) > 0)
-        used += got;
-    if (fd >= 0) close(fd);
-    text[used] = '\0';
-    for (const char* line = text; *line && *line != '\n'; line++) {
-        for (size_t i = 0; i < 3; i++) {
-            const char* value = value_of(line, names[i]);
-            if (value && !found[i][0]) single_spaced(value, found[i]);
-        }
-        line = strchr(line, '\n');
-        if (!line) break;
-    }
-    if (found[0][0]) {
-        memcpy(out, found[0], MODEL_CHARS);
-    } else {
-        int wanted = snprintf(out, MODEL_CHARS, "%s%s%s", found[1],
-                              found[1][0] && found[2][0] ? " " : "", found[2]);
-        if (wanted >= MODEL_CHARS) out[0] = '\0';
-    }
-}
+enum { MOST_SOCKETS = 1024, MOST_CACHES = 8, WORD_BITS = 8 * sizeof(unsigned long) };
 
 // ---- files of sysfs -----------------------------------------------------------------------------
 static bool read_cpus(const char* name, CpuSet* out) {
@@ -151,6 +92,7 @@ typedef struct {
 } Node;
 
 typedef struct {
+    bool read;   // once
     bool known;  // the kernel lists them
     int count;
     Node* nodes;
@@ -162,12 +104,14 @@ static int count_cpus(const CpuSet* set) {
     return count;
 }
 
-// Nodes that are online, with their running CPUs; read once.
-static const Nodes* nodes_here(const CpuSet* running) {
+// Nodes that are online, with their running CPUs.
+static const Nodes* nodes_here(const CpuSet* online) {
     static Nodes here;
     static CpuSet listed;
     char name[96];
-    if (here.known || !read_cpus("devices/system/node/online", &listed)) return &here;
+    if (here.read) return &here;
+    here.read = true;
+    if (!read_cpus("devices/system/node/online", &listed)) return &here;
     here.known = true;
     here.nodes = calloc((size_t)count_cpus(&listed), sizeof *here.nodes);
     if (!here.nodes) return &here;
@@ -175,7 +119,7 @@ static const Nodes* nodes_here(const CpuSet* running) {
         Node* read = &here.nodes[here.count];
         snprintf(name, sizeof name, "devices/system/node/node%d/cpulist", node);
         if (!read_cpus(name, &read->cpus)) continue;
-        keep_only(&read->cpus, running);
+        keep_only(&read->cpus, online);
         read->size = count_cpus(&read->cpus);
         here.count++;
     }

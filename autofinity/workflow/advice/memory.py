@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autofinity.model.sharing import NumaVectors
-from autofinity.model.topology import Topology
 from autofinity.runtime.left_behind import ONE_NODES, remote_share
 from autofinity.workflow.advice.memory_reads import remote_share_of_lines
 from autofinity.workflow.advice.placement import Chosen
@@ -64,7 +63,7 @@ def use_of(seen: Seen) -> Use:
     one_node = None
     if seen.memory is not None and seen.memory.share(seen.memory.fullest) >= ONE_NODES:
         one_node = seen.memory.fullest
-    cached = seen.memory is not None and 0 < seen.memory.total_bytes <= _cache_bytes(seen.topology)
+    cached = seen.memory is not None and 0 < seen.memory.total_bytes <= seen.topology.llc_bytes
     touches = _touches(seen.touched)
     shared = touches[1] / touches[0] if touches else None
     counted = remote_share_of_lines(seen.amount)
@@ -147,11 +146,6 @@ def _no_pages(seen: Seen) -> str:
     if seen.state.phase in ("placed", "left alone"):
         return "nothing here shows which nodes have its pages"
     return "the program ended before the nodes of its pages were read"
-
-
-def _cache_bytes(topology: Topology) -> int:
-    """Size of the largest cache, or of a domain's part of it; 0 where none is known."""
-    return max((cache.size_bytes for cache in topology.caches), default=0) // topology.llc_parts
 
 
 def _evidence(seen: Seen, use: Use) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from autofinity.cli.main import cli
 from autofinity.model.errors import UsageError
-from autofinity.workflow.policies import named_policy
 
 SAMPLE = "instructions=1e9,llc_requests=5e7,cache_to_cache_transfers_other_llc=1e4"
 
@@ -152,9 +151,7 @@ def test_only_counters_that_a_look_uses_are_missing_from_it() -> None:
 def test_an_answer_that_a_missing_counter_decides_is_no_answer() -> None:
     few = explained_of("instructions=1e9,llc_requests=1e7")
     assert few["hint"] is None and few["final"] is None and not few["decided"]
-    policy = named_policy("any-machine")
-    hints = dict.fromkeys(str(hint) for hint in (*(r.hint for r in policy.rules), policy.default))
-    assert few["may_be"] == list(hints) and len(hints) > 1
+    assert few["may_be"] == ["SLP", "sLP", "slp"]
     assert few["depends_on"] == ["cache_to_cache_transfers_other_llc"]
     said = CliRunner().invoke(cli, ["explain", "any-machine", "-s", "instructions=1e9"]).stdout
     assert "give cache_to_cache_transfers_other_llc, llc_requests with --sample" in said
