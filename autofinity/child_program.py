@@ -11,11 +11,16 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 _INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_KILLED_S = 5.0
+"""In which killed processes of a session have ended. Those that nobody reaps, as in a container
+whose first process does not, stay as zombies and are not awaited longer."""
+_POLL_S = 0.005
 
 
 class ChildProgram:
@@ -29,7 +34,7 @@ class ChildProgram:
         self, argv: Sequence[str | os.PathLike[str]], *, own_session: bool, **options: Any
     ) -> None:
         """`own_session`: no signals of a terminal reach the child, and its own children are killed
-        with it.
+        and awaited with it.
 
         `options` are those of `subprocess.Popen`.
         """
@@ -51,12 +56,24 @@ class ChildProgram:
     def __exit__(self, *error: object) -> None:
         if self._process is None:
             return
-        if self._own_session:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        else:
+        if not self._own_session:
             self._process.kill()
+            self._process.wait()
+            return
+        group = self._process.pid
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
         self._process.wait()
+        _await_group(group)
+
+
+def _await_group(group: int) -> None:
+    """Wait for killed processes that are no children of ours, which `waitpid` does not await."""
+    until_s = time.monotonic() + _KILLED_S
+    with suppress(ProcessLookupError, PermissionError):
+        while time.monotonic() < until_s:
+            os.killpg(group, 0)
+            time.sleep(_POLL_S)
 
 
 @contextmanager
