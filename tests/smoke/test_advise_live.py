@@ -127,14 +127,22 @@ def test_a_program_that_runs_long_is_told_of_meanwhile(
     assert len(told.notices) == 1
 
 
-def test_a_program_that_ends_while_it_is_looked_at_ends_as_it_would(run: Runner) -> None:
+def ended_while_looked_at(run: Runner) -> dict[str, Any]:
+    """The advice as JSON on a program that ends as soon as somebody watches."""
     words = [run.launcher, "advise", "--json", "--", "cat"]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(words, env=run.env, text=True, **pipes) as process:
         assert run.eventually(lambda: watches_a_process(process.pid))
         said, errors = process.communicate("")  # the end of its input is the end of `cat`
     assert process.returncode == 0, errors
-    document = json.loads(said)
+    document: dict[str, Any] = json.loads(said)
+    return document
+
+
+def test_a_program_that_ends_while_it_is_looked_at_ends_as_it_would(run: Runner) -> None:
+    documents = (ended_while_looked_at(run) for _ in range(20))
+    # On a busy machine `cat` may end between the opening of its descriptor and the first look.
+    document = next(each for each in documents if "no_advice" not in each)
     assert document["placement"]["hint"] is None
     assert "fewer than two threads computed" in document["placement"]["undecided"]
     assert document["memory_policy"]["bytes_on_node"] is None
