@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import TYPE_CHECKING
 
 from autofinity.evaluation.cases import Case, Summary, summarise
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _HEADINGS = (
     *("machine", "cases", "interesting", "packed", "won", "of the best hint", "worst", "of os"),
+    "behind os",
 )
 
 
@@ -23,10 +25,12 @@ type Judged = Mapping[str, tuple[Sequence[Case], Sequence[Skipped]]]
 
 
 def across_table(judged: Judged, title: str) -> Table:
-    """Table with one row for each machine, and one for all machines together.
+    """Table with one row for each machine, one for all machines together, and where cases have
+    several input sizes, one for each.
 
     Columns: the number of cases in which packed and spread differ by a fifth, the number of
-    these that prefer packed, the number won, and geometric means of time ratios.
+    these that prefer packed, the number won, geometric means of time ratios, and by how much
+    the worst case is slower than the best hint (worst) and than the OS (behind os).
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -36,7 +40,8 @@ def across_table(judged: Judged, title: str) -> Table:
         made.add_column(heading, justify="left" if heading == "machine" else "right")
     for machine, (own, _) in judged.items():
         made.add_row(machine, *_cells(summarise(own)))
-    made.add_row("all", *_cells(summarise(_every(judged))), style="bold")
+    for name, cases in _together(judged).items():
+        made.add_row(name, *_cells(summarise(cases)), style="bold")
     return made
 
 
@@ -44,7 +49,7 @@ def across_markdown(judged: Judged) -> str:
     """The same table for a document."""
     rows = [_HEADINGS, ("---",) * len(_HEADINGS)]
     rows += [(f"`{machine}`", *_cells(summarise(own))) for machine, (own, _) in judged.items()]
-    rows.append(("all", *_cells(summarise(_every(judged)))))
+    rows += [(name, *_cells(summarise(cases))) for name, cases in _together(judged).items()]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
 
@@ -66,8 +71,17 @@ def _every(judged: Judged) -> list[Case]:
     return [case for own, _ in judged.values() for case in own]
 
 
+def _together(judged: Judged) -> dict[str, list[Case]]:
+    """Cases of all machines, as a whole and, where there are several, by the size of inputs."""
+    every = _every(judged)
+    by_size: dict[str, list[Case]] = {}
+    for case in every:
+        by_size.setdefault(f"all, {case.workload.input}", []).append(case)
+    return {"all": every, **(by_size if len(by_size) > 1 else {})}
+
+
 def _cells(summary: Summary) -> tuple[str, ...]:
-    against_os = summary.ratios["os"]
+    against_os, worst = summary.ratios["os"], 1 + summary.worst_vs_os
     return (
         str(summary.cases),
         str(summary.interesting),
@@ -75,5 +89,5 @@ def _cells(summary: Summary) -> tuple[str, ...]:
         f"{summary.wins} of {summary.interesting}",
         f"{summary.best_hint_ratio:.3f}",
         f"{summary.regret_max:.1%}",
-        "–" if against_os != against_os else f"{against_os:.3f}",
+        *(("–", "–") if isnan(worst) else (f"{against_os:.3f}", f"{max(1 / worst - 1, 0):.1%}")),
     )

@@ -7,8 +7,10 @@
 Three tables of `autofinity evaluate --machine any` (without the program, the machine, both). Five
 of what no policy is learned from: machines (data/unseen), a thread on every core (data/cores),
 inputs of size llc (data/llc), programs that are not learned from at size memory (data/memory), and
-the public kernels (kernels/) and the solvers (solvers/). One of
-the loss without real sizes, without facts of the machine, without events of other cores' caches.
+the public kernels (kernels/) and the solvers (solvers/); these two by the paper's method, too
+(paper). One of the loss without each part (parts): real sizes, facts of the machine, events of
+other cores' caches, and with one look, where these parts decide, instructions as the plain build
+executes them, for which the observations before are read from the history of the repository.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from __future__ import annotations
 import argparse
 import functools
 import math
+import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,14 +35,22 @@ from autofinity.evaluation.cases import Case, summarise
 from autofinity.evaluation.machine_runs import MachineRuns
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.facts import FACTS
+from autofinity.model.policy import RulePolicy
 from autofinity.report.across_table import Judged, across_markdown
 from autofinity.report.marked import put_between_marks
+from autofinity.store.observation_table import Mask, ObservationTable
+from autofinity.workflow.policies import named_policy
 from autofinity.workflow.several_machines import for_any_machine, machines_in
 
 HERE = Path(__file__).resolve().parents[2]
 OURS = for_any_machine()
 MARK = "scripts/studies/any_machine.py, "
 REAL = "memory"
+EIGHT = 8
+COUNTED_BY_CALLBACKS = "02792307"
+"""A commit whose observations have instructions of the instrumented build: 0.45 to 1.6 times those
+of the plain build. They are of 8 threads (4 on small machines), inputs of size small, and the
+simulator of then."""
 SUITES = ("kernels", "solvers")
 JUDGED_ONLY: Mapping[str, LeftOut] = {
     "unseen": "program",
@@ -84,6 +96,7 @@ def tables(
         **{left_out: across(left_out, known) for left_out in LEFT_OUT},
         **{name: across(JUDGED_ONLY[name], on) for name, on in judged_only.items()},
         "kernels": lambda: across_markdown(by_suite(known, held_out)),
+        "paper": lambda: across_markdown(by_paper(held_out)),
         "parts": lambda: parts(known, judged_only["unseen"]),
     }
 
@@ -103,6 +116,20 @@ def by_suite(known: Machines, suites: Mapping[str, Machines]) -> Judged:
         for suite, on in suites.items()
         for name, cases in judged("machine", known, on).items()
     }
+
+
+def by_paper(suites: Mapping[str, Machines]) -> Judged:
+    """Cases of each suite on each machine, by the paper's policy of that machine."""
+    return {
+        f"{name}, {suite}, paper": runs.judged(functools.partial(_papers, name))
+        for suite, on in suites.items()
+        for name, runs in on.items()
+    }
+
+
+def _papers(machine: str, program: str) -> RulePolicy:
+    del program  # none of a suite is learned from
+    return named_policy(f"{machine}.paper")
 
 
 def parts(known: Machines, unseen: Machines) -> str:
@@ -125,10 +152,9 @@ def variants(
     """Observations to learn from, to judge by, and settings."""
     unknown = dict.fromkeys(FACTS, math.nan)
     no_facts = {name: replace(runs, facts_of=lambda _: unknown) for name, runs in known.items()}
-    small = {
-        name: replace(runs, table=runs.table.take(~runs.table.input.equals(REAL)))
-        for name, runs in known.items()
-    }
+    small = _taken(known, lambda table: ~table.input.equals(REAL))
+    few = _taken(small, lambda table: table.threads <= EIGHT)
+    one = replace(OURS, probe="none", trial="none")
     return {
         "with all": (known, known, OURS),
         "with the machines of data/unseen, too": ({**known, **unseen}, known, OURS),
@@ -138,7 +164,35 @@ def variants(
         "without both": (no_facts, no_facts, replace(OURS, cross_core=())),
         "without a trial": (known, known, replace(OURS, trial="none")),
         "with a trial of SlP": (known, known, replace(OURS, trial="SlP")),
-        "without a second look": (known, known, replace(OURS, probe="none")),
+        "one look": (known, known, one),
+        "one look, without inputs of real size": (small, known, one),
+        "one look, without facts of the machine": (no_facts, no_facts, one),
+        "one look, without events of other cores' caches": (
+            *(known, known),
+            replace(one, cross_core=()),
+        ),
+        "one look, without both": (no_facts, no_facts, replace(one, cross_core=())),
+        "one look, by 8 threads and small inputs": (few, known, one),
+        "one look, by the same before instructions were counted": (before(known), known, one),
+    }
+
+
+def before(known: Machines) -> Machines:
+    """Observations of the same machines at the commit `COUNTED_BY_CALLBACKS`.
+
+    Raises `CalledProcessError` in a clone without that part of the history.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name in known:
+            words = ("git", "show", f"{COUNTED_BY_CALLBACKS}:data/observations/{name}.parquet")
+            packed = subprocess.run(words, cwd=HERE, stdout=subprocess.PIPE, check=True).stdout
+            Path(folder, f"{name}.parquet").write_bytes(packed)
+        return machines_in(Path(folder))
+
+
+def _taken(known: Machines, rows: Callable[[ObservationTable], Mask]) -> dict[str, MachineRuns]:
+    return {
+        name: replace(runs, table=runs.table.take(rows(runs.table))) for name, runs in known.items()
     }
 
 
