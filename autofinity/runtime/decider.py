@@ -206,6 +206,8 @@ class LivePolicy:
                 state = replace(state.noting(STILL_GROWING), early=True)
             case "steady":
                 pass
+        if not state.workers.room_is_known:
+            return state, ()
         return sampler.begin(state)
 
     def _placed(self, state: LiveState, interval: Interval, rate: float) -> Turn:

@@ -33,7 +33,7 @@ class Follower:
             return replace(state, outcomes=(), settled=False)
         if not state.settled:
             return replace(state, settled=True)
-        looks = (*state.outcomes, look_of(interval, state.workers))
+        looks = (*state.outcomes, look_of(interval, state.workers, state.cores))
         if length_ns(looks) < self._settings.sample_ns:
             return replace(state, outcomes=looks)
         return replace(state, outcomes=(), outcome=mean_of(looks))
@@ -49,7 +49,7 @@ class Follower:
         elapsed = interval.end_ns - interval.start_ns
         if state.workers.computing != state.placed or 2 * elapsed < self._settings.every_ns:
             return replace(state, watch=Watch())
-        seen = look_of(interval, state.workers).behaviour
+        seen = look_of(interval, state.workers, state.cores).behaviour
         counted = [
             name
             for name in (*counters, "instructions")
@@ -98,7 +98,7 @@ class Follower:
         state = replace(state, visit_ns=state.visit_ns + interval.end_ns - interval.start_ns)
         if cold:  # caches still fill after the move
             return state
-        look = look_of(interval, state.workers)
+        look = look_of(interval, state.workers, state.cores)
         guard = state.guard.saw_after(rate, Phase.of(look.behaviour), look.elapsed_ns)
         return replace(state, guard=guard)
 

@@ -134,6 +134,9 @@ class LiveState:
     early: bool = False
     """Whether the program was sampled while its memory still grew."""
     costs: LookCosts = field(default_factory=LookCosts)
+    sample_room: int = 0
+    """Room of the threads when sampling began, which all rates of the sample are divided by; 0: it
+    never began."""
     starts: tuple[Look, ...] = ()
     """Looks in the starting affinity, since sampling began."""
     probes: tuple[Look, ...] = ()
@@ -187,6 +190,11 @@ class LiveState:
     """Continuous mode: the hint that held before the program was sampled again."""
     notes: tuple[str, ...] = ()
 
+    @property
+    def cores(self) -> int:
+        """Number of cores that rates are divided by: the same in all looks that are compared."""
+        return max(1, self.sample_room or self.room)
+
     def looked(self, interval: Interval) -> Self:
         """The state after one more look, before anything is decided."""
         workers = self.workers.after(interval)
@@ -199,7 +207,7 @@ class LiveState:
             waited_ns=self.waited_ns + interval.end_ns - interval.start_ns,
             sharing=self.sharing.after(interval),
             homes=self._homes_after(interval),
-            onset=self.onset.after(interval, look_of(interval, workers)),
+            onset=self.onset.after(interval, look_of(interval, workers, self.cores)),
         )
 
     def _homes_after(self, interval: Interval) -> Mapping[int, OsIndex]:

@@ -27,15 +27,18 @@ class Look:
     """One interval of a program, without its threads."""
 
     behaviour: Behaviour
-    """Counts per second and thread, for as many threads as there is room for."""
+    """Counts per second and core, for the number of cores that threads share."""
     elapsed_ns: int
     all_at_work: bool = True
     """Whether as many threads were at work as can run at a time. A thread is at work that ran, or
     waited for a CPU, for a tenth of the busiest thread's time or more."""
 
 
-def look_of(interval: Interval, workers: Workers) -> Look:
-    """Look at the computing threads in an interval.
+def look_of(interval: Interval, workers: Workers, cores: int) -> Look:
+    """Look at the computing threads in an interval, with rates for so many cores.
+
+    Looks that are compared need one number of cores: the room of threads that take turns changes
+    when enough ends of looks have been seen, and by that alone a program would look faster.
 
     A thread on a crowded machine that could run and had to wait for a CPU is at work.
     """
@@ -45,7 +48,7 @@ def look_of(interval: Interval, workers: Workers) -> Look:
     used = [_at_work_ns(sample) for sample in samples]
     busiest = max(used, default=0)
     return Look(
-        behaviour_of(narrowed, max(1, workers.room)),
+        behaviour_of(narrowed, cores),
         interval.end_ns - interval.start_ns,
         sum(each >= _AT_WORK * busiest for each in used) >= workers.at_a_time,
     )

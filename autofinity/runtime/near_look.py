@@ -148,7 +148,7 @@ class NearLook:
     def _answer(self, state: LiveState, gain: float) -> Answer:
         """The answer if the second look had been faster by `gain`."""
         probes = [faster(look, gain) for look in state.probes]
-        return self._asking.second(state.starts, probes, state.workers.room)
+        return self._asking.second(state.starts, probes, state.cores)
 
 
 def _all_text(along: PagesAlong) -> str:

@@ -158,7 +158,7 @@ class PagesFollow:
             self._move_some(self._placed, after, now)
         else:
             if self._pay.trying:
-                self._pay.saw(look_of(interval, after.workers), counts=counts)
+                self._pay.saw(look_of(interval, after.workers, after.cores), counts=counts)
             self._weigh(self._placed, after, now, interval.end_ns)
         if counts and self._pay.trying and not self._placed.over:
             self._hurries = True

@@ -92,7 +92,8 @@ class Sampler:
         warm. Caches that exchanged threads do so again only after another trial.
         """
         order: SeatOrder = "near home" if state.order == "near home" else "by number"
-        state = replace(state, order=order, sampled_order=order)
+        room = state.workers.room
+        state = replace(state, order=order, sampled_order=order, sample_room=room)
         there = dict(state.homes) if not state.cpus else {}
         state, actions = self._placer.place(afresh(state), SPREAD, "settling")
         seats = zip(state.seated, state.seats, strict=False)
@@ -112,7 +113,7 @@ class Sampler:
             return state.noting("threads started or ended during the sample: it began again"), ()
         if state.along.asked == "all":
             return self._all_come(state)
-        look = look_of(interval, state.workers)
+        look = look_of(interval, state.workers, state.cores)
         state = replace(state, costs=state.costs.sampled(look.elapsed_ns))
         if not look.all_at_work:
             return self._idle(state, look)
@@ -163,9 +164,9 @@ class Sampler:
         policy, seen = self._asking.policy, mean_of(state.starts)
         missing = tuple(name for name in policy.counters if name not in seen.values)
         state = replace(state, missing=missing)
-        if not self._asking.tells(seen, state.workers.room):
+        if not self._asking.tells(seen, state.cores):
             return self._unmeasured(state, policy.counters)
-        answer = self._asking.first(state.starts, state.workers.room)
+        answer = self._asking.first(state.starts, state.cores)
         if not answer.stands and not self._limits.exhausted(state):
             return state, ()
         sampled_in = state.affinity
@@ -184,8 +185,7 @@ class Sampler:
     def _second(self, state: LiveState) -> Turn:
         if len(state.probes) < FEWEST_AGAIN:
             return state, ()
-        threads = state.workers.room
-        answer = self._asking.second(state.starts, state.probes, threads)
+        answer = self._asking.second(state.starts, state.probes, state.cores)
         if answer.stands and (not answer.slower or len(state.probes) >= FEWEST):
             return self._final_probe(state, answer)
         # Another phase may last: a new first look in it is quicker than to wait for the old phase.
@@ -246,7 +246,7 @@ class Sampler:
         return self._trials.after_both_looks(probed, answer)
 
     def _finally(self, state: LiveState, answer: Answer) -> Turn:
-        lacking = self._asking.lacking(answer, state.workers.room)
+        lacking = self._asking.lacking(answer, state.cores)
         if lacking:
             return self._unmeasured(replace(state, decision=None), lacking)
         if not answer.stands:

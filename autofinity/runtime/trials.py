@@ -92,7 +92,7 @@ class Trials:
         second = self._asking.policy.second
         if second is None or answer.slower or not self._asking.shows_which_is_faster(answer):
             return None
-        if state.along.answer is not None or self._asking.lacking(answer, state.workers.room):
+        if state.along.answer is not None or self._asking.lacking(answer, state.cores):
             return None
         hint, seen = (
             self._meaning.of(each, state.room) for each in (answer.decision.hint, second.sampled_in)
@@ -166,7 +166,7 @@ class Trials:
         """
         if not (answer.stands and self._limits.may_return(state)):
             return None
-        if not self._asking.shows_speed or self._asking.lacking(answer, state.workers.room):
+        if not self._asking.shows_speed or self._asking.lacking(answer, state.cores):
             return None
         _, hint = self._meaning.chosen(state, answer.decision)
         there = self._meaning.affinity_of(state, hint)

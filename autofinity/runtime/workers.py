@@ -97,6 +97,13 @@ class Workers:
         room = room_for(self.at_a_time - own, others)
         return own + (others if room >= _NEARLY_ALL * others else room)
 
+    @property
+    def room_is_known(self) -> bool:
+        """Whether the next looks change the room only if the program changes: threads that take
+        turns were seen often enough, or all were seen to want to run at a time.
+        """
+        return self.demand.settled or self.demand.most >= len(self.computing)
+
     def seated_on(self, cores: int) -> tuple[int, ...]:
         """Numbers of the workers that have one of so many cores of their own, ascending.
 

@@ -35,17 +35,17 @@ def workers() -> Workers:
 def test_nothing_is_decided_from_a_look_in_which_threads_were_not_all_at_work(
     used_ns: tuple[int, int], at_work: bool
 ) -> None:
-    assert look_of(interval(LOOK_NS, 0.0, used_ns=used_ns), workers()).all_at_work == at_work
+    assert look_of(interval(LOOK_NS, 0.0, used_ns=used_ns), workers(), 2).all_at_work == at_work
 
 
 def test_a_thread_that_was_not_there_all_the_time_was_not_at_work() -> None:
     seen = interval(LOOK_NS, 0.0)
     one = type(seen)(seen.start_ns, seen.end_ns, seen.samples[:1])
-    assert not look_of(one, workers()).all_at_work
+    assert not look_of(one, workers(), 2).all_at_work
 
 
 def test_rates_are_those_of_the_computing_threads() -> None:
-    seen = look_of(interval(LOOK_NS, 0.0, {"cycles": 2e9}), workers())
+    seen = look_of(interval(LOOK_NS, 0.0, {"cycles": 2e9}), workers(), 2)
     assert seen.behaviour["cycles"] == 2e9
     assert seen.elapsed_ns == LOOK_NS
 

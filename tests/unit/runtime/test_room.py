@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 
 import pytest
 from made_up_machine import machine
+from two_looks import two_looks
 
 from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import CounterSample
-from autofinity.model.policy import Decision, RulePolicy
+from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex
+from autofinity.policy.selector import decide
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
 from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.demand import Demand
@@ -22,6 +24,7 @@ from autofinity.runtime.loop import run_loop
 from autofinity.runtime.workers import Workers
 
 S = 1_000_000_000
+PACKED_UNSEEN = RulePolicy((), {}, (), PACKED)
 MACHINE = machine(packages=4, llcs=2, cores=6)
 """48 cores."""
 
@@ -36,6 +39,8 @@ class Program:
     seconds: float = 30.0
     glance: Callable[[float], int] = lambda now_s: 0
     """Threads that can run at this moment; 0: nobody looks."""
+    speed: Callable[[frozenset[OsIndex]], float] = lambda cpus: 1.0
+    """Instructions a nanosecond of CPU time, by the CPUs that all threads together may use."""
     now: int = 0
     masks: Sequence[frozenset[OsIndex]] = ()
     applied: list[tuple[float, Sequence[frozenset[OsIndex]]]] = field(default_factory=list)
@@ -43,14 +48,19 @@ class Program:
     def advance(self, duration_ns: int) -> Interval:
         start, self.now = self.now, self.now + duration_ns
         wanted = [self.share(n, start / S) * duration_ns for n in range(self.threads)]
-        cpus = len(frozenset().union(*self.masks)) if self.masks else len(MACHINE.pus)
+        allowed = frozenset().union(*self.masks) if self.masks else MACHINE.allowed
+        cpus, speed = len(allowed), self.speed(allowed)
         had = min(1.0, cpus * duration_ns / max(1.0, sum(wanted)))
         samples = tuple(
             CounterSample(
                 100 + n,
                 start,
                 self.now,
-                {"task_clock_ns": round(each * had), "run_delay_ns": round(each * (1 - had))},
+                {
+                    "task_clock_ns": round(each * had),
+                    "run_delay_ns": round(each * (1 - had)),
+                    "instructions": round(each * had * speed),
+                },
                 duration_ns,
                 duration_ns,
             )
@@ -81,12 +91,15 @@ def run(
     hint: Hint | None,
     settings: Settings,
     allowed: frozenset[OsIndex] = MACHINE.allowed,
+    rules: RulePolicy = PACKED_UNSEEN,
 ) -> LiveState:
-    """With a hint that is known, or under a policy that says packed without looking."""
+    """With a hint that is known, or under a policy, by default one that says packed without
+    looking.
+    """
     policy = LivePolicy(
         MACHINE,
-        RulePolicy((), {}, (), PACKED),
-        lambda chosen, sample: Decision(chosen.default, None, float("inf"), None),
+        rules,
+        decide,
         lambda: allowed,
         lambda threads: AnswerOnRecord(hint) if hint else None,
         settings,
@@ -274,3 +287,38 @@ def test_a_team_that_meets_at_barriers_keeps_a_core_for_each_thread() -> None:
 def test_a_glance_counts_no_more_threads_than_compute() -> None:
     assert Demand().after({0: 0.2, 1: 0.2}, 7, S).most == 2
     assert Demand().most == 0
+
+
+@pytest.mark.parametrize("threads", [0, 16], ids=["seen to appear", "promised"])
+@pytest.mark.parametrize("share", [0.42, 0.45, 0.48])
+def test_packed_that_is_slower_is_not_chosen_because_fewer_cores_are_known_to_do(
+    share: float, threads: int
+) -> None:
+    """Rates a core rise by 1.6 when 16 threads are known to take turns on 10 cores: within a
+    sample such a program looked faster in the second look, whose affinity is packed.
+    """
+
+    def speed(cpus: frozenset[OsIndex]) -> float:
+        return 0.8 if len({MACHINE.by_os_index[cpu].package for cpu in cpus}) == 1 else 1.0
+
+    pool = Program(16, lambda n, now: share, glance=lambda now: 8, speed=speed)
+    state = run(pool, None, Settings(threads=threads), rules=two_looks())
+    assert state.phase == "placed"
+    assert state.hint == SPREAD
+    assert state.asked is not None
+    first, second = state.asked
+    assert second is not None
+    assert second["instructions"] == pytest.approx(0.8 * first["instructions"], rel=1e-3)
+
+
+def test_rates_of_one_placement_are_for_one_number_of_cores() -> None:
+    """Continuous mode: threads that swing between eight and twelve at a time are no other program,
+    since they do as much in the same time.
+    """
+    pool = Program(
+        16,
+        lambda n, now: 0.45,
+        glance=lambda now: 12 if int(now) % 8 < 4 else 8,
+    )
+    state = run(pool, None, Settings(every_ns=S), rules=two_looks())
+    assert not [note for note in state.notes if "has changed" in note]
