@@ -137,6 +137,13 @@ class Topology:
         return self.caches[-1].size_bytes // self.llc_parts if self.caches else 0
 
     @cached_property
+    def nodes_with_cpus(self) -> frozenset[int]:
+        """Logical nodes that threads can be on: not those of CXL memory, of a GPU's memory, or of
+        HBM beside the CPUs' own memory.
+        """
+        return frozenset(pu.node for pu in self.pus)
+
+    @cached_property
     def has_an_llc_each_node(self) -> bool:
         """Whether no node has cores of several LLC domains."""
         return len({(pu.node, pu.llc) for pu in self.pus}) == len({pu.node for pu in self.pus})

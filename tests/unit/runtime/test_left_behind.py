@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from made_up_machine import machine
 
 from autofinity.model.memory import MemoryByNode
+from autofinity.model.topology import OsIndex
 from autofinity.runtime.left_behind import LeftBehind, left_behind, remote_share
 
 SOCKETS = machine(packages=4)
@@ -103,3 +105,19 @@ def test_reads_are_remote_as_pages_are_elsewhere() -> None:
     assert remote_share(MemoryByNode((75, 25)), [0]) == pytest.approx(0.25)
     assert remote_share(MemoryByNode((100, 0)), [1, 1]) == 1
     assert remote_share(MemoryByNode((100, 0)), []) == 0
+
+
+@pytest.mark.parametrize("distance", [13, 14, 24, 80], ids=["HBM", "HBM elsewhere", "CXL", "GPU"])
+def test_pages_on_a_node_without_cpus_were_not_left_by_threads(distance: int) -> None:
+    """The kernel demoted them, a device uses them, or the user bound them."""
+    topology = machine(packages=2)
+    beside = [(*row, distance) for row in topology.distances]
+    topology = replace(
+        topology,
+        node_os_indices=(*topology.node_os_indices, OsIndex(2)),
+        distances=(*beside, (distance, distance, 10)),
+    )
+    for now, belongs in (([0, 0], {}), ([1, 1], {0: (1,)})):
+        found = left_behind(topology, MemoryByNode((20, 0, 30)), [0, 0], now)
+        assert found.belongs == belongs
+        assert found.bytes_left == dict.fromkeys(belongs, 20)
