@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from autofinity.model.affinity import SPREAD
+from autofinity.model.affinity import SPREAD, Hint
 from autofinity.ports import Interval
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.live_state import LiveState, Settings, Turn
@@ -68,6 +68,8 @@ class Follower:
             return self._taken_back(state)
         newcomers = interval.threads("begin")
         if state.workers.computing == state.placed:
+            if state.renewed and state.hint is not None:
+                return self._renewed(state, newcomers, state.hint)
             state = replace(state, unsettled=0)
             other_cpus = self._placer.available() != state.allowed
             if self._settings.every_ns and state.hint and other_cpus:
@@ -120,6 +122,14 @@ class Follower:
         if order_alone:
             return self._placer.place(state, hint, "placed")
         return self._placer.place(replace(state, refuted=state.refuted | {hint}), SPREAD, "placed")
+
+    def _renewed(self, state: LiveState, newcomers: frozenset[int], hint: Hint) -> Turn:
+        """Place the threads that do the work of threads that have ended, as for the next phase of a
+        program that starts threads for each.
+        """
+        if state.unsettled + 1 >= self._settings.restless_looks:
+            return self._unsettled(state, newcomers)
+        return self._placer.place(replace(state, unsettled=state.unsettled + 1), hint, "placed")
 
     def _unsettled(self, state: LiveState, newcomers: frozenset[int]) -> Turn:
         state = replace(state, unsettled=state.unsettled + 1)

@@ -99,6 +99,8 @@ class LiveState:
     placed."""
     placed: tuple[int, ...] = ()
     """Numbers of the threads that the present placement is for."""
+    renewed: frozenset[int] = frozenset()
+    """Numbers of `placed` that other threads have by now: these were not placed."""
     room: int = 0
     """Number of cores of the placement: one for each thread, or some more than ran at a time."""
     swings: bool = False
@@ -204,6 +206,7 @@ class LiveState:
             workers=workers,
             most_computing=max(self.most_computing, len(workers.computing)),
             steady=0 if changed else self.steady + 1,
+            renewed=(self.renewed | interval.threads("begin")).intersection(self.placed),
             waited_ns=self.waited_ns + interval.end_ns - interval.start_ns,
             sharing=self.sharing.after(interval),
             homes=self._homes_after(interval),

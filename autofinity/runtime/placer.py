@@ -146,6 +146,7 @@ class Placer:
             state,
             phase=phase,
             placed=computing,
+            renewed=frozenset(),
             room=room,
             hint=hint,
             seats=reserved.cores.cpus,

@@ -107,7 +107,8 @@ class Sampler:
 
     def look(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         """One look at a program that is being sampled; `rate` is its progress per second."""
-        if state.workers.computing != state.placed and state.restarts < self._settings.restarts:
+        others = state.workers.computing != state.placed or state.renewed
+        if others and state.restarts < self._settings.restarts:
             state = state.without_trial()
             state = replace(state, phase="watching", steady=0, restarts=state.restarts + 1)
             return state.noting("threads started or ended during the sample: it began again"), ()

@@ -626,3 +626,63 @@ def test_in_continuous_mode_a_placed_program_follows_its_cpus(every_ns: int, mov
     state = run_loop(process, mechanism, mechanism.begin(MACHINE, first, 0), mechanism.period_ns)
     assert state.phase == "placed"
     assert state.cpus <= (allowed if moves else first)
+
+
+BUSY = {"data_cache_accesses": 5_000_000}
+
+
+@dataclass
+class Generations(FakeProcess):
+    """Four threads; others take their place, with the same numbers, at some turns."""
+
+    renewals: frozenset[int] = frozenset()
+    at_once: bool = True
+    """Whether threads compute in the turn in which they begin."""
+    born: int = 0
+
+    def advance(self, duration_ns: int) -> Interval:
+        start, self.now = self.now, self.now + duration_ns
+        events, begins = [], self.turn == 0 or self.turn in self.renewals
+        if begins and self.turn:
+            events += [ThreadEvent("end", n, self.born + n, start) for n in range(4)]
+        if begins:
+            self.born += 100
+            events += [ThreadEvent("begin", n, self.born + n, start) for n in range(4)]
+        counts = {"task_clock_ns": 0 if begins and not self.at_once else duration_ns}
+        samples = tuple(
+            CounterSample(
+                *(self.born + n, start, self.now),
+                {**counts, **self.counters},
+                *(duration_ns, duration_ns),
+            )
+            for n in range(4)
+        )
+        self.turn += 1
+        over = self.turn >= self.turns
+        return Interval(start, self.now, samples, tuple(events), ended=over)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_threads_that_take_the_place_of_others_are_placed_like_them(at_once: bool) -> None:
+    """A program that starts threads for each of its phases."""
+    phases = frozenset({60, 90})
+    process = Generations({}, counters=BUSY, turns=120, renewals=phases, at_once=at_once)
+    state = run(process)
+    assert (state.phase, state.hint, state.renewed) == ("placed", PACKED, frozenset())
+    for phase in phases:
+        after = [at for at, (turn, _) in enumerate(process.applied) if 1 <= turn - phase <= 3]
+        assert masks(process, after[-1])[:4] == [[0, 1, 2, 3]] * 4
+
+
+def test_a_sample_begins_again_with_threads_that_take_the_place_of_others() -> None:
+    process = Generations({}, counters=BUSY, turns=9, renewals=frozenset({6}))
+    state = run(process)
+    assert state.restarts == 1
+    assert state.notes == ("threads started or ended during the sample: it began again",)
+
+
+def test_threads_that_others_replace_all_the_time_are_let_go() -> None:
+    process = Generations({}, counters=BUSY, turns=60, renewals=frozenset(range(30, 60)))
+    state = run(process)
+    assert any(note.startswith("let go") for note in state.notes)
+    assert masks(process, -1)[:4] == [list(range(16))] * 4
