@@ -124,13 +124,14 @@ class Journal:
             self._rows.write(lambda database: self._update(database, notes=text))
 
     def answer_on_record(self, threads: int) -> AnswerOnRecord | None:
-        """The answer that this very policy gave for this program before; None without such an
-        answer or database.
+        """The answer that this very policy gave for this program before, on CPUs like these; None
+        without such an answer or database.
         """
-        if not self._header.policy:
+        header = self._header
+        if not header.policy:
             return None
         return self._rows.ask(
-            lambda database: database.answer(self._header.program, threads, self._header.policy)
+            lambda database: database.answer(header.program, threads, header.policy, header.place)
         )
 
     def keep_masks(self, changes: Sequence[MaskChange]) -> None:
@@ -240,6 +241,7 @@ class Journal:
             self._threads(state),
             state.sample.values,
             header.tier,
+            header.place,
         )
 
     def _observed(self, state: LiveState, affinity: Affinity | None, seen: Behaviour) -> None:
@@ -290,7 +292,7 @@ class Journal:
             return
         threads = self._threads(state)
         answer = AnswerOnRecord(hint, self._order(state))
-        database.remember_answer(header.program, threads, answer, header.policy)
+        database.remember_answer(header.program, threads, answer, header.policy, header.place)
         # Cores chosen beside other runs are no answer for a start on a free machine, and cores
         # chosen near a device none for a start without one.
         elsewhere = state.crowded or header.divided or header.near

@@ -7,9 +7,10 @@ from together.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from autofinity.model.topology import Topology
+from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.policy.shipped import Shape
 
 _COUNTS = ("sockets", "llcs", "cores", "pus", "nodes")
@@ -54,13 +55,24 @@ class MachineKind:
 
 def machine_text(topology: Topology) -> str:
     """Sockets, LLC domains, cores, PUs and nodes, and the CPU model: equal for equal machines."""
-    pus = topology.pus
+    return _text(topology, topology.pus, len(topology.node_os_indices))
+
+
+def place_text(topology: Topology, usable: Collection[OsIndex]) -> str:
+    """The same of these CPUs and their nodes: equal for parts of the same kind of machine that are
+    of the same size, wherever they are. Without any CPU, that of the machine.
+    """
+    pus = [pu for pu in topology.pus if pu.os_index in usable]
+    return _text(topology, pus, len({pu.node for pu in pus})) if pus else machine_text(topology)
+
+
+def _text(topology: Topology, pus: Sequence[PU], nodes: int) -> str:
     counts = (
         len({pu.package for pu in pus}),
         len({pu.llc for pu in pus}),
         len({pu.core for pu in pus}),
         len(pus),
-        len(topology.node_os_indices),
+        nodes,
     )
     shape = " ".join(f"{name}:{count}" for name, count in zip(_COUNTS, counts, strict=True))
     return f"{shape} {topology.model or 'unknown CPU'}"

@@ -25,6 +25,9 @@ class RunHeader:
     """CPU list allowed at the start."""
     machine: str = ""
     """The machine (`machine_text`): observations of different machines are never mixed."""
+    place: str = ""
+    """The part of the machine that the program may use at the start (`place_text`): an answer
+    holds for CPUs of the same shape and model."""
     policy_path: str = ""
     earlier_run: int = 0
     """Number of the run that watched this process before; 0: none."""

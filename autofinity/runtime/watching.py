@@ -26,7 +26,7 @@ from autofinity.runtime.creation_seats import masks_of_seats
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.loop import Observer, run_loop
-from autofinity.runtime.machine_text import machine_text
+from autofinity.runtime.machine_text import machine_text, place_text
 from autofinity.runtime.page_rate import rate_here
 from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
 from autofinity.runtime.rank_share import rank_share
@@ -68,8 +68,13 @@ def watch(request: Request, make: Make, teller: Teller | None = None) -> None:
     )
     if share.one_core:
         request = replace(request, bind="none")
+    usable = share.of(allowed_now(request.pid, at_start) & present)
     header = replace(
-        header, machine=machine_text(topology), bind=request.bind, divided=share.divided
+        header,
+        machine=machine_text(topology),
+        place=place_text(topology, usable),
+        bind=request.bind,
+        divided=share.divided,
     )
     journal = Journal(request.db, header, topology)
     for line in filter(None, (said, _near(request, topology), share.note, *gaps(topology))):

@@ -94,8 +94,15 @@ class BehaviourDB:
         """Close the file."""
         self.session.close()
 
-    def answer(self, program: str, threads: int, policy: str) -> AnswerOnRecord | None:
-        """Answer of this very policy, or None. One of another (older) policy is deleted."""
+    def answer(
+        self, program: str, threads: int, policy: str, place: str = ""
+    ) -> AnswerOnRecord | None:
+        """Answer of this very policy for CPUs like these, or None. One of another (older) policy is
+        deleted.
+
+        `place` describes the CPUs that the program may use (`RunHeader.place`). An answer from
+        before places were recorded is one for any place.
+        """
         with self.session.statement() as connection:
             connection.execute(
                 "UPDATE behaviour SET hint = NULL, by_number = 0, exchanged = 0, policy = NULL "
@@ -104,39 +111,45 @@ class BehaviourDB:
             )
             row = connection.execute(
                 "SELECT hint, by_number, exchanged FROM behaviour "
-                "WHERE program = ? AND threads = ?",
-                (program, threads),
+                "WHERE program = ? AND threads = ? AND place IN ('', ?)",
+                (program, threads, place),
             ).fetchone()
             if not row or not row[0]:
                 return None
             return AnswerOnRecord(Hint.from_letters(row[0]), order_of(row[1], row[2]))
 
     def remember_sample(
-        self, program: str, path: str, threads: int, sample: Mapping[str, float], tier: str
+        self,
+        program: str,
+        path: str,
+        threads: int,
+        sample: Mapping[str, float],
+        tier: str,
+        place: str = "",
     ) -> None:
-        """Store a sample. The hint of an earlier sample is deleted, since it was not made from this
-        sample.
+        """Store a sample, with the `place` it was taken in. The hint of an earlier sample is
+        deleted, since it was not made from this sample.
         """
         with self.session.transaction() as connection:
             _remember_program(connection, program, path)
             connection.execute(
-                "INSERT INTO behaviour(program, threads, sample, tier, sampled_at) "
-                "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET sample = excluded.sample, "
-                "tier = excluded.tier, sampled_at = excluded.sampled_at, hint = NULL, "
-                "by_number = 0, exchanged = 0, policy = NULL",
-                (program, threads, json.dumps(dict(sample)), tier, time.time()),
+                "INSERT INTO behaviour(program, threads, sample, tier, sampled_at, place) "
+                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET sample = excluded.sample, "
+                "tier = excluded.tier, sampled_at = excluded.sampled_at, place = excluded.place, "
+                "hint = NULL, by_number = 0, exchanged = 0, policy = NULL",
+                (program, threads, json.dumps(dict(sample)), tier, time.time(), place),
             )
 
     def remember_answer(
-        self, program: str, threads: int, answer: AnswerOnRecord, policy: str
+        self, program: str, threads: int, answer: AnswerOnRecord, policy: str, place: str = ""
     ) -> None:
-        """Store a policy's answer for the present sample; without a sample of so many threads,
-        nothing is stored.
+        """Store a policy's answer for the present sample; without a sample of so many threads in
+        this place, nothing is stored.
         """
         with self.session.statement() as connection:
             connection.execute(
                 "UPDATE behaviour SET hint = ?, by_number = ?, exchanged = ?, policy = ? "
-                "WHERE program = ? AND threads = ?",
+                "WHERE program = ? AND threads = ? AND place IN ('', ?)",
                 (
                     str(answer.hint),
                     answer.order != "near home",
@@ -144,6 +157,7 @@ class BehaviourDB:
                     policy,
                     program,
                     threads,
+                    place,
                 ),
             )
 

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 _SCHEMA = """
 CREATE TABLE program (
@@ -117,7 +117,16 @@ ALTER TABLE behaviour ADD COLUMN by_number INTEGER NOT NULL DEFAULT 0
 _SCHEMA_7 = """
 ALTER TABLE behaviour ADD COLUMN exchanged INTEGER NOT NULL DEFAULT 0
 """
-_SCHEMAS = (_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4, _SCHEMA_5, _SCHEMA_6, _SCHEMA_7)
+
+# Since 8 an answer is one for the CPUs that its program could use: a hint on a part of a node says
+# nothing of a whole one, and home folders are shared by nodes of several kinds.
+_SCHEMA_8 = """
+ALTER TABLE behaviour ADD COLUMN place TEXT NOT NULL DEFAULT ''
+"""
+_SCHEMAS = (
+    *(_SCHEMA, _SCHEMA_2, _SCHEMA_3, _SCHEMA_4),
+    *(_SCHEMA_5, _SCHEMA_6, _SCHEMA_7, _SCHEMA_8),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from autofinity.runtime.creation_seats import NO_SEATS
 from autofinity.runtime.decisions import ANY, read_decisions
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.machine_text import machine_text, place_text
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.row_queue import RowQueue
 from autofinity.runtime.run_header import RunHeader
@@ -317,3 +318,25 @@ def test_the_answer_on_record_is_that_of_this_policy(tmp_path: Path) -> None:
     other = replace(header(), policy="e" * 64)
     assert Journal(tmp_path / "db", other).answer_on_record(2) is None
     assert Journal(tmp_path / "db", replace(header(), policy="")).answer_on_record(2) is None
+
+
+def test_an_answer_from_a_part_of_a_node_is_none_for_a_whole_one(tmp_path: Path) -> None:
+    """A batch job on the four CPUs of one cache, then one on all: hints differ only there."""
+    part = place_text(MACHINE, frozenset(map(OsIndex, range(4))))
+    whole = place_text(MACHINE, MACHINE.allowed)
+    first = Journal(tmp_path / "db", replace(header(), place=part))
+    first.saw(*decided(), TURN, None)
+    first.end({})
+    for place, known in ((whole, None), (part, AnswerOnRecord(PACKED))):
+        journal = Journal(tmp_path / "db", replace(header(), place=place))
+        assert journal.answer_on_record(2) == known
+        journal.end({})
+
+
+def test_parts_of_one_size_are_one_place_and_other_machines_are_not() -> None:
+    low, high = (frozenset(map(OsIndex, cpus)) for cpus in ((0, 1, 2, 3), (8, 9, 10, 11)))
+    assert place_text(MACHINE, low) == place_text(MACHINE, high)
+    assert place_text(MACHINE, low) == "sockets:1 llcs:1 cores:4 pus:4 nodes:1 unknown CPU"
+    assert place_text(MACHINE, low | high) != place_text(MACHINE, low)
+    assert place_text(replace(MACHINE, model="another"), low) != place_text(MACHINE, low)
+    assert place_text(MACHINE, ()) == machine_text(MACHINE)

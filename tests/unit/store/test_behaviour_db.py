@@ -70,6 +70,18 @@ def test_thread_counts_are_apart(tmp_path: Path) -> None:
         assert database.answer("k", 3, "p") is None
 
 
+def test_an_answer_is_one_for_cpus_like_those_it_was_found_on(tmp_path: Path) -> None:
+    half, whole = "sockets:1 … some CPU", "sockets:2 … some CPU"
+    with filled(tmp_path / "db", 1) as database:
+        database.remember_sample("k", "/bin/k", 1, SAMPLE, "software events", half)
+        database.remember_answer("k", 1, AnswerOnRecord(SPREAD), "p", whole)
+        assert database.answer("k", 1, "p", half) is None, "no sample was taken there"
+        database.remember_answer("k", 1, AnswerOnRecord(PACKED), "p", half)
+        assert database.answer("k", 1, "p", half) == AnswerOnRecord(PACKED)
+        assert database.answer("k", 1, "p", whole) is None
+        assert database.answer("k", 1, "p", half) == AnswerOnRecord(PACKED), "and is kept"
+
+
 def test_a_hint_without_a_sample_is_not_kept(tmp_path: Path) -> None:
     with filled(tmp_path / "db", 1) as database:
         database.remember_answer("k", 9, AnswerOnRecord(PACKED), "p")
@@ -121,6 +133,7 @@ def test_a_database_of_the_first_schema_is_read_and_brought_up_to_date(tmp_path:
             old.execute(f"ALTER TABLE run DROP COLUMN {later}")
         old.execute("ALTER TABLE behaviour DROP COLUMN by_number")
         old.execute("ALTER TABLE behaviour DROP COLUMN exchanged")
+        old.execute("ALTER TABLE behaviour DROP COLUMN place")
         old.execute("PRAGMA user_version = 1")
     old.close()
     with BehaviourDB.open(path, read_only=True) as database:

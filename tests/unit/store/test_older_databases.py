@@ -34,14 +34,18 @@ def test_every_row_and_value_is_kept(tmp_path: Path, version: int) -> None:
         assert in_old_columns(after[table], rows) == rows, table
     ordered = {0} if version < 6 else {0, 1}
     assert {row["by_number"] for row in after["behaviour"]} == ordered
-    assert {row["exchanged"] for row in after["behaviour"]} == {0}
+    exchanged = {0} if version < 7 else {0, 1}
+    assert {row["exchanged"] for row in after["behaviour"]} == exchanged
+    assert {row["place"] for row in after["behaviour"]} == {""}
 
 
 def test_hints_observations_runs_and_masks_are_used_as_before(tmp_path: Path, version: int) -> None:
     older_database(tmp_path / "db", version)
     with BehaviourDB.open(tmp_path / "db") as database:
         assert database.answer(SOLVER, 8, POLICY) == AnswerOnRecord(SPREAD)
-        ordered: SeatOrder = "near home" if version < 6 else "by number"
+        ordered: SeatOrder = (
+            "near home" if version < 6 else "by number" if version < 7 else "exchanged"
+        )
         assert database.answer(COFFEE, 4, POLICY) == AnswerOnRecord(PACKED, ordered)
         assert [str(each.affinity) for each in database.observations()] == ["{4}{4}", "{4}"]
         second, first = database.runs()
