@@ -3,13 +3,14 @@
 Memory on a node that is nearly as near as the local one (`Topology.is_near`), as other nodes of a
 socket are on servers of today, is not left behind, unless that is asked for: a page is moved for it
 only where that costs hardly anything. Nor is memory on a node without CPUs: no thread has ever been
-there, so the kernel, a device or the user put the pages there. By first touch the pages on a node belong, in
-equal parts, to the threads that were there; nothing else is known of them. So pages can follow only
-in clear cases: all threads are on nodes near each other now, or all threads of a node have left it.
-Pages that threads from elsewhere touch first after they came are few, since nothing is placed while
-memory grows. Nearly all memory on one node, with threads on several, was initialised by one thread
-for all: the pages of the threads cannot be distinguished, and none are moved, unless it is far from
-all.
+there, so the kernel, a device or the user put the pages there.
+
+By first touch the pages on a node belong, in equal parts, to the threads that were there; nothing
+else is known of them. So pages can follow only in clear cases: all threads are on nodes near each
+other now, or all threads of a node have left it. Pages that threads from elsewhere touch first
+after they came are few, since nothing is placed while memory grows. Nearly all memory on one node,
+with threads on several, was initialised by one thread for all: the pages of the threads cannot be
+distinguished, and none are moved, unless it is far from all.
 """
 
 from __future__ import annotations
@@ -102,9 +103,7 @@ def left_behind(
     far = {
         node: size
         for node, size in enumerate(memory.bytes_on)
-        if size
-        and node in topology.nodes_with_cpus
-        and not any(is_near(to, node) for to in nodes)
+        if size and node in topology.nodes_with_cpus and not any(is_near(to, node) for to in nodes)
     }
     theirs = tuple(node for node in nodes if node not in topology.memoryless_nodes)
     if together and not (one_nodes and fullest not in far):

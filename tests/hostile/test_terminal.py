@@ -97,7 +97,8 @@ def database(tmp_path: Path) -> Path:
         connection.executescript(
             "PRAGMA foreign_keys = OFF;"
             f"INSERT INTO program VALUES ('key', '{HOSTILE}', 0);"
-            f"INSERT INTO behaviour VALUES ('key', 2, '{{}}', '{HOSTILE}', 1e9, 'SLP', 'p', 0, 0, '');"
+            f"INSERT INTO behaviour VALUES ('key', 2, '{{}}', '{HOSTILE}', 1e9, 'SLP', 'p', 0, 0, "
+            "'');"
             "INSERT INTO run (program, pid, started, ended, tier, hint, notes, cpus, policy_path)"
             f" VALUES ('key', 1, 0, 1e9, '{HOSTILE}', 'SLP', 'one\n{HOSTILE}', '{HOSTILE}',"
             f" '{HOSTILE}');"
