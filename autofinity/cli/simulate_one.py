@@ -52,13 +52,20 @@ def _document(trace: Path, spec: MachineSpec, result: SimResult) -> dict[str, ob
         "cpus": list(result.cpus),
         "workers": list(result.workers),
         "roi_ns": result.roi_ns,
-        "error": result.error,
+        "error": _known(result.error),
         "ipc": result.ipc,
+        "energy_j": _known(result.energy_j(spec)),
+        "energy_error": _known(result.energy_error(spec)),
         "totals": {event: result.total(event) for event in EVENTS},
+        "errors": {event: _known(result.error_of(event)) for event in EVENTS},
         "per_thread": {event: result.of_workers(event).tolist() for event in EVENTS},
         "samples": len(result.samples),
         "progress": result.progress.tolist(),
     }
+
+
+def _known(value: float) -> float | None:
+    return value if value == value else None
 
 
 def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> None:
@@ -77,15 +84,22 @@ def _print(trace: Path, spec: MachineSpec, result: SimResult, every: bool) -> No
         f"{samples}",
         soft_wrap=True,
     )
+    if (joules := _known(result.energy_j(spec))) is not None:
+        error = f" ± {100 * result.energy_error(spec):.2f} %" if result.error else ""
+        console.print(f"energy {joules:.4g} J{error}", soft_wrap=True)
     if doubt := remedy(result.error):
         console.print(doubt, soft_wrap=True)
-    table = Table("counter", "all threads", "per 1000 instructions")
+    sampled = ("± %",) if result.error else ()
+    table = Table("counter", "all threads", "per 1000 instructions", *sampled)
     for column in table.columns[1:]:
         column.justify = "right"
     instructions = max(1, result.total("instructions"))
     for event in EVENTS if every else SHOWN:
         count = result.total(event)
-        table.add_row(event, f"{count:,}", f"{1000 * count / instructions:.3f}")
+        known = _known(result.error_of(event))
+        off = "-" if known is None else f"{100 * known:.2f}"
+        cells = (event, f"{count:,}", f"{1000 * count / instructions:.3f}", off)
+        table.add_row(*cells[: len(table.columns)])
     print_table(table, console)
     for line in (*_of_llc_misses(spec, result), *_of_llc_lookups(result)):
         console.print(line, soft_wrap=True)

@@ -223,4 +223,5 @@ def simulate_sampled(
         cpus=tuple(cpus),
         clock_hz=spec.clock_hz,
         error=whole.error,
+        misfits=whole.misfits,
     )

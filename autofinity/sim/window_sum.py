@@ -14,14 +14,15 @@ of their times; waits at barriers never are: streams of a capture are ahead of e
 window opens, and would wait at the next barrier for that. Where streams meet so often that several
 meetings lie in a segment, the window's time has to do, for each part of the work.
 
-The standard error is that of the mean of strata: each window is estimated from the most similar
-window, and the difference is an estimate of the window's error for its stretch.
+Standard errors of the time, of each count and of energy are that of the mean of strata: each window
+is estimated from the most similar window, and the difference is an estimate of the window's error
+for its stretch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -109,6 +110,24 @@ class RegionCourse:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Misfits:
+    """Difference of each stretch by its own window from that by the window that is most like it.
+
+    Empty where the whole region was replayed.
+    """
+
+    ns: Floats
+    """Time, [windows]."""
+    counts: Floats
+    """Counts of all streams, [windows, events]."""
+
+    @staticmethod
+    def none() -> Misfits:
+        """Misfits of a region that was replayed as a whole."""
+        return Misfits(np.zeros(0), np.zeros((0, 0)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RegionEstimate:
     """Estimate of the whole region, from some of its windows."""
 
@@ -130,6 +149,7 @@ class RegionEstimate:
     """Time of an instruction of all streams together, [intervals]."""
     course: RegionCourse
     """Order of the stretches; the times of a stretch's parts add up to the stretch's time."""
+    misfits: Misfits = field(default_factory=Misfits.none)
 
     @property
     def totals(self) -> Floats:
@@ -141,7 +161,9 @@ class RegionEstimate:
         """The same estimate, with each stretch longer in the proportion of the region."""
         longer = roi_ns / max(self.roi_ns, 1.0)
         course = replace(self.course, ns=self.course.ns * longer)
-        return replace(self, roi_ns=roi_ns, stretch_ns=self.stretch_ns * longer, course=course)
+        misfits = replace(self.misfits, ns=self.misfits.ns * longer)
+        stretch_ns = self.stretch_ns * longer
+        return replace(self, roi_ns=roi_ns, stretch_ns=stretch_ns, course=course, misfits=misfits)
 
 
 def estimate(region: RegionWork, timed: Sequence[TimedWindow]) -> RegionEstimate:
@@ -159,19 +181,34 @@ def estimate(region: RegionWork, timed: Sequence[TimedWindow]) -> RegionEstimate
     part_ns = _part_times(parts, rates)
     stretch_ns = np.bincount(parts.stretch, part_ns, minlength=len(timed))
     done = _sum_by(parts.stretch, parts.instructions, len(timed))
+    own = _count_rates(timed)
+    misfits = Misfits(
+        _time_misfits(rates.together, stretch_ns, likeness.other),
+        np.einsum("ws,wse->we", done, own - own[likeness.other]),
+    )
     work = parts.work / max(region.work, 1.0)
     share = np.bincount(parts.stretch, work, minlength=len(timed))
     return RegionEstimate(
         roi_ns=float(stretch_ns.sum()),
-        error=_relative_error(rates.together, stretch_ns, likeness.other),
+        error=relative_error(misfits.ns, float(stretch_ns.sum())),
         windows=tuple(numbers),
         stretch_ns=stretch_ns,
-        counts=_scaled_counts(timed, done),
+        counts=done[:, :, None] * own,
         progress=np.cumsum(share),
         busy_ns=rates.busy[likeness.nearest],
         unit_ns=rates.mean[likeness.nearest],
         course=RegionCourse(parts.stretch, work, part_ns),
+        misfits=misfits,
     )
+
+
+def relative_error(misfits: Floats, total: float) -> float:
+    """Relative standard error of a sum over stretches, by their misfits, [windows], each times
+    1/sqrt(2), as both windows are off; NaN from fewer than two windows, and where there is nothing.
+    """
+    if len(misfits) < 2 or total <= 0:
+        return float("nan")
+    return float(np.sqrt((misfits**2).sum() / 2)) / total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,19 +319,14 @@ def _sum_by(index: npt.NDArray[np.intp], rows: Floats, length: int) -> Floats:
     return sums
 
 
-def _relative_error(rate: Floats, stretch_ns: Floats, other: npt.NDArray[np.intp]) -> float:
-    """Relative error of the sum: each window's rate is off by its difference from the most similar
-    window, times 1/sqrt(2).
-    """
-    total = float(stretch_ns.sum())
-    if len(rate) < 2 or total <= 0:
-        return float("nan")
-    off = (rate - rate[other]) / np.maximum(rate, 1e-12) * stretch_ns
-    return float(np.sqrt((off**2).sum() / 2)) / total
+def _time_misfits(rate: Floats, stretch_ns: Floats, other: npt.NDArray[np.intp]) -> Floats:
+    """Time of each stretch less that by the rate of the most similar window, [windows]."""
+    off: Floats = (rate - rate[other]) / np.maximum(rate, 1e-12) * stretch_ns
+    return off
 
 
-def _scaled_counts(timed: Sequence[TimedWindow], done: Floats) -> Floats:
-    """Counts of every stream, scaled from the window to the stretch by its instructions.
+def _count_rates(timed: Sequence[TimedWindow]) -> Floats:
+    """Counts of each stream per instruction, [windows, streams, events].
 
     A stream with very few instructions in the window gets the counts per instruction of all
     streams.
@@ -304,5 +336,5 @@ def _scaled_counts(timed: Sequence[TimedWindow], done: Floats) -> Floats:
     together = counts.sum(axis=1) / np.maximum(measured.sum(axis=1), 1.0)[:, None]
     enough = measured >= ENOUGH * measured.max(axis=1, keepdims=True)
     own = counts / np.maximum(measured, 1.0)[:, :, None]
-    result: Floats = done[:, :, None] * np.where(enough[:, :, None], own, together[:, None, :])
+    result: Floats = np.where(enough[:, :, None], own, together[:, None, :])
     return result

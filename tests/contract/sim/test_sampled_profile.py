@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from told import Told
 
@@ -17,6 +18,9 @@ from autofinity.model.errors import CapabilityError
 from autofinity.model.policy import RulePolicy, SecondLook, looked_at
 from autofinity.ports import RunRequest, Sensors
 from autofinity.sim.machine import SimMachine
+from autofinity.sim.result import SimResult
+from autofinity.sim.sampled import Precision
+from autofinity.sim.window_sum import Misfits
 from autofinity.workflow.advice.curve_simulated import curve_of_program
 from autofinity.workflow.profile import gather
 from autofinity.workflow.simulate import simulate_trace
@@ -57,6 +61,22 @@ def test_observations_of_windows_are_near_those_of_the_whole(wanted: Wanted) -> 
     assert sampled.roi_ns == pytest.approx(whole.roi_ns, rel=NEAR)
     assert sampled.total("instructions") == pytest.approx(whole.total("instructions"), rel=NEAR)
     assert (abs(table.roi_s * 1e9 - sampled.roi_ns) < 2).any()  # the spread affinity's
+
+
+def test_windows_add_up_to_the_same_result_for_any_number_of_jobs(wanted: Wanted) -> None:
+    out = wanted.work / "traces"
+    (meta,) = capture_suite(wanted.suite, ("stencil",), THREADS, "small", out, sample="auto")
+    spec = SimMachine.preset("opteron-6164he").spec
+    found = [
+        simulate_trace(spec, meta.path, precision=Precision(error=1e-9, jobs=jobs))
+        for jobs in (1, 4)
+    ]
+    assert len(found[0].samples) > 4
+    assert found[0].error_of("l2_misses") > 0 == found[0].error_of("instructions")
+    for name in (each.name for each in fields(SimResult) if each.name != "misfits"):
+        assert np.array_equal(getattr(found[0], name), getattr(found[1], name)), name
+    for name in (each.name for each in fields(Misfits)):
+        assert np.array_equal(*(getattr(each.misfits, name) for each in found)), name
 
 
 def test_of_a_trace_whose_error_is_not_reached_there_is_one_notice(wanted: Wanted) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +15,18 @@ from autofinity.sim.events import EVENTS
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.preset import load_preset
 from autofinity.sim.result import SimResult
-from autofinity.sim.window_sum import RegionCourse, RegionEstimate
+from autofinity.sim.window_sum import Misfits, RegionCourse, RegionEstimate
 
 MACHINE = "opteron-6164he"
 
 
 def result(error: float) -> SimResult:
-    counts = np.ones((1, 1, len(EVENTS)), dtype=np.uint64)
+    """Two equal stretches whose time and counts are all off by this error; 0: a whole replay."""
+    counts = np.full((1, 1, len(EVENTS)), 1000, dtype=np.uint64)
     times = np.array([[0, 1000]], dtype=np.uint64)
-    return SimResult(1000, counts[0], counts, times, np.ones(1), (0,), (0,), 2e9, error)
+    off = 1000 * error
+    misfits = Misfits(np.full(2, off), np.full((2, len(EVENTS)), off)) if error else Misfits.none()
+    return SimResult(1000, counts[0], counts, times, np.ones(1), (0,), (0,), 2e9, error, misfits)
 
 
 def estimate(error: float) -> RegionEstimate:
@@ -44,6 +49,27 @@ def test_simulate_prints_what_to_do_where_windows_do_not_stand_for_the_program(
     for error, lines in ((0.29, 1), (0.02, 0)):
         show(Path("mergesort-memory-8t"), load_preset(MACHINE), result(error), False, False)
         assert capsys.readouterr().out.count("captured whole") == lines
+
+
+def test_counts_and_energy_of_windows_have_errors_and_those_of_a_whole_replay_have_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spec = load_preset(MACHINE)
+    for error in (0.0, 0.02):
+        show(Path("scan-memory-8t"), spec, result(error), False, True)
+        found = json.loads(capsys.readouterr().out)
+        assert set(found["errors"]) == set(EVENTS)
+        assert [found["errors"]["llc_misses"], found["energy_error"]] == pytest.approx([error] * 2)
+        show(Path("scan-memory-8t"), spec, result(error), False, False)
+        assert ("± %" in capsys.readouterr().out) == bool(error)
+
+
+def test_errors_that_are_not_known_are_no_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    alone = Misfits(np.zeros(1), np.zeros((1, len(EVENTS))))
+    one = replace(result(float("nan")), misfits=alone)
+    show(Path("scan-memory-8t"), load_preset(MACHINE), one, False, True)
+    found = json.loads(capsys.readouterr().out)
+    assert found["error"] is found["energy_error"] is found["errors"]["l2_misses"] is None
 
 
 def test_the_notice_of_an_error_that_was_not_reached_says_what_to_do() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autofinity.sim.likeness import Floats, Intervals, covering_order
-from autofinity.sim.window_sum import RegionWork, TimedWindow, WorkLine, estimate
+from autofinity.sim.window_sum import RegionWork, TimedWindow, WorkLine, estimate, relative_error
 
 WORK = 1_000.0
 INTERVAL = 25.0
@@ -107,6 +107,41 @@ def test_a_stretch_goes_at_the_rate_of_its_own_window() -> None:
     found = estimate(region((1,)), timed)
     assert found.stretch_ns == pytest.approx([275.0, 700.0, 375.0])
     assert found.error > 0.1
+
+
+def test_counts_have_the_error_by_which_rates_of_windows_that_are_most_alike_differ() -> None:
+    # The second count of windows 0 and 2, whose nearest window is 1, is 2 an instruction, of 1, 4.
+    timed = [window(k, 50.0, (50,)) for k in range(3)]
+    timed[1].counts[0, 1] *= 2
+    found = estimate(region((1,)), timed)
+    done = np.array([275.0, 350.0, 375.0])
+    assert found.totals[0] == pytest.approx([1_000.0, 2 * done.sum() + 2 * done[1]])
+    assert found.misfits.counts[:, 0] == pytest.approx(0.0)
+    assert np.abs(found.misfits.counts[:, 1]) == pytest.approx(2 * done)
+    wanted = 2 * np.sqrt((done**2).sum() / 2) / found.totals[0, 1]
+    assert relative_error(found.misfits.counts[:, 1], found.totals[0, 1]) == pytest.approx(wanted)
+
+
+def test_rates_of_a_stream_are_compared_with_its_own_in_another_window() -> None:
+    # Streams count unlike each other, and each alike in all windows, whoever does how much there.
+    timed = [window(k, 50.0, done) for k, done in enumerate(((40, 10), (25, 25), (10, 40)))]
+    for each in timed:
+        each.counts[1, 1] *= 5
+    found = estimate(region((1, 1)), timed)
+    assert found.misfits.counts == pytest.approx(0.0)
+
+
+def test_a_longer_region_has_the_same_relative_error() -> None:
+    timed = [window(0, 50.0, (50,)), window(1, 100.0, (50,)), window(2, 50.0, (50,))]
+    found = estimate(region((1,)), timed)
+    longer = found.lasting(2 * found.roi_ns)
+    assert relative_error(longer.misfits.ns, longer.roi_ns) == pytest.approx(found.error)
+
+
+def test_one_window_has_no_error_and_says_so() -> None:
+    found = estimate(region((1,), windows=WINDOWS[:1]), [window(0, 50.0, (50,))])
+    assert np.isnan(found.error)
+    assert np.isnan(relative_error(found.misfits.counts[:, 1], float(found.totals[0, 1])))
 
 
 def test_intervals_go_at_the_rate_of_the_window_that_they_are_most_like() -> None:
