@@ -13,7 +13,11 @@ from typing import Literal
 Choice = Literal["auto", "always", "never"]
 """Whether captures are sampled; `auto`: those of an input whose size is not in `WHOLE_SIZES`."""
 WHOLE_SIZES = ("tiny", "small", "medium", "core", "llc")
-"""Inputs of at most some 300 million accesses: their whole traces take seconds to replay."""
+"""Sizes that are captured whole, whichever the program: with 8 threads at most 510 million
+accesses, but for lu and keysearch (llc, up to 0.9 G), pricer and md (medium, core and llc, up to
+2.0 G) and align (llc, 4.4 G), by training/README.md. Commands that need whole traces take these
+sizes.
+"""
 _OF_A_THREAD = 64 << 10
 _LEAST_THREADS = 4
 _LEAST_SPACING = 8 << 20

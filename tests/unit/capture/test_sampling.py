@@ -17,7 +17,7 @@ from autofinity.capture.sampling import Choice, WindowPlan
         ("never", "large", False),
     ],
 )
-def test_inputs_up_to_300_million_accesses_are_recorded_whole_unless_asked(
+def test_the_size_decides_whether_an_input_is_recorded_whole_unless_asked(
     choice: Choice, size: str, sampled: bool
 ) -> None:
     assert (WindowPlan.chosen(choice, size, 8) is not None) is sampled
