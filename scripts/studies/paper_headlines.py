@@ -11,7 +11,8 @@
 - planes: adi with other grids, whose planes are shared out evenly, or are not.
 - halves: kMAF's thread mapping and page mapping, each alone, beside those of the papers' oracle.
 - partners: transfers between caches that TLB matching leaves, beside the papers' oracle.
-- unified: ours beside autofinity and kmaf16, program by program.
+- unified: ours beside autofinity and kmaf16, program by program, and its share of the fastest run
+  that is kept of the program there, under whichever mechanism: never more than 1.
 - programs: what ran, and the memory that it touches.
 
 `minute_mechanisms.py` says what is charged. An interrupted run continues where it stopped;
@@ -34,17 +35,15 @@ from headline_runs import (
     met,
     quantity_of,
 )
-from minute_mechanisms import ROOT
+from minute_mechanisms import ROOT, Minutes
 
 from autofinity.evaluation.comparison_summary import FIGURES
 from autofinity.evaluation.times import geometric_mean
-from autofinity.mechanisms.registry import BASELINE
+from autofinity.mechanisms.registry import BASELINE, MECHANISMS
 from autofinity.report.marked import put_between_marks
 
 COMMAND = "scripts/studies/paper_headlines.py"
 AS_NAS = {"adi": "SP, BT", "ssor": "LU", "amr": "UA"}
-STATIC = (BASELINE, PAPERS_ORACLE)
-"""The faster of which shares are of."""
 TRIED = (BASELINE, "compact", PAPERS_ORACLE, "kmaf14", "kmaf16", "sammu", "tlb")
 MAIN, TURN, MORE = (
     "data filled by the main thread",
@@ -234,18 +233,17 @@ def unified(study: Study) -> Iterator[str]:
     """A row for each program and ground."""
     yield row(
         *("machine", "program", *(f"`{rival}`" for rival in RIVALS), "`unified`"),
-        *("behind the better", "of the faster of `os` and `oracle-trace`", "overhead"),
+        *("behind the better", "of the fastest run kept", "overhead"),
     )
     yield f"|{'---|' * 8}"
     for machine in INPUTS:
         runs = study.on(machine)
         shares = []
-        for name in study.programs(machine, (*STATIC, *RIVALS, "unified")):
+        for name in study.programs(machine, (BASELINE, PAPERS_ORACLE, *RIVALS, "unified")):
             times = [quantity_of(runs, name, each, "time") for each in (*RIVALS, "unified")]
             behind = times[-1] / min(times[:-1]) - 1
             run = runs.run(name, "unified")
-            best_s = min(runs.run(name, each).time_s for each in STATIC)
-            shares.append(best_s / run.time_s)
+            shares.append(_fastest_kept_s(runs, name) / run.time_s)
             overhead = run.overhead
             yield row(
                 *(f"`{machine}`", name, *(f"{time:.3f}" for time in times)),
@@ -255,6 +253,12 @@ def unified(study: Study) -> Iterator[str]:
         if len(shares) > 1:
             share = f"{geometric_mean(shares):.3f}"
             yield row(f"`{machine}`", "mean", "", "", "", "", share, "")
+
+
+def _fastest_kept_s(runs: Minutes, name: str) -> float:
+    """The papers' oracle is no bound: it maps by sharing alone, and `compact` may be faster."""
+    kept = [each for each in MECHANISMS if runs.has(name, each)]
+    return min(runs.run(name, each).time_s for each in kept)
 
 
 def programs(study: Study) -> Iterator[str]:
