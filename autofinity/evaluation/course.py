@@ -54,6 +54,8 @@ class Course:
     placement: Placement | None
     threads_moved: int = 0
     """Threads that were bound to other PUs, each as often as that happened."""
+    triggers: int = 0
+    """Events that started a reading of TLBs."""
     _done: Counter[Place] = field(default_factory=Counter)
     _marks: list[tuple[int, Place]] = field(default_factory=list)
     _spacing: int = 1
@@ -74,6 +76,7 @@ class Course:
         interval = self.process.advance(duration_ns)
         gained = sum(sample.counts["instructions"] for sample in interval.samples)
         self._work += gained
+        self.triggers += interval.triggers
         if len(self._done) <= _MOST:
             self._done[self._place] += gained
         if self._marks[-1][0] + self._spacing < self._work:

@@ -2,6 +2,7 @@
 
     short run, everything in it ─► its places ─► each repeated until warm ─► counts of a repeat
               └──────────────────► operations, as many as in the minute ────────► time once
+                                     those that TLB misses ask for, by the minute's misses
 
 A compared run is a thousand times shorter than what it stands for, and makes as many mappings,
 faults and moves (`mechanism_run`). So in its own time each copy of a page and each cold cache
@@ -12,7 +13,7 @@ itself: its phases are part of what a mechanism does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from autofinity.evaluation.course import Course, Followed, Place
 from autofinity.evaluation.lasting import LastingProcess
 from autofinity.evaluation.mechanism_run import SCORED, Counted, run_mechanism
 from autofinity.mechanisms.recipe import NS_PER_S, PAGE_BYTES, Recipe
-from autofinity.model.detection import Detector, TlbAccessCounters
+from autofinity.model.detection import Detector, TlbAccessCounters, TlbMatching
 from autofinity.model.mechanism_run import COUNTS, MechanismRun, Ran
 from autofinity.ports import RunRequest, Sensors
 from autofinity.sim.machine import SimMachine
@@ -31,19 +32,41 @@ _POINTS = 8
 _MOST = 1000
 """Repeats of the region: more than are replayed. So many are counted, from the record."""
 _LOOK_NS = 20_000
-_MAPPING = "mapping"
+_MAPPING, _UPDATE = "mapping", "update"
+_SAMPLE = "sample"
+"""Kind of overhead that comes as often as the work asks for: of every so many accesses one."""
+_READINGS = ("tlb read", "tlb compare")
 
 
-_WITH_WORK = ("sample", "tlb read", "tlb compare")
+def as_often(
+    run: MechanismRun,
+    longer: float,
+    walks: float,
+    detectors: Sequence[Detector],
+    entries: int,
+    triggers: int,
+) -> Mapping[str, float]:
+    """How many times as often as in `run` TLB misses ask for operations in a run that does `longer`
+    times its work and misses `walks` times, by kind of overhead. `entries` are those of a TLB.
 
+    TLB matching (TLB paper, sections 4.3.3 and 6.6): overhead "depends only on the amount of TLB
+    misses", with a reading after T · E of a thread's own (equation 6). `run` read its TLBs after
+    fewer, rested between two readings, and had `triggers`, which say what a reading takes.
 
-def kinds_with_work(detectors: Sequence[Detector]) -> frozenset[str]:
-    """Kinds of overhead that come as often as the work asks for: samples of every so many accesses,
-    readings of TLBs after so many misses, and tables that hardware updates. All others come as
-    often as in the run that is stood for.
+    SAMMU (section 3.1; section 4.4 charges each access to its tables): an entry is looked at when
+    it is evicted, as often as the TLB misses, and when its counter is full, which `run` has as
+    often as the minute (`sammu.counter_bits`). So have the accesses: at most one full counter for
+    as many of them as it counts. LAPT writes entries back when they are evicted.
     """
-    hardware = any(isinstance(each, TlbAccessCounters) for each in detectors)
-    return frozenset((*_WITH_WORK, "update") if hardware else _WITH_WORK)
+    found: dict[str, float] = {}
+    for each in detectors:
+        if isinstance(each, TlbMatching):
+            readings = walks / (each.misses or run.threads * entries)
+            found |= dict.fromkeys(_READINGS, readings / max(1, triggers))
+        elif isinstance(each, TlbAccessCounters):
+            full = run.tlb_accesses / 2**each.access_counter_bits
+            found[_UPDATE] = (walks + full) / (walks / longer + full) if walks + full else 1.0
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +118,7 @@ def ran_for_long[State](
         replace(request, pages=recipe.start.pages),
         request.repeats * clock.stretch(run),
         mapping_ns,
-        kinds_with_work(recipe.sensors.detectors),
+        recipe.sensors.detectors,
         seed,
     )
     return Ran(run, minute)
@@ -108,13 +131,13 @@ def in_minute(
     request: RunRequest,
     repeats: float,
     mapping_ns: int,
-    with_work: frozenset[str],
+    detectors: Sequence[Detector],
     seed: int,
 ) -> MechanismRun:
     """The run that `run` stands for: `repeats` of the region, in the places of `course`.
 
-    `mapping_ns` is the full price of a mapping; `with_work` are `kinds_with_work`. Raises the
-    errors of the machine.
+    `mapping_ns` is the full price of a mapping; `detectors` are those of `run`. Raises the errors
+    of the machine.
     """
     region = run.instructions / request.repeats
     stays = [
@@ -131,13 +154,17 @@ def in_minute(
         return repeats * sum(of_one)
 
     placed_s = repeats * sum(stay.share * stay.repeat_s for stay in stays)
-    work_s = placed_s / (1 - sum(map(run.overhead_of, with_work)))
-    prices = {**run.overhead_ns, _MAPPING: run.mappings * mapping_ns}
-    overhead_ns = {kind: ns for kind, ns in prices.items() if ns and kind not in with_work}
+    sampling = run.overhead_of(_SAMPLE)
+    work_s = placed_s / (1 - sampling)
+    longer, spec = repeats / request.repeats, machine.spec
+    entries = spec.tlb.last_entries(spec.page_bytes)
+    often = as_often(run, longer, counted("page_walks"), detectors, entries, course.triggers)
+    prices = {kind: ns * often.get(kind, 1.0) for kind, ns in run.overhead_ns.items()}
+    prices |= {_MAPPING: run.mappings * mapping_ns, _SAMPLE: 0}
     cold_s = course.threads_moved * sum(stay.share * stay.cold_s for stay in stays)
-    time_s = work_s + (sum(overhead_ns.values()) / 1e9 + cold_s) / run.threads
-    for kind in with_work & run.overhead_ns.keys():
-        overhead_ns[kind] = round(run.overhead_of(kind) * run.threads * work_s * 1e9)
+    time_s = work_s + (sum(prices.values()) / 1e9 + cold_s) / run.threads
+    prices[_SAMPLE] = sampling * run.threads * work_s * 1e9
+    overhead_ns = {kind: round(ns) for kind, ns in prices.items() if ns}
     counts: dict[str, Any] = {name: round(counted(name)) for name in COUNTS}
     return replace(
         run,
@@ -145,7 +172,7 @@ def in_minute(
         time_s=time_s,
         energy_j=counted("energy_j") * time_s / placed_s,
         dram_energy_j=counted("dram_energy_j"),
-        detection_accesses=round(run.detection_accesses * repeats / request.repeats),
+        detection_accesses=round(run.detection_accesses * often.get(_UPDATE, longer)),
         overhead_ns=overhead_ns,
     )
 

@@ -79,6 +79,12 @@ class TlbSpec:
     """Whether a walk reads the page-table entry through the caches, from the L2 on (the L1 where
     there is no L2); otherwise `walk_ns` is the whole time."""
 
+    def last_entries(self, page_bytes: int) -> int:
+        """Entries of the last level for pages of this size."""
+        if page_bytes == PAGE_BYTES[-1]:
+            return self.l2_large_entries or self.l2_entries or self.l1_large_entries
+        return self.l2_entries or self.l1_entries
+
 
 @dataclass(frozen=True, slots=True)
 class CoreSpec:

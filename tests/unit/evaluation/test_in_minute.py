@@ -12,10 +12,10 @@ import pytest
 from sim_programs import kept, streaming
 
 from autofinity.evaluation.course import Course, Followed
-from autofinity.evaluation.in_minute import in_minute, kinds_with_work
+from autofinity.evaluation.in_minute import as_often, in_minute
 from autofinity.evaluation.lasting import LastingProcess
 from autofinity.model.counters import CounterSample
-from autofinity.model.detection import AccessSampling, FaultSampling, TlbAccessCounters
+from autofinity.model.detection import Detector, FaultSampling, TlbAccessCounters, TlbMatching
 from autofinity.model.mechanism_run import MechanismRun
 from autofinity.model.placement import Placement
 from autofinity.model.topology import OsIndex
@@ -68,9 +68,13 @@ def followed(
 
 
 def minute(
-    run: MechanismRun, course: Course, request: RunRequest, mapping_ns: int = 0
+    run: MechanismRun,
+    course: Course,
+    request: RunRequest,
+    mapping_ns: int = 0,
+    detectors: Sequence[Detector] = (),
 ) -> MechanismRun:
-    return in_minute(run, course, MACHINE, request, LONG, mapping_ns, frozenset({"sample"}), seed=1)
+    return in_minute(run, course, MACHINE, request, LONG, mapping_ns, detectors, seed=1)
 
 
 def test_in_one_place_it_is_as_long_as_a_lasting_run(request_of: RunRequest) -> None:
@@ -112,17 +116,74 @@ def test_threads_that_are_moved_have_cold_caches_once(request_of: RunRequest) ->
     run, course = followed(request_of, moves=swapped)
     assert course.threads_moved == THREADS
     longer = {
-        repeats: in_minute(run, course, MACHINE, request_of, repeats, 0, frozenset(), seed=1).time_s
+        repeats: in_minute(run, course, MACHINE, request_of, repeats, 0, (), seed=1).time_s
         for repeats in (100, 200)
     }
     assert 0 < 2 * longer[100] - longer[200] < 0.05 * longer[100]
 
 
-def test_hardware_updates_its_tables_as_often_as_the_work_asks_for() -> None:
-    always = {"sample", "tlb read", "tlb compare"}
-    assert kinds_with_work([FaultSampling()]) == always
-    assert kinds_with_work([TlbAccessCounters()]) == always | {"update"}
-    assert kinds_with_work([AccessSampling()]) == always
+def test_tlb_section_6_6_readings_depend_on_the_misses_of_the_minute_alone(
+    request_of: RunRequest,
+) -> None:
+    """One for T · E misses of a thread (section 4.3.3), at the price of one in the simulated run,
+    however many the adjusted trigger made there.
+    """
+    run, course = followed(request_of)
+    entries = MACHINE.spec.tlb.l2_entries or MACHINE.spec.tlb.l1_entries
+    for triggers in (10, 1000):
+        course.triggers = triggers
+        costs = {"tlb read": 5_000 * triggers, "tlb compare": 8_000 * triggers}
+        read = replace(run, overhead_ns=costs)
+        found = minute(read, course, request_of, detectors=[TlbMatching(most_share=0.005)])
+        readings = found.page_walks / (THREADS * entries)
+        assert readings > 1000
+        assert found.overhead_ns["tlb read"] == pytest.approx(5_000 * readings)
+        assert found.overhead_ns["tlb compare"] == pytest.approx(8_000 * readings)
+
+
+def test_tlb_section_6_6_a_run_without_misses_is_never_read() -> None:
+    often = as_often(paper_runs.RUN, 1000, 0, [TlbMatching()], entries=64, triggers=7)
+    assert often == {"tlb read": 0, "tlb compare": 0}
+
+
+@pytest.mark.parametrize(
+    ("walks", "accesses", "times"),
+    [
+        (10**6, 1000, 1000),  # evictions: as often as the work
+        (0, 10**6, 1),  # full counters: as many in either run
+        (10**6, 1000 * 2**22, (10**6 + 1000) / (1000 + 1000)),  # as many of both
+        (0, 0, 1),
+    ],
+)
+def test_sammu_section_4_4_evictions_come_with_the_work_and_full_counters_do_not(
+    walks: int, accesses: int, times: float
+) -> None:
+    run = replace(paper_runs.RUN, tlb_accesses=accesses)
+    counters = TlbAccessCounters(access_counter_bits=22)
+    often = as_often(run, 1000, walks, [counters], entries=64, triggers=0)
+    assert often == {"update": pytest.approx(times, rel=1e-3)}
+
+
+def test_sammu_section_4_4_accesses_are_added_as_often_as_their_time(
+    request_of: RunRequest,
+) -> None:
+    run, course = followed(request_of)
+    run = replace(run, overhead_ns={"update": 4_000_000}, detection_accesses=40_000)
+    evicted, full = (
+        minute(replace(run, tlb_accesses=accesses), course, request_of, detectors=[counters])
+        for accesses, counters in (
+            (0, TlbAccessCounters()),
+            (10**15, TlbAccessCounters(access_counter_bits=1)),
+        )
+    )
+    assert evicted.overhead_ns["update"] == pytest.approx(4_000_000 * LONG / REPEATS)
+    assert evicted.detection_accesses == pytest.approx(40_000 * LONG / REPEATS)
+    assert full.overhead_ns["update"] == pytest.approx(4_000_000, rel=0.01)
+    assert full.detection_accesses == pytest.approx(40_000, rel=0.01)
+
+
+def test_tables_of_a_kernel_are_updated_as_often_as_in_the_simulated_run() -> None:
+    assert as_often(paper_runs.RUN, 1000, 10**6, [FaultSampling()], entries=64, triggers=0) == {}
 
 
 @dataclass
