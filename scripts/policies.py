@@ -53,7 +53,7 @@ BY_PAPER = (
     *("epyc-9654", "xeon-8480", "ampere-altra"),
 )
 PAPERS_THREADS = 8
-"""Moore & Childers, section 4: programs run with 8 threads."""
+"""Moore & Childers, section 3.1: programs run with 8 threads to gather training data."""
 WORTH = 0.002
 """Least difference, as a share of the best hint, between a machine's own policy and that for any
 machine: a few dozen cases cannot show less, and a policy learned on one machine only carries over
