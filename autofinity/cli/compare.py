@@ -12,7 +12,7 @@ import click
 from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.interruption import keeps_results
-from autofinity.cli.options.comparing import comparing_options
+from autofinity.cli.options.comparing import comparing_options, faults_option
 from autofinity.cli.options.figure import picture_output
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
@@ -76,15 +76,7 @@ if TYPE_CHECKING:
 @size_option
 @comparing_options(repeats=10)
 @on_option
-@click.option(
-    "--faults-per-page",
-    type=click.FloatRange(min=0, max=1e6),
-    default=None,
-    metavar="N",
-    help="Induced faults of each page in the run, for kMAF and SPCD.  [default: the paper's 20 "
-    "where the region is repeated that often, else one per repeat; at least 10% of the pages a "
-    "second]",
-)
+@faults_option
 @click.option(
     "--policy",
     metavar="POLICY",

@@ -11,10 +11,11 @@ from click.shell_completion import CompletionItem
 
 from autofinity.cli.help import Command
 from autofinity.cli.interruption import keeps_results
-from autofinity.cli.options.comparing import comparing_options
+from autofinity.cli.options.comparing import comparing_options, faults_option
 from autofinity.cli.options.figure import document, picture_option, show
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.names import several_names
+from autofinity.cli.options.suite import suite_option
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
@@ -58,12 +59,14 @@ class _Options(TypedDict):
     machine: str | None
     observations: Path | None
     threads: int | None
+    suite_path: Path | None
     programs: tuple[str, ...]
     folds: int
     size: str | None
     seeds: int
     repeats: int | None
     paper_seconds: float
+    faults_per_page: float | None
     jobs: int | None
     work: Path | None
     output: Path | None
@@ -74,8 +77,8 @@ class _Options(TypedDict):
     "figure",
     cls=Command,
     more=(
-        *("--folds", "--repeats", "--paper-seconds", "--jobs"),
-        *("--work",),
+        *("--folds", "--suite", "--repeats", "--paper-seconds", "--jobs"),
+        *("--work", "--faults-per-page"),
     ),
 )
 @click.argument("name", metavar="NAME", type=_Name())
@@ -98,6 +101,7 @@ class _Options(TypedDict):
     help="Number of threads.  [default: 8; in figures of mechanisms, the number of PUs of the "
     "paper's machine]",
 )
+@suite_option
 @click.option(
     "--program",
     "-p",
@@ -106,7 +110,7 @@ class _Options(TypedDict):
     multiple=True,
     callback=several_names,
     help="Programs of figure 1 and of figures of mechanisms.  [default: the most and the least "
-    "sensitive; six of the suite, or as the figure needs]",
+    "sensitive; six of the suite, or as the figure needs; all of a suite that is named]",
 )
 @click.option(
     "--folds",
@@ -120,6 +124,7 @@ class _Options(TypedDict):
     help="Input size, in figures of mechanisms.  [default: as the figure needs, mostly tiny]",
 )
 @comparing_options(repeats=None, shown="30, or as the figure needs")
+@faults_option
 @picture_option
 @json_option
 def command(name: str, **options: Unpack[_Options]) -> None:
@@ -174,18 +179,20 @@ def _draw_mechanisms(figure: MechanismFigure[Any], options: _Options) -> None:
     from autofinity.workflow.paper_runs import PaperRuns, with_own_input
     from autofinity.workflow.wanted import wanted_on
 
-    programs, size = options["programs"], options["size"]
-    if figure.own_input and (programs or size):
+    programs, size, suite = options["programs"], options["size"], options["suite_path"]
+    if figure.own_input and (programs or size or suite):
         raise UsageError(
-            f"--program, --size: figure {figure.name} is of {', '.join(figure.programs)} with a "
-            f"fixed input, {figure.own_input}; expected neither"
+            f"--suite, --program, --size: figure {figure.name} is of "
+            f"{', '.join(figure.programs)} with a fixed input, {figure.own_input}; expected none "
+            "of them"
         )
     wanted = wanted_on(
         options["machine"] or figure.default_machine,
-        programs=programs or figure.programs,
+        programs=programs or (() if suite else figure.programs),
         sizes=(size or figure.size,),
         threads=(options["threads"] or figure.default_threads,),
         jobs=options["jobs"],
+        suite=suite,
         work=options["work"],
     )
     asked = Asked(
@@ -193,6 +200,7 @@ def _draw_mechanisms(figure: MechanismFigure[Any], options: _Options) -> None:
         options["seeds"],
         options["repeats"] or figure.repeats,
         options["paper_seconds"],
+        options["faults_per_page"],
     )
     inputs = figure.own_input or size or figure.size
     keeps_results()

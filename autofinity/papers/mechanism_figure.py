@@ -29,6 +29,11 @@ class Runs(Protocol):
         """Threads of each program."""
         ...
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the programs."""
+        ...
+
     def machine(self) -> SimMachine:
         """Where programs run."""
         ...

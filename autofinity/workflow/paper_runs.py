@@ -43,6 +43,12 @@ class PaperRuns:
         """Number of threads of each program."""
         return self.asked.threads
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Names of the programs: all of the suite where none is named."""
+        wanted = self.asked.wanted
+        return wanted.programs or tuple(wanted.suite.programs)
+
     def machine(self) -> SimMachine:
         """The requested machine."""
         return simulated(self.asked.wanted.machine, self.asked.wanted.latencies)

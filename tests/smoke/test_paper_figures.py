@@ -73,6 +73,30 @@ def test_large_pages_and_operations_are_figures_of_runs(work: Path) -> None:
     assert said["series"]["ours"]["mappings a 1,000 extra faults"] > 0
 
 
+def test_a_figure_is_of_another_suite_with_as_many_faults_as_asked_for(work: Path) -> None:
+    of = ("--suite", "solvers/suite.toml", "--program", "ssor", "--threads", "4")
+    few, many = (
+        json.loads(
+            autofinity(
+                *("figure", "kmaf16-t5", *of, "--size", "tiny", "--repeats", "2"),
+                *("--faults-per-page", faults, "--work", str(work), "--json"),
+            ).stdout
+        )["series"]["ours"]["fault"]
+        for faults in ("1", "40")
+    )
+    assert 0 < 2 * few < many
+
+
+def test_kmaf16_figure_8_is_of_the_pairs_of_the_programs_named(work: Path) -> None:
+    of = ("--suite", "solvers/suite.toml", "--program", "ssor,amr", "--threads", "2")
+    words = ("figure", "kmaf16-8", *of, "--size", "tiny", "--work", str(work), "--json")
+    series = json.loads(autofinity(*words).stdout)["series"]
+    ways = ("one after the other", "at once")
+    assert list(series["kmaf16"]) == [
+        f"{pair} {way}" for pair in ("ssor+ssor", "ssor+amr") for way in ways
+    ]
+
+
 def test_a_figure_with_an_input_of_its_own_takes_no_other(work: Path) -> None:
     refused = figure("tlb-3", work, code=2).stderr
     assert "figure tlb-3 is of prodcons with a fixed input, 256 4 131072" in refused

@@ -51,6 +51,7 @@ class FakeRuns:
     time_s: Callable[..., float]
     on: str = "here"
     threads: int = 4
+    names: Sequence[str] = ("a",)
     asked: list[tuple[tuple[str, ...], dict[str, Any]]] = field(default_factory=list)
 
     def cases(self, mechanisms: Sequence[str], **options: Any) -> list[MechanismCase]:

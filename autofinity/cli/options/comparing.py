@@ -8,6 +8,16 @@ import click
 
 from autofinity.cli.options.work import jobs_option, work_option
 
+faults_option = click.option(
+    "--faults-per-page",
+    type=click.FloatRange(min=0, max=1e6),
+    default=None,
+    metavar="N",
+    help="Induced faults of each page in the run, for kMAF and SPCD.  [default: the paper's 20 "
+    "where the region is repeated that often, else one per repeat; at least 10% of the pages a "
+    "second]",
+)
+
 
 def comparing_options[**P, R](
     repeats: int | None, shown: str = ""

@@ -40,9 +40,10 @@ def test_programs_at_once_are_compared_with_one_after_the_other() -> None:
     def time_s(program: str, mechanism: str, repeats: int) -> float:
         return (3.0 if "+" in program else 2.0) / (1 if mechanism == "os" else 2)
 
-    runs = FakeRuns(time_s)
-    study = figure_8.SideBySide((("a", "b"),), ("kmaf16",))
+    runs = FakeRuns(time_s, names=("a", "b"))
+    study = figure_8.SideBySide(("kmaf16",))
     chart = study.draw(figure_8.FIGURE, study.data(runs), "here")
-    assert chart.positions == ("a+b one after the other", "a+b at once")
-    assert chart.series == {"os": (1.0, 0.75), "kmaf16": (0.5, 0.375)}
-    assert runs.asked == [(("kmaf16",), {"programs": ("a", "b", "a+b"), "repeats": 1})]
+    ways = ("one after the other", "at once")
+    assert chart.positions == tuple(f"{pair} {way}" for pair in ("a+a", "a+b") for way in ways)
+    assert chart.series == {"os": (1.0, 0.75) * 2, "kmaf16": (0.5, 0.375) * 2}
+    assert runs.asked == [(("kmaf16",), {"programs": ("a", "b", "a+a", "a+b"), "repeats": 1})]
