@@ -150,6 +150,7 @@ def command(name: str, **options: Unpack[_Options]) -> None:
 def _draw_observed(figure: Figure[Observed, Any], options: _Options) -> None:
     from autofinity.papers.observed import THREADS, Observed
     from autofinity.workflow.backends import machine_topology
+    from autofinity.workflow.machine_events import settings_on
     from autofinity.workflow.observations import observations_of
 
     if options["as_json"]:
@@ -163,6 +164,7 @@ def _draw_observed(figure: Figure[Observed, Any], options: _Options) -> None:
         machine=machine,
         topology=lambda: machine_topology(machine),
         rows=lambda count: observations_of(machine, count, options["observations"]),
+        settings_on=lambda settings, counters: settings_on(settings, machine, counters),
         threads=options["threads"] or THREADS,
         programs=options["programs"],
         folds=options["folds"],

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from autofinity.learning.settings import LearningSettings
 from autofinity.model.topology import Topology
 from autofinity.reporter import SILENT, Reporter
 from autofinity.store.observation_table import ObservationTable
@@ -21,6 +22,11 @@ class Observed:
     topology: Callable[[], Topology]
     rows: Callable[[int | None], ObservationTable]
     """Those that affinities placed, with so many threads; None: all there are."""
+    settings_on: Callable[[LearningSettings, Collection[str]], LearningSettings] = (
+        lambda settings, counters: settings
+    )
+    """The settings for the machine's PMU and these observed counters
+    (`workflow.machine_events`)."""
     threads: int = THREADS
     programs: tuple[str, ...] = ()
     """To show; empty: those that the figure chooses."""

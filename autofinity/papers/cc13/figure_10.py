@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.coverage import ProgramCoverage, covered_by
 from autofinity.learning.leeway_hints import hints_on
-from autofinity.papers.cc13.figure_9 import BASE, by_four
+from autofinity.papers.cc13.figure_9 import BASE
 from autofinity.papers.cc13.paper import PAPER
 from autofinity.papers.figure import AnyFigure, Figure
 from autofinity.papers.observed import Observed
@@ -21,7 +21,7 @@ class Coverage:
         """By counters and bins of the paper's way."""
         table = observed.rows(observed.threads)
         hints_of = hints_on(BestMatches(observed.topology()), BASE.leeway)
-        return covered_by(table, by_four(BASE, table), hints_of)[1]
+        return covered_by(table, observed.settings_on(BASE, table.counters), hints_of)[1]
 
     def draw(self, figure: AnyFigure, covered: Sequence[ProgramCoverage], on: str) -> Chart:
         """Two lines."""

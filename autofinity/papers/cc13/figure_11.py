@@ -11,7 +11,7 @@ from autofinity.evaluation.cases import Case, inputs_to_name
 from autofinity.evaluation.times import geometric_mean
 from autofinity.model.errors import LearningError
 from autofinity.papers.cc13.paper import PAPER
-from autofinity.papers.cc13.unseen import SHOWN, judged
+from autofinity.papers.cc13.unseen import NOTE, SHOWN, judged
 from autofinity.papers.figure import AnyFigure, Figure
 from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
@@ -48,4 +48,4 @@ class OneThreadCount:
         )
 
 
-FIGURE = Figure(PAPER, "11", "programs not seen before", "3.6", OneThreadCount())
+FIGURE = Figure(PAPER, "11", "programs not seen before", "3.6", OneThreadCount(), note=NOTE)

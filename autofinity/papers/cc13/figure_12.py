@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autofinity.evaluation.cases import Case, inputs_to_name
 from autofinity.model.errors import LearningError
 from autofinity.papers.cc13.paper import PAPER
-from autofinity.papers.cc13.unseen import SHOWN, judged
+from autofinity.papers.cc13.unseen import NOTE, SHOWN, judged
 from autofinity.papers.figure import AnyFigure, Figure
 from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
@@ -45,4 +45,4 @@ class InterestingCases:
         )
 
 
-FIGURE = Figure(PAPER, "12", "interesting cases", "3.6", InterestingCases())
+FIGURE = Figure(PAPER, "12", "interesting cases", "3.6", InterestingCases(), note=NOTE)

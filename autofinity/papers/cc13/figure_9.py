@@ -24,8 +24,6 @@ from autofinity.papers.cc13.paper import PAPER
 from autofinity.papers.figure import AnyFigure, Figure
 from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
-from autofinity.sim.events import PAPER_EVENTS
-from autofinity.store.observation_table import ObservationTable
 
 # Without Java. Our RIPPER is as accurate as JRip on public data sets, but in the paper's method it
 # has 0.840 of the oracle and JRip 0.914 (docs/learners.md): variations are compared, not policies.
@@ -37,14 +35,6 @@ READINGS = {
 }
 """How destinations are condensed (figure 6, lines 15 to 18; `learning.action_table`; as printed the
 last one of a hint stands) → `LearningSettings.literal`."""
-
-
-def by_four(settings: LearningSettings, table: ObservationTable) -> LearningSettings:
-    """The settings with the paper's four counters, where they were observed: its figures are of
-    those.
-    """
-    known = set(PAPER_EVENTS).issubset(table.counters)
-    return replace(settings, counters=PAPER_EVENTS) if known else settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +68,8 @@ class Choices:
                 out = np.isin(table.program.text(), programs[fold::folds])
                 known, judged = table.take(~out), table.take(out)
                 for way, settings in ways.items():
-                    policy = learn_policy(known, by_four(settings, table), hints_of, {}).policy
+                    here = observed.settings_on(settings, table.counters)
+                    policy = learn_policy(known, here, hints_of, {}).policy
                     cases, _ = judge(
                         *(judged, (threads,), _always(policy), match),
                         *(WARMUP_PERIODS, settings.window),

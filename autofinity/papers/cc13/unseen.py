@@ -8,6 +8,10 @@ from autofinity.evaluation.cases import Case
 from autofinity.evaluation.unseen import judge_unseen
 from autofinity.papers.observed import Observed
 
+NOTE = (
+    "The policy is learned by the default settings, not in the paper's way: `autofinity evaluate "
+    "--paper` judges one that is, and docs/learners.md has both."
+)
 SHOWN = ("packed", "spread", "autofinity")
 """The bars of both."""
 

@@ -61,6 +61,9 @@ UNKNOWN = [
         f"rules {OBSERVATIONS} --counters nosuch", f"table {OBSERVATIONS} --counters nosuch",
         f"bins {OBSERVATIONS} --counters nosuch", "coverage -m xeon-e5-2650 --counters nosuch",
     )),
+    *((f"{command} {OBSERVATIONS} --counters useful_work", "autofinity counters") for command in (
+        "rules", "table", "bins",
+    )),
     *((f"explain any-machine {words} nosuch=1", "llc_requests") for words in (
         "--sample", "--sample instructions=1 --second", "--sample instructions=1 --trial",
     )),

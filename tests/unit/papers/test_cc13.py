@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,16 +14,19 @@ from autofinity.evaluation.cases import Case
 from autofinity.evaluation.coverage import ProgramCoverage
 from autofinity.evaluation.times import Times
 from autofinity.learning.condense import condense
-from autofinity.learning.settings import CONDENSE, METHODS
+from autofinity.learning.settings import CONDENSE, METHODS, LearningSettings
 from autofinity.model.affinity import PACKED, Affinity
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.model.observation import Workload
 from autofinity.model.policy import Decision
 from autofinity.papers.cc13 import figure_1, figure_2, figure_9, figure_10, figure_11, figure_12
+from autofinity.papers.figure import AnyFigure
 from autofinity.papers.observed import Observed
 from autofinity.report.chart import Chart
+from autofinity.sim.events import PAPER_EVENTS
 from autofinity.sim.preset import load_preset
 from autofinity.store.observation_table import ObservationTable
+from autofinity.workflow.machine_events import settings_on
 
 AFFINITIES = (Affinity.of([[8]]), Affinity.of([[4], [4]]), Affinity.of([[4, 4]]))
 TIMES = Times(
@@ -97,6 +102,37 @@ def test_figure_9b_is_the_same_for_the_sum_and_the_mean_where_destinations_stand
     assert (np.argsort(total) == np.argsort(mean)).all()
     more = np.array([0, 6, 18])  # one hint has twice the destinations
     assert np.argmax(condense("sum", values[:24] * 0 + 1, more)) == 1
+
+
+def test_figure_10_is_of_the_counters_that_the_pmu_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The paper's four were observed on both simulated machines; the Xeon cannot count them."""
+    learned: list[tuple[str, ...] | None] = []
+    monkeypatch.setattr(
+        figure_10,
+        "covered_by",
+        lambda table, settings, hints_of: (None, learned.append(settings.counters)),
+    )
+    for machine in ("opteron-6164he", "xeon-x7550"):
+        asked = Observed(
+            machine,
+            lambda machine=machine: load_preset(machine).topology,
+            lambda threads: SimpleNamespace(counters=PAPER_EVENTS),  # type: ignore[arg-type,return-value]
+            functools.partial(_settings_on, machine),
+        )
+        figure_10.FIGURE.data(asked)
+    assert learned == [PAPER_EVENTS, None]
+
+
+def _settings_on(
+    machine: str, settings: LearningSettings, counters: Collection[str]
+) -> LearningSettings:
+    return settings_on(settings, machine, counters)
+
+
+@pytest.mark.parametrize("figure", [figure_11.FIGURE, figure_12.FIGURE])
+def test_figures_of_unseen_programs_say_that_the_way_is_not_the_papers(figure: AnyFigure) -> None:
+    assert "--paper" in figure.note
+    assert "docs/learners.md" in figure.note
 
 
 def test_figure_10_shows_both_counts_in_the_order_given() -> None:

@@ -71,6 +71,16 @@ def test_3_1_rates_are_of_counters_that_the_pmu_has() -> None:
     assert "invalid_data_cache_lines_evicted" not in unknown, "some PMU has it"
 
 
+@pytest.mark.parametrize("machine", ["opteron-6164he", "synthetic:pack:2 numa:1 l3:1 core:4 pu:1"])
+@pytest.mark.parametrize("settings", [PAPER, LearningSettings()])
+def test_counters_that_only_a_simulator_has_are_refused_by_name(
+    machine: str, settings: LearningSettings
+) -> None:
+    named = replace(settings, counters=("useful_work", "instructions", "await_waits"))
+    with pytest.raises(UsageError, match="counters await_waits, useful_work: no known PMU counts"):
+        settings_on(named, machine, named.counters or ())
+
+
 def test_counters_that_there_are_not_are_refused() -> None:
     with pytest.raises(UsageError, match=f"expected some of {SAME_LLC}, {OTHER_LLC}"):
         LearningSettings(cross_core=("llc_misses",))
