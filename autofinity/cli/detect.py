@@ -174,8 +174,8 @@ def _print(title: str, found: SeenSharing, document: dict[str, object]) -> None:
         say(line)
     say(
         f"sharing: {document['amount']:.6g} a pair of threads, heterogeneity "
-        f"{document['heterogeneity']:.4f} ({document['heterogeneity_off_diagonal']:.4f} off the "
-        "diagonal)" + _agreement(document["whole_trace_correlation"])
+        + _heterogeneity(document)
+        + _agreement(document["whole_trace_correlation"])
     )
     if document["exclusivity"] is not None:
         say(f"pages: {document['pages']} seen, exclusivity {document['exclusivity']:.1%}")
@@ -195,7 +195,7 @@ def _keep_page(
 
     facts = [
         ("sharing, a pair of threads", f"{document['amount']:.6g}"),
-        ("heterogeneity", f"{document['heterogeneity']:.4f}"),
+        ("heterogeneity", _heterogeneity(document)),
     ]
     if document["exclusivity"] is not None:
         facts.append(("exclusivity of pages", f"{document['exclusivity']:.1%}"))
@@ -212,6 +212,12 @@ def _keep_page(
         else None
     )
     keep_page(path, f"Sharing in {name}", lead, sharing_sections(found.sharing, facts, pages))
+
+
+def _heterogeneity(document: dict[str, object]) -> str:
+    """By equation 1 of kMAF'14, and the same off the diagonal."""
+    off = f"{document['heterogeneity_off_diagonal']:.4f} off the diagonal"
+    return f"{document['heterogeneity']:.4f} ({off})"
 
 
 def _agreement(found: object) -> str:

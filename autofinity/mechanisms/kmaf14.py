@@ -4,14 +4,15 @@ of Thread and Data Affinity, PACT 2014.
 - Detection (3.1.2): present bits are cleared periodically.
 - Sharing (3.2, table 2): sub-blocks of 1 KiB with an MRU and an LRU thread; all pairs count.
 - Pages (3.2, table 2): a counter of 1 byte a node.
-- Threads (3.4.1): SCOTCH's dual recursive bipartitioning every 100 ms (3.4), which decides "if
-  threads need to be migrated" (3, part D): where its seats cost no less than theirs, they do not.
-  Halves of a machine are alike, and would change places every time.
+- Threads (3.4.1): SCOTCH's dual recursive bipartitioning every 100 ms (3.4).
 - Ageing (3.4.2): M - (M >> 2), on whole numbers, after each mapping.
 - Page to node (3.3, eq. 6): max > 2·max₂ + 1; counters are halved on a move; no move before threads
   have been mapped once.
 
-Deviations: those of `sharing_aware`; without the SCOTCH library our own bipartitioning maps
+Deviations: those of `sharing_aware`. Section 3.4.1 migrates the threads "to their assigned PUs"; we
+leave them where the mapper's seats cost no less by the matrix (`only_if_cheaper`), for the mapping
+is to say "if threads need to be migrated" (3, part D), and halves of a machine, which are alike,
+would change places every time. Without the SCOTCH library our own bipartitioning maps
 (`mapping.bisection`); no rate of faults is given, so that of kMAF'16 is taken. Where the paper
 finds memory that processes share by its physical address (3.1.1), here it goes by inode and offset,
 of running programs only (`linux.shared_memory`); counters of its pages are each process's own.

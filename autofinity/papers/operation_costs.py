@@ -78,6 +78,8 @@ class EventCounts(_OfRuns):
 
     fault_ns: float
     """Time of an extra fault, which is the same for all of them."""
+    update_ns: float
+    """Time to update the tables on a fault, extra or not: the others are the program's own."""
 
     def draw(self, figure: AnyFigure, runs: Sequence[MechanismRun], on: str) -> Chart:
         """Means over the runs."""
@@ -90,9 +92,12 @@ class EventCounts(_OfRuns):
 
     def _of(self, run: MechanismRun) -> dict[str, float]:
         faults = run.overhead_ns.get("fault", 0) / self.fault_ns
+        updates = run.overhead_ns.get("update", 0) / self.update_ns
         return {
             name: count / of
             for name, count, of in (
+                ("normal page faults a 1,000 extra faults", 1000 * (updates - faults), faults),
+                ("matrix updates a 1,000 extra faults", 1000 * updates, faults),
                 ("page migrations a 1,000 extra faults", 1000 * run.page_migrations, faults),
                 ("mappings a 1,000 extra faults", 1000 * run.mappings, faults),
                 ("thread migrations a mapping", run.thread_migrations, run.mappings),

@@ -64,6 +64,15 @@ def test_every_source_finds_the_two_pairs_and_says_what_that_cost(trace: str, so
         assert found["overhead_ns"]["fault"] > 0
 
 
+def test_a_page_says_what_the_text_does_of_heterogeneity(trace: str, tmp_path: Path) -> None:
+    """Equation 1 of kMAF'14, and the same off the diagonal."""
+    page = tmp_path / "page.html"
+    arguments = [trace, "-t", "4", "--with", "trace", "--html", str(page)]
+    result = CliRunner().invoke(detect, arguments, catch_exceptions=False)
+    said = re.search(r"heterogeneity ([0-9.]+ \([0-9.]+ off the diagonal\))", result.stdout)
+    assert said and said[1] in page.read_text()
+
+
 def test_detect_draws_a_heat_map_here_and_into_a_file(trace: str, tmp_path: Path) -> None:
     out = tmp_path / "pairs.svg"
     arguments = [trace, "-t", "4", "--with", "trace", "-o", str(out)]
