@@ -154,20 +154,28 @@ def _answer(kind: str, value: str, what: str, subject: str = "machine") -> dict[
 
 def _read(answer: dict[str, Any]) -> RawMachine:
     distances: dict[tuple[int, int], int] = {}
+    caches = {int(number): RawCache(**cache) for number, cache in answer["caches"].items()}
     for matrix in answer["distances"]:
         for a, row in zip(matrix["nodes"], matrix["rows"], strict=True):
             for b, value in zip(matrix["nodes"], row, strict=True):
                 distances.setdefault((a, b), value)
     return RawMachine(
         pus=tuple(
-            RawPU(pu["os_index"], pu["package"], pu["core"], tuple(pu["caches"]), pu["efficiency"])
+            RawPU(
+                pu["os_index"],
+                pu["package"],
+                pu["core"],
+                tuple(pu["caches"]),
+                pu["efficiency"],
+                max((caches[number].level for number in pu["caches"]), default=0),
+            )
             for pu in answer["pus"]
         ),
         nodes=tuple(
             RawNode(node["os_index"], frozenset(node["cpus"]), node["memory_bytes"] > 0)
             for node in answer["nodes"]
         ),
-        caches={int(number): RawCache(**cache) for number, cache in answer["caches"].items()},
+        caches=caches,
         distances=distances,
         allowed=frozenset(answer["allowed"]),
         model=answer["model"],

@@ -2,11 +2,13 @@
 
 * **Sockets** are packages. PUs outside any package form one more.
 * **LLC domain**: the PUs of one package and one node under the outermost data or unified cache
-  above the core, whatever its level. A core without any cache is a domain of its own. (On a machine
-  without L3 the domains are therefore those of a shared L2; where only private caches are known, a
-  domain is one core.) Memory-side caches are not CPU caches and do not count. A cache that spans
-  several nodes is taken to have sub-NUMA clusters: the lines of a node's memory are in the node's
-  part of the cache only (machine file `xeon-8480`). With a PU in no known node it is one domain.
+  above the core, whatever its level. Cores without such a cache, or with an L1 or L2 of their own
+  for the outermost one, share one domain with those of their package and node: they share the
+  node's memory, and caches that the kernel does not know (Ampere Altra's system-level cache, most
+  caches of virtual machines). An L3 of one core is a domain, as on POWER and Itanium. Memory-side
+  caches are not CPU caches and do not count. A cache that spans several nodes is taken to have
+  sub-NUMA clusters: the lines of a node's memory are in the node's part of the cache only (machine
+  file `xeon-8480`). With a PU in no known node it is one domain.
 * **Core**: the core object; a PU outside any core is a core of its own. SMT rank: position among
   the PUs of the core.
 * **Node** of a PU: the local node with the fewest PUs, then the first in logical
@@ -29,6 +31,8 @@ LOCAL_DISTANCE = 10
 REMOTE_DISTANCE = 20
 # A SLIT holds bytes; larger values are no distances, and sums must stay in 64 bits.
 _LARGEST_DISTANCE = 1 << 31
+_PRIVATE_LEVELS = (1, 2)
+_NO_CACHE = -1  # numbers of caches are not negative
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,8 @@ class RawPU:
     caches: tuple[int, ...]
     """Data and unified caches, innermost first."""
     efficiency: int
+    last_level: int = 0
+    """Level of the outermost of `caches`; 0: none, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +101,13 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
     rank: dict[int, int] = {}
     node_order = _with_stand_ins(raw)
     local = _local_nodes(node_order)
-    whole = _not_divided(raw)
+    whole, own = _not_divided(raw), _of_one_core(raw)
     pus = []
     for pu in raw.pus:
         package = packages.setdefault(pu.package, len(packages))
         core_key = ("core", pu.core) if pu.core >= 0 else ("pu", pu.os_index)
         core = cores.setdefault(core_key, len(cores))
-        # Cache numbers are not negative, so a core without caches cannot meet one.
-        domain = pu.caches[-1] if pu.caches else -1 - core
+        domain = pu.caches[-1] if pu.caches and pu.caches[-1] not in own else _NO_CACHE
         node = local[pu.os_index]
         llc = llcs.setdefault((package, domain, -1 if domain in whole else node), len(llcs))
         smt_rank = rank.get(core, 0)
@@ -139,6 +144,16 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
         llc_parts=_most_parts(raw, pus),
         kinds_unranked=raw.kinds_unranked,
     )
+
+
+def _of_one_core(raw: RawMachine) -> frozenset[int]:
+    """Outermost caches that are an L1 or L2 of one core."""
+    cores: dict[int, set[tuple[int, int]]] = {}
+    for pu in raw.pus:
+        if pu.caches and pu.last_level in _PRIVATE_LEVELS:
+            alone = pu.os_index if pu.core < 0 else -1
+            cores.setdefault(pu.caches[-1], set()).add((pu.core, alone))
+    return frozenset(number for number, found in cores.items() if len(found) == 1)
 
 
 def _not_divided(raw: RawMachine) -> frozenset[int]:

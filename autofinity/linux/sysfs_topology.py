@@ -61,6 +61,7 @@ def read_sysfs(
             min(parts.cores[cpu]),
             tuple(numbers[cache] for cache in parts.above[cpu]),
             kinds.get(cpu, 0),
+            max((level for level, _ in parts.above[cpu]), default=0),
         )
         for cpu in order
     )

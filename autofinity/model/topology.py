@@ -133,8 +133,25 @@ class Topology:
 
     @cached_property
     def llc_bytes(self) -> int:
-        """Size of the last-level cache of a domain, or of the domain's part; 0 where unknown."""
-        return self.caches[-1].size_bytes // self.llc_parts if self.caches else 0
+        """Size of the last-level cache of a domain, of the domain's part, or of the caches of all
+        its cores together, as of the first domain; 0 where unknown.
+        """
+        if not self.caches:
+            return 0
+        last = self.caches[-1]
+        caches = max(1, self._first_llc_cores // max(1, last.shared_by_cores))
+        return caches * last.size_bytes // self.llc_parts
+
+    @cached_property
+    def llcs_are_caches(self) -> bool:
+        """Whether each LLC domain is one whole cache, which other programs know by its level."""
+        shared = bool(self.caches) and self.caches[-1].shared_by_cores >= self._first_llc_cores
+        return shared and self.llc_parts == 1
+
+    @cached_property
+    def _first_llc_cores(self) -> int:
+        """Number of cores of the first LLC domain, whose caches are known."""
+        return len({pu.core for pu in self.pus if pu.llc == self.pus[0].llc})
 
     @cached_property
     def nodes_with_cpus(self) -> frozenset[int]:

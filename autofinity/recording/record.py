@@ -95,9 +95,13 @@ def _first_usable(topology: Topology, part: Callable[[PU], int]) -> dict[int, in
 
 
 def _divided(caches: tuple[HostCache, ...], topology: Topology) -> tuple[HostCache, ...]:
-    """The caches of a CPU, where nodes may divide the last one."""
+    """The caches of a CPU, where nodes may divide the last one, and a domain may have the last ones
+    of several cores.
+    """
     if topology.llc_parts == 1:
-        return caches
+        if topology.llcs_are_caches or not (topology.caches and caches):
+            return caches
+        return (*caches[:-1], replace(caches[-1], size_bytes=topology.llc_bytes))
     by_home = topology.has_an_llc_each_node and _protocol(topology) == "mesi"
     return tuple(
         replace(cache, parts=topology.llc_parts, by_home=by_home) if cache is caches[-1] else cache

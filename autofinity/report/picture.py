@@ -111,8 +111,9 @@ def summary(topology: Topology) -> list[str]:
         )
         if topology.llc_parts > 1:
             lines[-1] += f", a part for each of its {topology.llc_parts} nodes"
-    else:
-        lines.append("no cache known: every core is an LLC domain of its own")
+    if not topology.llcs_are_caches and topology.llc_parts == 1:
+        what = "no cache of several cores is known" if topology.caches else "no cache known"
+        lines.append(f"{what}: the cores of a node are one LLC domain")
     known = [n for n in range(topology.n_nodes) if n not in topology.unknown_nodes]
     if len(known) > 1:
         far = {topology.distances[a][b] for a in known for b in known if a != b}

@@ -18,7 +18,7 @@ from autofinity.runtime.undecided import UNDECIDED
 HARDWARE = "hardware counters"
 """The step of the ladder on which counters are counted."""
 STAYS = "threads stay where the system puts them"
-ONE_LLC = "one last-level cache is allowed, so there is nothing to choose"
+ONE_LLC = "one LLC domain is allowed, so there is nothing to choose"
 NO_SHARED_LLC = "no two of the allowed CPUs share a cache, so there is nothing to choose"
 MORE_CPUS = "allow CPUs of several last-level caches or nodes, if the machine has such"
 UNMEASURED = "no counter of the policy's rules can be measured here"
@@ -38,8 +38,8 @@ def measurable(tier: str) -> frozenset[str]:
 def nothing_to_choose(topology: Topology, cpus: Iterable[OsIndex]) -> str:
     """Why every hint gives the threads the same affinity; empty where hints differ.
 
-    The CPUs are of one kind of core, and either of one last-level cache, or of one node, where each
-    has a last-level cache of its own.
+    The CPUs are of one kind of core, and either of one LLC domain, or of one node, where each is in
+    another domain.
     """
     pus = [topology.by_os_index[cpu] for cpu in cpus]
     caches = {pu.llc for pu in pus}

@@ -26,8 +26,9 @@ def refill_ns(topology: Topology, threads: int) -> float:
     if not topology.caches:
         return 0.0
     # All threads of a cache refill it together, each its share: so it is filled once.
-    sharers = max(1, topology.caches[-1].shared_by_cores // topology.llc_parts)
-    share = topology.llc_bytes / min(max(threads, 1), sharers)
+    last, parts = topology.caches[-1], topology.llc_parts
+    sharers = max(1, last.shared_by_cores // parts)
+    share = last.size_bytes // parts / min(max(threads, 1), sharers)
     return share / _REFILL_BYTES_PER_S * 1e9
 
 

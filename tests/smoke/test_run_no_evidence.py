@@ -170,7 +170,7 @@ def test_one_cache_leaves_nothing_to_choose_and_it_is_said_once(
 ) -> None:
     one = fake_sysfs(tmp_path, cores_of_llc=1 << 12)
     done = run("--policy", policy, "--", "true", env={**run.env, "AUTOFINITY_SYSFS": str(one)})
-    assert done.stderr.count(b"one last-level cache is allowed, so there is nothing to choose") == 1
+    assert done.stderr.count(b"one LLC domain is allowed, so there is nothing to choose") == 1
     assert done.stderr.count(b"\n") == 1
 
 

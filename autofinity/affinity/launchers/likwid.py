@@ -90,8 +90,7 @@ def _regular(topology: Topology) -> bool:
         sum(package == socket for package, _ in cores) for socket in range(topology.n_packages)
     }
     one_socket_each = len(cores) == topology.n_llcs
-    caches = bool(topology.caches) and topology.llc_parts == 1
-    return len(sizes) == len(a_socket) == 1 and one_socket_each and caches
+    return len(sizes) == len(a_socket) == 1 and one_socket_each and topology.llcs_are_caches
 
 
 def _allowed(topology: Topology) -> list[PU]:

@@ -68,7 +68,7 @@ def _parts(topology: Topology, socket: str) -> dict[str, Callable[[PU], int]]:
     if not topology.one_node_assumed and not topology.unknown_nodes:
         parts["numa"] = lambda pu: pu.node
     level = max((cache.level for cache in topology.caches), default=0)
-    if level in (2, 3) and topology.llc_parts == 1:
+    if level in (2, 3) and topology.llcs_are_caches:
         parts[f"l{level}cache"] = lambda pu: pu.llc
     return parts
 

@@ -18,7 +18,7 @@
 
 #include "launcher.h"
 
-enum { SCHEMA_VERSION = 7 };
+enum { SCHEMA_VERSION = 8 };
 
 static bool put(char out[PATH_MAX], const char* folder, const char* name) {
     int wanted = snprintf(out, PATH_MAX, "%s/%s", folder, name);

@@ -150,8 +150,9 @@ static void part_in_node(int cpu, const CpuSet* online, CpuSet* cache) {
     *cache = part;
 }
 
-// The running CPUs under the outermost data or unified cache of a CPU; false: it has none.
-static bool last_level(int cpu, const CpuSet* online, CpuSet* out) {
+// The running CPUs under the outermost data or unified cache of a CPU, and its level; -1: it has
+// none.
+static long last_level(int cpu, const CpuSet* online, CpuSet* out) {
     char file[64], name[128], type[SYSFS_CHARS];
     long outermost = -1;
     for (int index = 0; index < MOST_CACHES; index++) {
@@ -166,7 +167,7 @@ static bool last_level(int cpu, const CpuSet* online, CpuSet* out) {
         outermost = level;
     }
     keep_only(out, online);
-    return outermost >= 0;
+    return outermost;
 }
 
 static void core_of(int cpu, const CpuSet* online, CpuSet* out) {
@@ -178,13 +179,36 @@ static void core_of(int cpu, const CpuSet* online, CpuSet* out) {
     add_cpu(out, cpu);
 }
 
-// The running CPUs of an LLC domain: those under the last cache of a CPU, in its node, or its core
-// where it has no cache (linux/machine_tree.py).
+// Whether a CPU has no cache beyond an L1 or L2 of its core; else the running CPUs under its last
+// cache, too.
+static bool has_no_llc(int cpu, const CpuSet* online, CpuSet* llc) {
+    static CpuSet core;
+    long level = last_level(cpu, online, llc);
+    if (level < 0) return true;
+    core_of(cpu, online, &core);
+    return level < 3 && cpuset_within(llc, &core);
+}
+
+static long package_of(int cpu) { return read_of_cpu(cpu, "topology/physical_package_id", -1); }
+
+// The running CPUs of an LLC domain: those under the last cache of a CPU, in its node; where it has
+// none, all of its package and node that have none either (linux/machine_tree.py).
 static void domain_of(int cpu, const CpuSet* online, CpuSet* out) {
-    if (last_level(cpu, online, out))
+    static CpuSet near, llc;
+    if (!has_no_llc(cpu, online, out)) {
         part_in_node(cpu, online, out);
-    else
-        core_of(cpu, online, out);
+        return;
+    }
+    const Node* node = node_of(cpu, online);
+    const long package = package_of(cpu);
+    near = node ? node->cpus : *online;
+    memset(out, 0, sizeof *out);
+    for (int other = next_cpu(&near, 0); other < CPU_LIMIT; other = next_cpu(&near, other + 1)) {
+        if (node_of(other, online) == node && package_of(other) == package &&
+            has_no_llc(other, online, &llc)) {
+            add_cpu(out, other);
+        }
+    }
 }
 
 // ---- the shape ----------------------------------------------------------------------------------
@@ -233,7 +257,7 @@ bool machine_shape(Shape* out) {
         if (!cpuset_has(&seen, cpu)) return false;  // the list of its own cache lacks it
         if (out->cores_per_llc && out->cores_per_llc != cores) return false;
         out->cores_per_llc = cores;
-        long package = read_of_cpu(cpu, "topology/physical_package_id", -1);
+        long package = package_of(cpu);
         int at = 0;
         while (at < out->sockets && sockets[at].package != package) at++;
         if (at == MOST_SOCKETS) return false;
@@ -310,13 +334,13 @@ const char* nothing_to_choose(const CpuSet* allowed) {
     keep_only(&cpus, &online);
     int first = next_cpu(&cpus, 0);
     if (first == CPU_LIMIT) return NULL;
-    long package = read_of_cpu(first, "topology/physical_package_id", -1);
+    long package = package_of(first);
     for (int cpu = next_cpu(&cpus, first + 1); cpu < CPU_LIMIT; cpu = next_cpu(&cpus, cpu + 1)) {
-        if (read_of_cpu(cpu, "topology/physical_package_id", -1) != package) return NULL;
+        if (package_of(cpu) != package) return NULL;
     }
     domain_of(first, &online, &domain);
     bool one = cpuset_within(&cpus, &domain);
     if ((!one && !share_no_cache(&cpus, &online)) || of_several_kinds(&cpus)) return NULL;
-    return one ? "one last-level cache is allowed, so there is nothing to choose"
+    return one ? "one LLC domain is allowed, so there is nothing to choose"
                : "no two of the allowed CPUs share a cache, so there is nothing to choose";
 }

@@ -72,11 +72,40 @@ def test_the_hints_of_a_machine_with_sub_numa_clusters_are_those_of_its_machine_
         assert get_affinity(found, threads, hint).cpus == expected.cpus
 
 
-def test_a_core_without_caches_is_a_domain_of_its_own() -> None:
+def test_cores_without_a_cache_are_a_domain_a_package_and_node() -> None:
     pus = [RawPU(0, 0, 0, (), 0), RawPU(1, 0, 0, (), 0), RawPU(2, 0, 1, (), 0)]
     topology = build_topology(raw(pus), "m", "file")
-    assert [pu.llc for pu in topology.pus] == [0, 0, 1]
+    assert [pu.llc for pu in topology.pus] == [0, 0, 0]
     assert [pu.smt_rank for pu in topology.pus] == [0, 1, 0]
+    assert (topology.llc_bytes, topology.llcs_are_caches) == (0, False)
+    pus = [RawPU(i, i // 4, i, (), 0) for i in range(8)]
+    nodes = [RawNode(0, frozenset({0, 1})), RawNode(1, frozenset({2, 3, 4, 5, 6, 7}))]
+    topology = build_topology(raw(pus, nodes), "m", "file")
+    assert [pu.llc for pu in topology.pus] == [0, 0, 1, 1, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("level", "shared", "llcs"),
+    [(2, 1, [0, 0, 1, 1]), (2, 2, [0, 0, 1, 1]), (3, 1, [0, 1, 2, 3]), (0, 1, [0, 1, 2, 3])],
+    ids=["an L2 each", "an L2 for two", "an L3 each", "a cache of unknown level each"],
+)
+def test_only_an_l3_of_one_core_is_a_domain(level: int, shared: int, llcs: list[int]) -> None:
+    pus = [RawPU(i, 0, i, (i // shared,), 0, level) for i in range(4)]
+    nodes = [RawNode(0, frozenset({0, 1})), RawNode(1, frozenset({2, 3}))]
+    topology = build_topology(raw(pus, nodes), "m", "file")
+    assert [pu.llc for pu in topology.pus] == llcs
+
+
+def test_an_altra_as_linux_shows_it_is_the_machine_whose_policy_is_shipped(tmp_path: Path) -> None:
+    """Linux knows its L1 and L2 of one core, and not the system-level cache of a socket."""
+    preset = load_preset("ampere-altra").topology
+    cores = {pu.os_index: pu.core for pu in preset.pus}
+    alone = replace(preset, pus=tuple(replace(pu, llc=cores[pu.os_index]) for pu in preset.pus))
+    found = read_sysfs(write_sysfs(tmp_path, alone), allowed=preset.allowed)
+    assert shape_of(found) == shape_of(preset)
+    for threads, hint in product((2, 8, 80), HINTS):
+        expected = get_affinity(preset, threads, hint)
+        assert get_affinity(found, threads, hint).cpus == expected.cpus
 
 
 def test_a_cache_that_spans_packages_is_a_domain_in_each() -> None:
