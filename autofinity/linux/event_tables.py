@@ -138,6 +138,12 @@ def on_pmu(encoding: Encoding, pmu: int) -> Encoding | None:
     return replace(encoding, config=encoding.config | pmu << 32)
 
 
+def cycles_beside(encoding: Encoding) -> Encoding:
+    """Cycles on the PMU that an event counts on."""
+    generic = encoding.type in (_TYPES["hardware"], _TYPES["hw_cache"])
+    return Encoding(_TYPES["hardware"], encoding.config >> 32 << 32 if generic else 0)
+
+
 def all_encodings() -> dict[tuple[str, str], Encoding]:
     """(table, neutral name) → encoding, over all tables: for checks against other sources."""
     found = {}

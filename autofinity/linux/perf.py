@@ -18,8 +18,10 @@ import struct
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from autofinity.linux.event_tables import Encoding, on_pmu
+from autofinity.linux.event_tables import Encoding, cycles_beside, on_pmu
+from autofinity.linux.kernel_file import read_number
 from autofinity.linux.perf_event import open_event
 from autofinity.model.counters import CounterSample
 from autofinity.model.errors import CapabilityError
@@ -79,15 +81,23 @@ class ThreadCounters:
         that ends it, so that the time encloses the counts. No count is lost or in two samples, but
         the times of neighbours overlap by one reading (microseconds). Times are of CLOCK_MONOTONIC;
         the kernel counts by its scheduler clock, which is not slewed with it.
+
+        Counts of a group that the PMU never had while the thread ran are left out.
         """
         begin_ns, now, end_ns = self._read()
-        counts = dict.fromkeys(self.names, 0)
         times = [
             (after[0] - before[0], after[1] - before[1])
             for after, before in zip(now, self._before, strict=True)
         ]
         enabled = max((each[0] for each in times), default=0)
         running = max((each[1] for each in times), default=0)
+        unseen = {
+            name
+            for group, (group_enabled, group_running) in zip(self._groups, times, strict=True)
+            if group_enabled and not group_running
+            for name in group.names
+        }
+        counts = {name: 0 for name in self.names if name not in unseen}
         for group, after, before, (group_enabled, group_running) in zip(
             self._groups, now, self._before, times, strict=True
         ):
@@ -97,6 +107,8 @@ class ThreadCounters:
             if group_running and (group_enabled, group_running) != (enabled, running):
                 scale = group_enabled / group_running * (running / enabled if enabled else 0)
             for name, new, old in zip(group.names, after[2], before[2], strict=True):
+                if name in unseen:
+                    continue
                 counts[name] += new - old if scale == 1 else round((new - old) * scale)
         start_ns, self._begin_ns, self._before = self._begin_ns, begin_ns, now
         return CounterSample(self._tid, start_ns, end_ns, counts, enabled, running)
@@ -137,7 +149,10 @@ class SeveralPmus:
     def sample(self) -> CounterSample:
         """Counts as from `ThreadCounters.sample`. The running time is that of all PMUs together."""
         samples = [part.sample() for part in self._parts]
-        counts = {name: sum(each.counts[name] for each in samples) for name in samples[0].counts}
+        # Where one PMU has counted, another one counts only if the thread was there, too.
+        seen = [each for each in samples if each.running_ns] or samples
+        names = [name for name in self.names if all(name in each.counts for each in seen)]
+        counts = {name: sum(each.counts[name] for each in seen) for name in names}
         enabled = max(each.enabled_ns for each in samples)
         running = min(enabled, sum(each.running_ns for each in samples))
         return CounterSample(
@@ -163,19 +178,38 @@ def enable(fd: int) -> None:
         fcntl.ioctl(fd, _IOC_ENABLE, 0)
 
 
+@cache
+def watchdog_counts() -> bool:
+    """Whether the kernel's watchdog holds a counter of every CPU, cycles, for good."""
+    return read_number("/proc/sys/kernel/nmi_watchdog") == 1
+
+
 def open_thread(tid: int, wanted: Mapping[str, Encoding]) -> ThreadCounters:
     """Count `wanted` on one thread from now on, in as few groups as the PMU allows.
 
     Events of one group share one time. The kernel refuses a group that is too large for the PMU
     with EINVAL; the remaining events then open a new group (the PMU multiplexes, and the sample
-    shows that). Raises `CapabilityError`, with errno's name and the remedy, when any event is
-    refused.
+    shows that). It takes no account of the counter that its watchdog holds: a group that needs all
+    counters would never run, so a stand-in for the watchdog is in each group until it is complete.
+
+    Raises `CapabilityError`, with errno's name and the remedy, when any event is refused.
     """
     groups: list[_Group] = []
     fds: list[int] = []
     names: list[str] = []
+    stand_in: list[int] = []
+
+    def lead(encoding: Encoding) -> int:
+        fd = open_event(encoding, tid, disabled=True)
+        if watchdog_counts():
+            with contextlib.suppress(OSError):  # a PMU of one counter, or none
+                stand_in.append(open_event(cycles_beside(encoding), tid, fd))
+        return fd
 
     def finish() -> None:
+        for fd in stand_in:
+            os.close(fd)
+        stand_in.clear()
         if fds:
             fcntl.ioctl(fds[0], _IOC_ENABLE, 0)
             groups.append(_Group(fds[0], tuple(fds), tuple(names)))
@@ -188,12 +222,12 @@ def open_thread(tid: int, wanted: Mapping[str, Encoding]) -> ThreadCounters:
             try:
                 # A sibling that joins a group which counts already counts nothing until the thread
                 # is next switched out (measured): so the leader starts last.
-                fd = open_event(encoding, tid, fds[0] if fds else -1, disabled=not fds)
+                fd = open_event(encoding, tid, fds[0]) if fds else lead(encoding)
             except OSError as error:
                 if not fds or error.errno != errno.EINVAL:
                     raise
                 finish()
-                fd = open_event(encoding, tid, disabled=True)
+                fd = lead(encoding)
             fds.append(fd)
             names.append(name)
         finish()

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,78 @@ def test_the_parts_of_a_sum_that_take_turns_are_each_brought_to_the_same_time(
     sample = counters.sample()
     assert sample.counts == {"sum": 7 + 2 * 20}
     assert (sample.enabled_ns, sample.running_ns) == (enabled, whole)
+
+
+class Pmu:
+    """A PMU without fixed counters. A group of too many events is refused; one that needs the
+    counter of the watchdog, too, never runs."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, counters: int, *, watchdog: bool) -> None:
+        self.counters, self.free = counters, counters - watchdog
+        self.leaders: dict[int, int] = {}
+        """Open event → leader of its group."""
+        self.now = 0
+        monkeypatch.setattr("autofinity.linux.perf.watchdog_counts", lambda: watchdog)
+        monkeypatch.setattr("autofinity.linux.perf.open_event", self.open)
+        monkeypatch.setattr("autofinity.linux.perf.fcntl.ioctl", lambda *_: 0)
+        monkeypatch.setattr("autofinity.linux.perf.os.close", self.leaders.pop)
+        monkeypatch.setattr("autofinity.linux.perf.os.read", self.read)
+
+    @property
+    def groups(self) -> list[int]:
+        """Number of events of each group."""
+        return list(Counter(self.leaders.values()).values())
+
+    def open(self, event: Encoding, tid: int, group: int = -1, **_: bool) -> int:
+        fd = 1 + max(self.leaders, default=0)
+        leader = fd if group == -1 else group
+        if list(self.leaders.values()).count(leader) == self.counters:
+            raise OSError(errno.EINVAL, "the PMU is full")
+        self.leaders[fd] = leader
+        return fd
+
+    def read(self, fd: int, size: int) -> bytes:
+        count = list(self.leaders.values()).count(fd)
+        runs = count <= self.free
+        self.now += 100
+        values = [self.now * runs] * count
+        return struct.pack(f"{3 + count}Q", count, self.now, self.now * runs, *values)
+
+
+@pytest.mark.parametrize(
+    ("counters", "watchdog", "groups"),
+    [(6, False, [6, 2]), (6, True, [5, 3]), (8, False, [8]), (1, False, [1] * 8)],
+)
+def test_a_group_leaves_the_counter_that_the_watchdog_holds(
+    counters: int, watchdog: bool, groups: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pmu = Pmu(monkeypatch, counters, watchdog=watchdog)
+    opened = open_thread(7, {f"event{n}": Encoding(4, n) for n in range(8)})
+    assert pmu.groups == groups
+    sample = opened.sample()
+    assert len(sample.counts) == 8
+    assert all(sample.counts.values())
+    opened.close()
+    assert not pmu.leaders
+
+
+def test_counts_of_a_group_that_never_ran_are_no_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
+    pmu = Pmu(monkeypatch, 6, watchdog=False)
+    pmu.free = 5  # another program holds a counter for good
+    opened = open_thread(7, {f"event{n}": Encoding(4, n) for n in range(8)})
+    assert opened.sample().counts.keys() == {"event6", "event7"}
+
+
+def test_a_pmu_where_the_thread_was_not_takes_no_counts_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    readings = {3: [(0, 0, 0), (100, 100, 7)], 4: [(0, 0, 0), (100, 0, 0)]}
+    read = lambda fd, size: struct.pack("4Q", 1, *readings[fd].pop(0))  # noqa: E731
+    monkeypatch.setattr("autofinity.linux.perf.os.read", read)
+    monkeypatch.setattr("autofinity.linux.perf.fcntl.ioctl", lambda *_: 0)
+    monkeypatch.setattr("autofinity.linux.perf.open_event", lambda event, *_, **__: event.config)
+    kinds = [open_thread(7, {"instructions": Encoding(4, fd)}) for fd in readings]
+    assert SeveralPmus(kinds).sample().counts == {"instructions": 7}
 
 
 @needs_perf
