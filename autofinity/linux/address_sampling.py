@@ -117,8 +117,8 @@ class ThreadTouches:
     def follow(self, tids: Iterable[int]) -> None:
         """Record the accesses of these threads, and of no others.
 
-        A thread that has ended is ignored. Raises `CapabilityError` when a thread cannot be
-        sampled.
+        A thread that has ended is ignored, and one that may not be sampled where others may (of a
+        setuid program). Raises `CapabilityError` when threads cannot be sampled.
         """
         wanted = set(tids)
         for tid in [tid for tid in self._rings if tid not in wanted]:
@@ -128,10 +128,18 @@ class ThreadTouches:
         ring_bytes = _THREAD_RING_BYTES
         while ring_bytes * len(wanted) > _ALL_RINGS_BYTES:
             ring_bytes //= 2
+        refusal: CapabilityError | None = None
         for tid in wanted - self._rings.keys():
             rings = self._rings[tid] = []
-            for event in self._events:
-                rings += _open(event, tid, _share(ring_bytes, self._events))
+            try:
+                for event in self._events:
+                    rings += _open(event, tid, _share(ring_bytes, self._events))
+            except CapabilityError as error:
+                if getattr(error.__cause__, "errno", 0) != errno.EACCES:
+                    raise
+                refusal = error
+        if refusal is not None and not any(self._rings.values()):
+            raise refusal
 
     def read(self) -> Iterator[Touch]:
         """New records since the last call, in order of time; they are never all in memory."""

@@ -12,6 +12,7 @@ from autofinity.linux.bind import (
     allowed_now,
     in_a_smaller_cpuset_than_its_parent,
 )
+from autofinity.linux.counted_threads import many_open_files
 from autofinity.linux.gaps import gaps
 from autofinity.linux.online import SYSFS
 from autofinity.linux.process import LinuxProcess, open_pidfd
@@ -87,7 +88,7 @@ def watch(request: Request, make: Make, teller: Teller | None = None) -> None:
         share.divided,
     )
     try:
-        with hinting(request, journal) as pace:
+        with hinting(request, journal) as pace, many_open_files():
             _loop(request, around, make(request, around), teller, *pace)
     except AutofinityError as error:
         journal.note(f"stopped watching: {error}")

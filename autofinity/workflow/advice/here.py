@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autofinity.linux.bind import StartMask, allowed_now
 from autofinity.linux.capabilities import Ladder, probe
+from autofinity.linux.counted_threads import many_open_files
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.numa_hinting import SYSCTL, hinting_is_on
 from autofinity.linux.online import SYSFS
@@ -59,7 +60,9 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
     touches = topology.n_nodes > 1 and (hinting_is_on() or ladder["memory sampling"].available)
     process = _process(request, around, allowed, decider.sensors.counters, touches=touches)
     try:
-        looked = look_at(process, decider, decider.begin(topology, allowed, threads), topology)
+        with many_open_files():
+            start = decider.begin(topology, allowed, threads)
+            looked = look_at(process, decider, start, topology)
         available = around.available() or allowed & present
     finally:
         process.close()
