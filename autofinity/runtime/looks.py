@@ -50,7 +50,7 @@ def look_of(interval: Interval, workers: Workers, cores: int) -> Look:
     return Look(
         behaviour_of(narrowed, cores),
         interval.end_ns - interval.start_ns,
-        sum(each >= _AT_WORK * busiest for each in used) >= workers.at_a_time,
+        sum(each > 0 and each >= _AT_WORK * busiest for each in used) >= workers.at_a_time,
     )
 
 

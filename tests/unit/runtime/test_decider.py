@@ -47,6 +47,8 @@ class FakeProcess:
     """Thread number → turn in which it appears."""
     gone: Mapping[int, int] = field(default_factory=dict)
     idle: frozenset[int] = frozenset()
+    stopped: range = range(0)
+    """Turns in which nobody runs, so that nothing is counted."""
     turns: int = 60
     counters: Mapping[str, int] = field(default_factory=dict)
     sharing: Mapping[int, SharingMatrix] = field(default_factory=dict)
@@ -74,7 +76,9 @@ class FakeProcess:
                 100 + n,
                 start,
                 self.now,
-                {"task_clock_ns": 0 if n in self.idle else duration_ns, **self.counters},
+                {"task_clock_ns": 0}
+                if self.turn in self.stopped
+                else {"task_clock_ns": 0 if n in self.idle else duration_ns, **self.counters},
                 duration_ns,
                 duration_ns,
             )
@@ -149,6 +153,20 @@ def test_an_unknown_program_starts_spread_is_sampled_and_then_placed_by_the_poli
     assert asked[0]["data_cache_accesses"] == 100_000_000
     assert state.phase == "placed"
     assert state.hint == PACKED
+
+
+@pytest.mark.parametrize("turns", [1, 2, 6])
+def test_a_program_that_is_stopped_for_a_moment_is_placed_afterwards(turns: int) -> None:
+    counted = Rule((Condition("data_cache_accesses", 0.0, 1e8),), ONE_SOCKET)
+    policy = RulePolicy(("data_cache_accesses",), {}, (counted,), PACKED)
+    for first in range(20):
+        process = FakeProcess(
+            dict.fromkeys(range(4), 0),
+            counters={"data_cache_accesses": 5_000_000},
+            stopped=range(first, first + turns),
+        )
+        state = run(process, policy=policy)
+        assert state.phase == "placed", (first, state.notes)
 
 
 def two_looks(answer: Hint) -> RulePolicy:

@@ -23,6 +23,7 @@ def workers() -> Workers:
         ((LOOK_NS, LOOK_NS // 6), True),
         ((LOOK_NS, LOOK_NS // 12), False),
         ((LOOK_NS, 0), False),
+        ((0, 0), False),
     ],
     ids=[
         "both run",
@@ -30,6 +31,7 @@ def workers() -> Workers:
         "a consumer",
         "one waits nearly all the time",
         "one does not run",
+        "the program is stopped",
     ],
 )
 def test_nothing_is_decided_from_a_look_in_which_threads_were_not_all_at_work(
