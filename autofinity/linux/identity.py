@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.proc import parse_stat
 
+_THREADS = 17  # place of their number in a stat line, counted after the name
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
@@ -60,6 +62,8 @@ def start_ticks_of(pid: int) -> int | None:
     text = read_text(f"/proc/{pid}/stat")
     try:
         task = parse_stat(text, pid)
-        return None if text[text.rindex(")") + 2] in "ZX" else task.started
+        fields = text[text.rindex(")") + 2 :].split()
+        # A process whose first thread has ended is a zombie with further threads.
+        return None if fields[0] in "ZX" and int(fields[_THREADS]) < 2 else task.started
     except (ValueError, IndexError):
         return None

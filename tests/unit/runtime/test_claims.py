@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
+import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -120,6 +122,21 @@ def test_the_end_of_runs_before_the_last_boot_is_recorded_where_no_other_host_ma
 
 def test_a_zombie_claims_nothing() -> None:
     with subprocess.Popen(["true"]) as child:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert start_ticks_of(child.pid) is None
+
+
+def test_a_process_whose_first_thread_has_ended_is_alive() -> None:
+    script = (
+        "import ctypes, threading, time\n"
+        "threading.Thread(target=time.sleep, args=(300,)).start()\n"
+        "ctypes.CDLL(None).pthread_exit(None)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script]) as child:
+        while ") Z " not in Path(f"/proc/{child.pid}/stat").read_text():
+            time.sleep(0.01)
+        assert start_ticks_of(child.pid)
+        child.kill()
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         assert start_ticks_of(child.pid) is None
 
