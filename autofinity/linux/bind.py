@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autofinity.linux.kernel_file import read_text
@@ -44,25 +45,40 @@ def bind_thread(tid: int, cpus: frozenset[OsIndex]) -> str | None:
 
 
 def cpuset_of(pid: int) -> frozenset[OsIndex] | None:
-    """CPUs that the process's cgroup allows now (v1 and v2); None where there is no cpuset."""
+    """CPUs that the process's cgroup allows now (v1 and v2); None where there is no cpuset.
+
+    A cgroup without a cpuset of its own, and one that a container does not see, has that of the
+    nearest cgroup above.
+    """
     for line in read_text(f"/proc/{pid}/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
-            candidates = (f"/sys/fs/cgroup{path}", f"/sys/fs/cgroup/unified{path}")
+            mounts = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
             name = "cpuset.cpus.effective"
         elif "cpuset" in controllers.split(","):
-            candidates = (f"/sys/fs/cgroup/cpuset{path}", f"/sys/fs/cgroup/{controllers}{path}")
+            mounts = ("/sys/fs/cgroup/cpuset", f"/sys/fs/cgroup/{controllers}")
             name = "cpuset.effective_cpus"
         else:
             continue
-        for folder in candidates:
-            text = read_text(f"{folder}/{name}")
-            if text.strip():
-                try:
-                    return parse_cpu_list(text)
-                except UsageError:
-                    continue
+        for mount in mounts:
+            for folder in _upwards(path):
+                text = read_text(f"{mount}{folder}/{name}")
+                if text.strip():
+                    try:
+                        return parse_cpu_list(text)
+                    except UsageError:
+                        continue
     return None
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """A cgroup and those above it, up to the mount, which is empty; none where the cgroup is
+    elsewhere.
+    """
+    parts = [part for part in path.split("/") if part]
+    if ".." not in parts:  # outside the cgroup namespace
+        for count in range(len(parts), -1, -1):
+            yield "".join(f"/{part}" for part in parts[:count])
 
 
 def in_a_smaller_cpuset_than_its_parent(pid: int) -> bool:
