@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-_CHUNK, _PAGE = 16_384, 4_096
+_CHUNK = 16_384
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -23,8 +23,9 @@ def read_text(path: str | Path) -> str:
         return ""
     try:
         data = os.read(fd, _CHUNK)
-        # The kernel may return a page at a time; a shorter read is the last one.
-        while len(data) >= _PAGE and (more := os.read(fd, _CHUNK)):
+        # A read returns whole records, as many as find room, so that a short one may not be the
+        # last; the empty one costs half a microsecond.
+        while more := data and os.read(fd, _CHUNK):
             data += more
     except OSError:
         return ""
