@@ -1,8 +1,9 @@
 """Location of the memory of running programs: numa_maps, and for single pages move_pages(2).
 
 Only pages that a program has written to and that belong to no file are counted: first touch put
-them there. Libraries belong to all programs. Everything may vanish between two looks, and a kernel
-without NUMA has no numa_maps: parts that cannot be read are skipped.
+them there, or a policy of the program's, by which they stay. Libraries belong to all programs.
+Everything may vanish between two looks, and a kernel without NUMA has no numa_maps: parts that
+cannot be read are skipped.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _SPARSE = 64
 """Addresses looked at for each page found from which on an area is taken for empty: to look at so
 many takes longer than to move the page."""
 _LEAST_LOOKED_AT = 1 << 14  # addresses beside these
+_FIRST_TOUCH = ("default", "local")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class Area:
     page_bytes: int
     pages: Mapping[OsIndex, int]
     """Number of present pages, by the kernel's number of their node."""
+    is_fixed: bool = False
+    """Whether the program has chosen the nodes, by a policy for the area or for all its memory."""
 
     @staticmethod
     def parse(line: str) -> Area | None:
@@ -42,15 +46,19 @@ class Area:
         words = line.split()
         pages: dict[OsIndex, int] = {}
         page_bytes = SMALL_PAGE_BYTES
+        names = {word.partition("=")[0] for word in words[2:]}
+        # Huge pages of a program's own are in a file of the kernel's.
+        if "file" in names and not names >= {"huge", "anon"}:
+            return None
         for word in words[2:]:
             name, _, value = word.partition("=")
-            if name == "file":
-                return None
             if name == "kernelpagesize_kB":
                 page_bytes = int(value) * 1024
             elif name[:1] == "N" and name[1:].isdecimal():
                 pages[OsIndex(int(name[1:]))] = int(value)
-        return Area(int(words[0], 16), page_bytes, pages) if pages else None
+        if not pages:
+            return None
+        return Area(int(words[0], 16), page_bytes, pages, words[1] not in _FIRST_TOUCH)
 
 
 def memory_of(
@@ -59,6 +67,7 @@ def memory_of(
     """Memory of these processes together, by logical node; None where nothing can be read."""
     logical = {number: node for node, number in enumerate(node_os_indices)}
     bytes_on = [0] * len(node_os_indices)
+    fixed_on = [0] * len(node_os_indices)
     seen = False
     for pid in pids:
         for area in _areas(pid, procfs):
@@ -66,13 +75,15 @@ def memory_of(
             for number, pages in area.pages.items():
                 if number in logical:
                     bytes_on[logical[number]] += pages * area.page_bytes
-    return MemoryByNode(tuple(bytes_on)) if seen else None
+                    fixed_on[logical[number]] += pages * area.page_bytes * area.is_fixed
+    return MemoryByNode(tuple(bytes_on), tuple(fixed_on) if any(fixed_on) else ()) if seen else None
 
 
 def pages_on(
     pids: Iterable[int], node: OsIndex, one_in: int = 1, procfs: str = "/proc"
 ) -> Iterator[Sequence[int]]:
-    """Numbers of the pages of these processes on the node that the kernel calls `node`.
+    """Numbers of the pages of these processes on the node that the kernel calls `node`, without
+    those that the program has put there by a policy.
 
     Each look at a part of their addresses, one of so many, gives a batch: up to 4 MiB, or a larger
     page, or no page. None follow where the kernel gives no answer, or where an area has so few
@@ -80,7 +91,9 @@ def pages_on(
     """
     skipped = 0
     for pid in pids:
-        wanted = [area for area in _areas(pid, procfs) if area.pages.get(node)]
+        wanted = [
+            area for area in _areas(pid, procfs) if area.pages.get(node) and not area.is_fixed
+        ]
         ends = _ends(pid, procfs) if wanted else {}
         for area in wanted:
             addresses = range(area.start, ends.get(area.start, area.start), area.page_bytes)

@@ -15,7 +15,6 @@ from autofinity.model.topology import OsIndex
 
 NS_PER_S = 1_000_000_000
 _NS_PER_TICK = NS_PER_S // os.sysconf("SC_CLK_TCK")
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _LARGEST_FAMILY = 4096
 _EXIT_SIGNAL = 35  # place in a stat line, counted after the name
 
@@ -131,9 +130,10 @@ def _silent_children(pid: int) -> frozenset[int]:
 
 
 def resident_bytes_of(pid: int) -> int:
-    """Memory that a process holds, by `statm`; 0 when it has ended."""
-    words = read_text(f"/proc/{pid}/statm").split()
-    return int(words[1]) * _PAGE_BYTES if len(words) > 1 else 0
+    """Memory that a process holds, huge pages included; 0 when it has ended."""
+    lines = read_text(f"/proc/{pid}/status").splitlines()
+    held = (line.split()[1] for line in lines if line.startswith(("VmRSS:", "HugetlbPages:")))
+    return 1024 * sum(map(int, held))
 
 
 def switches_of(task: Task) -> tuple[int, int]:

@@ -33,6 +33,15 @@ class MemoryByNode:
 
     bytes_on: tuple[int, ...]
     """Bytes by logical node."""
+    fixed_on: tuple[int, ...] = ()
+    """Bytes of these that stay where a policy of the program's has put them; empty: none do."""
+
+    @property
+    def movable_on(self) -> tuple[int, ...]:
+        """Bytes by logical node that may follow threads."""
+        if not self.fixed_on:
+            return self.bytes_on
+        return tuple(map(int.__sub__, self.bytes_on, self.fixed_on))
 
     @property
     def total_bytes(self) -> int:

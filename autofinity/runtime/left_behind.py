@@ -98,11 +98,12 @@ def left_behind(
         return a == b or (not near_too and topology.is_near(a, b))
 
     total, fullest, nodes = memory.total_bytes, memory.fullest, tuple(dict.fromkeys(now))
+    movable_on = memory.movable_on
     one_nodes = memory.share(fullest) >= ONE_NODES and len(nodes) > 1
     together = all(is_near(a, b) for a in nodes for b in nodes)
     far = {
         node: size
-        for node, size in enumerate(memory.bytes_on)
+        for node, size in enumerate(movable_on)
         if size and node in topology.nodes_with_cpus and not any(is_near(to, node) for to in nodes)
     }
     theirs = tuple(node for node in nodes if node not in topology.memoryless_nodes)
@@ -117,7 +118,7 @@ def left_behind(
             to for was, to in zip(homes, now, strict=True) if was == home and not is_near(to, home)
         )
         there = tuple(node for node in gone if node not in topology.memoryless_nodes)
-        size = memory.bytes_on[home] * len(gone) // threads
+        size = movable_on[home] * len(gone) // threads
         if size:
             bytes_left[home] = size
             if there and len(gone) == threads:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from autofinity.linux import memory
+from autofinity.linux import memory, proc
 from autofinity.linux.memory import memory_of, pages_on
 from autofinity.linux.pages import nodes_of
+from autofinity.linux.proc import resident_bytes_of
 from autofinity.model.errors import CapabilityError
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.sharing import page_number
@@ -22,9 +23,12 @@ from autofinity.model.topology import OsIndex
 NUMA_MAPS = """\
 00400000 default file=/usr/bin/app mapped=3 mapmax=2 N0=3 kernelpagesize_kB=4
 01000000 default heap anon=5 dirty=5 N0=2 N4=3 kernelpagesize_kB=4
-7f0000000000 bind:4 anon=2 dirty=2 active=0 N4=2 kernelpagesize_kB=2048
-7f1000000000 interleave:0,4 huge anon=1 N9=1 kernelpagesize_kB=4
+7f0000000000 default file=/anon_hugepage\\040(deleted) huge anon=2 N4=2 kernelpagesize_kB=2048
+7f0800000000 bind:4 anon=2 dirty=2 active=0 N4=2 kernelpagesize_kB=4
+7f0900000000 interleave:0,4 anon=2 dirty=2 N0=1 N4=1 kernelpagesize_kB=4
+7f1000000000 local anon=1 dirty=1 N9=1 kernelpagesize_kB=4
 7f2000000000 default
+7f2800000000 default file=/mnt/huge/shared huge dirty=1 N0=1 kernelpagesize_kB=2048
 7f3000000000 default file=/dev/zero\\040(deleted) anon=1 dirty=1 N0=1 kernelpagesize_kB=4
 no line of the kernel's
 7fff00000000 default stack anon=1 dirty=1 N0=1 kernelpagesize_kB=oops
@@ -41,16 +45,36 @@ def procfs(tmp_path: Path) -> str:
         "00400000-00403000 r-xp 00000000 08:01 1 /usr/bin/app\n"
         "01000000-02000000 rw-p 00000000 00:00 0 [heap]\n"
         "nonsense\n"
-        "7f0000000000-7f0000400000 rw-p 00000000 00:00 0 \n"
+        "7f0000000000-7f0000400000 rw-p 00000000 00:0f 0 /anon_hugepage (deleted)\n"
+        "7f0800000000-7f0800002000 rw-p 00000000 00:00 0 \n"
+        "7f0900000000-7f0900002000 rw-p 00000000 00:00 0 \n"
     )
     return str(tmp_path)
 
 
 def test_what_no_file_is_behind_is_counted_by_node_in_pages_of_their_size(procfs: str) -> None:
     found = memory_of([7], NODES, procfs)
-    assert found == MemoryByNode((3 * 4096, 3 * 4096 + 2 * (2 << 20)))
+    assert found is not None
+    assert found.bytes_on == (4 * 4096, 6 * 4096 + 2 * (2 << 20))
     assert found.fullest == 1
-    assert memory_of([7, 7], NODES, procfs) == MemoryByNode(tuple(2 * n for n in found.bytes_on))
+    twice = memory_of([7, 7], NODES, procfs)
+    assert twice is not None
+    assert twice.bytes_on == tuple(2 * n for n in found.bytes_on)
+
+
+def test_what_a_policy_of_the_program_has_put_on_a_node_stays_there(procfs: str) -> None:
+    found = memory_of([7], NODES, procfs)
+    assert found is not None
+    assert found.fixed_on == (4096, 3 * 4096)
+    assert found.movable_on == (3 * 4096, 3 * 4096 + 2 * (2 << 20))
+    assert MemoryByNode((1, 2)).movable_on == (1, 2)
+
+
+def test_huge_pages_are_held_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "VmHWM:\t 90 kB\nVmRSS:\t 30 kB\nRssAnon:\t 20 kB\nHugetlbPages:\t 4096 kB\n"
+    monkeypatch.setattr(proc, "read_text", {"/proc/7/status": text, "/proc/8/status": ""}.get)
+    assert resident_bytes_of(7) == (30 + 4096) << 10
+    assert resident_bytes_of(8) == 0
 
 
 def test_a_process_that_is_gone_or_hidden_has_no_memory_to_be_told_of(

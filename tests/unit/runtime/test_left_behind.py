@@ -38,6 +38,14 @@ def test_pages_follow_only_when_all_threads_of_their_node_have_left_it() -> None
     assert found.share == 0.5
 
 
+def test_what_a_policy_of_the_program_has_put_on_a_node_is_not_left_behind() -> None:
+    away = left(MemoryByNode((40, 40, 40, 0), fixed_on=(30, 40, 0, 0)), [0, 1, 2], [3, 3, 2])
+    assert (away.bytes_left, away.belongs) == ({0: 10}, {0: (3,)})
+    together = left(MemoryByNode((50, 50, 0, 0), fixed_on=(50, 40, 0, 0)), [0, 1], [2, 2])
+    assert (together.bytes_left, together.belongs) == ({1: 10}, {1: (2,)})
+    assert together.share == 0.1
+
+
 def test_pages_of_threads_that_change_places_cannot_be_told_from_new_ones_and_stay() -> None:
     found = left(MemoryByNode((30, 50, 0)), [0, 1], [1, 0])
     assert found.bytes_left == {0: 30, 1: 50}
