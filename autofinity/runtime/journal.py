@@ -120,8 +120,7 @@ class Journal:
             if len(self._notes) > _MOST_NOTES:
                 middle = _MOST_NOTES // 2
                 self._notes[middle : middle + 2] = [_LEFT_OUT]
-            text = "\n".join(self._notes)
-            self._rows.write(lambda database: self._update(database, notes=text))
+            self._rows.write(self._noted)
 
     def answer_on_record(self, threads: int) -> AnswerOnRecord | None:
         """The answer that this very policy gave for this program before, on CPUs like these; None
@@ -275,13 +274,16 @@ class Journal:
             self._keep_looks()
 
     def _keep_looks(self) -> None:
-        looks = self._series.looks()
+        self._rows.write(self._seen)
 
-        def write(database: BehaviourDB) -> None:
-            if self._run is not None:
-                database.looks.remember(self._run, looks)
+    def _seen(self, database: BehaviourDB) -> None:
+        """Write the looks until now, so that one such row at most has to wait."""
+        if self._run is not None:
+            database.looks.remember(self._run, self._series.looks())
 
-        self._rows.write(write)
+    def _noted(self, database: BehaviourDB) -> None:
+        """Write the notes until now, likewise."""
+        self._update(database, notes="\n".join(self._notes))
 
     def _bound(self, database: BehaviourDB, state: LiveState, bound: int) -> None:
         self._update(database, threads=len(state.placed), hint=state.hint, bound=bound)

@@ -1,8 +1,9 @@
 """Rows that are written in order, into a database that may be locked or gone for a while.
 
 A row that cannot be written now is tried again with the next one. A row that the database can
-never hold is set aside. Rows that remain at the end, and those set aside, are counted in a short
-log beside the database, so that `autofinity status` can report what was lost.
+never hold is set aside. Where too many rows wait, the oldest after the first, the run's own, is
+lost. Rows that are lost or remain at the end, and those set aside, are counted in a short log
+beside the database, so that `autofinity status` can report what was lost.
 Nothing in this module raises an error of the database or waits for long.
 """
 
@@ -21,6 +22,7 @@ from autofinity.store.behaviour_db import BehaviourDB
 _PATIENCE_S = 0.05
 """For another writer's lock, at each attempt: the end of a run may not be held up."""
 _LOG_BYTES = 65_536
+_MOST_WAITING = 256
 
 type Row = Callable[[BehaviourDB], None]
 """Writes one fact. Raises `StoreError`."""
@@ -35,15 +37,22 @@ class RowQueue:
         self._whose = whose
         self._database: BehaviourDB | None = None
         self._waiting: deque[Row] = deque()
+        self._lost = 0
         self._trouble = ""
         self._refused: list[str] = []
         """Why rows were set aside, one text each."""
 
     def write(self, row: Row) -> None:
-        """Write a row, now or as soon as that is possible."""
+        """Write a row, now or as soon as that is possible. One that waits already is not added
+        again.
+        """
         if self.path is not None:
-            self._waiting.append(row)
+            if row not in self._waiting:
+                self._waiting.append(row)
             self.flush()
+            if len(self._waiting) > _MOST_WAITING:
+                del self._waiting[1]
+                self._lost += 1
 
     def flush(self) -> None:
         """Write the rows that wait, up to the first one that cannot be written."""
@@ -73,7 +82,7 @@ class RowQueue:
         """Write the rows that wait, a last time; what remains goes to the log."""
         self.flush()
         for lost, why in (
-            (len(self._waiting), self._trouble),
+            (len(self._waiting) + self._lost, self._trouble),
             (len(self._refused), self._refused[0] if self._refused else ""),
         ):
             if lost and self.path is not None:

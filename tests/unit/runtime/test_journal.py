@@ -13,6 +13,7 @@ from made_up_machine import machine
 from autofinity.model.affinity import PACKED, SPREAD, Affinity
 from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import Behaviour, CounterSample
+from autofinity.model.errors import StoreError
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Interval, Outcome
@@ -22,7 +23,7 @@ from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.machine_text import machine_text, place_text
 from autofinity.runtime.masks import Binding
-from autofinity.runtime.row_queue import RowQueue
+from autofinity.runtime.row_queue import Row, RowQueue
 from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.workers import Workers
 from autofinity.store.behaviour_db import BehaviourDB
@@ -300,6 +301,55 @@ def test_what_could_never_be_written_is_logged(tmp_path: Path) -> None:
     assert "/bin/app (42)" in log
     assert "rows lost" in log
     assert (tmp_path / "db").read_bytes() == b"garbage " * 100
+
+
+def test_one_row_of_looks_and_one_of_notes_wait_with_all_that_came_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[object] = []
+
+    def full(database: BehaviourDB, run: int, **changes: object) -> None:
+        tried.append(changes)
+        raise StoreError("the disk is full")
+
+    journal = Journal(tmp_path / "db", header())
+    with monkeypatch.context() as patch:
+        patch.setattr(BehaviourDB, "update_run", full)
+        for number in range(300):
+            journal.note(f"note {number}")
+            journal.saw(LiveState(), LiveState(), Interval(number, number + 1, ()), None)
+    assert tried
+    journal.end({})
+    with BehaviourDB.open(tmp_path / "db") as database:
+        (run,) = database.runs()
+        assert database.looks.of_run(run.id)[-1].end_ns == 300
+    assert run.notes.splitlines()[-1] == "note 299"
+    assert not (tmp_path / "monitor.log").exists()
+
+
+def test_where_too_many_rows_wait_the_oldest_but_the_first_are_lost_and_logged(
+    tmp_path: Path,
+) -> None:
+    is_full = True
+    written: list[int] = []
+
+    def row(number: int) -> Row:
+        def write(_: BehaviourDB) -> None:
+            if is_full:
+                raise StoreError("the disk is full")
+            written.append(number)
+
+        return write
+
+    rows = RowQueue(tmp_path / "db", "app")
+    for number in range(1000):
+        rows.write(row(number))
+    is_full = False
+    rows.close()
+    assert written == [0, *range(1000 - len(written) + 1, 1000)]
+    assert 100 < len(written) < 500
+    (line,) = (tmp_path / "monitor.log").read_text().splitlines()
+    assert line.endswith(f" app: {1000 - len(written)} rows lost: the disk is full")
 
 
 def test_without_a_database_nothing_is_kept_and_nothing_fails(tmp_path: Path) -> None:
