@@ -6,6 +6,8 @@ caches, then cores. GETAFFINITY then places the threads of each rank in its bloc
 - Ranks are dealt to the nodes evenly. With fewer ranks than nodes, each rank gets a run of nodes,
   and so its share of the paths to memory; with more, the numbers of ranks of any two nodes differ
   by at most one, as far as the nodes have the cores.
+- Where ranks need cores of several nodes that others use, too, they stay within a socket as long as
+  they find room in one.
 - Ranks have last-level caches of their own where there are enough: this comes before the even
   number.
 - A block has a core for each thread while the machine has a core for each thread of all ranks.
@@ -150,11 +152,28 @@ def _cores(topology: Topology, usable: frozenset[OsIndex], wanted: int) -> list[
 
 def _divided(cores: Sequence[_Core], ranks: int, threads: int) -> list[_Block]:
     """A block of cores for each rank, with a PU for each of its threads."""
+    found = _over_nodes(cores, ranks, threads)
+    packages = _parts(cores, lambda pu: pu.package)
+    found = found or _dealt(packages, ranks, threads, _in_package)
+    return found or _cut(cores, ranks, threads)
+
+
+def _over_nodes(cores: _Block, ranks: int, threads: int) -> list[_Block] | None:
+    """Blocks of whole nodes, else blocks that share no node with more ranks than they must. None
+    where some rank would have cores of several nodes that it shares.
+    """
     nodes = _parts(cores, lambda pu: (pu.package, pu.node))
     found = _runs(nodes, ranks, threads)
     for within in (_own_caches, _in_node):
         found = found or _dealt(nodes, ranks, threads, within)
-    return found or _cut(cores, ranks, threads)
+    return found
+
+
+def _in_package(package: _Block, ranks: int, threads: int) -> list[_Block] | None:
+    """Blocks in a package, which ranks leave only where they find no room in any."""
+    if _room(package) < ranks * threads:
+        return None
+    return _over_nodes(package, ranks, threads) or _cut(package, ranks, threads)
 
 
 def _own_caches(node: _Block, ranks: int, threads: int) -> list[_Block] | None:

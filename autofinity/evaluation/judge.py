@@ -123,8 +123,9 @@ def behaviour_seen(
     rows = table.rows_of(workload.program, workload.input, workload.threads, "affinity", affinity)
     if not len(rows):
         raise LearningError(
-            f"{workload.program} with {workload.threads} threads was not profiled in {affinity}, "
-            "where a sample is taken; profile it (autofinity profile --affinities hints)"
+            f"{workload.program} with {workload.threads} threads has no sample in {affinity}, "
+            "where one is taken: it ended within a sample period there, or was not profiled "
+            "(autofinity profile --affinities hints)"
         )
     rows = rows[table.seed[rows] == table.seed[rows].min()]
     window = windows(rows, table.sample[rows], warmup, samples)[0]

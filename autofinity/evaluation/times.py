@@ -41,8 +41,9 @@ class Times:
         found = self.roi_s[workload].get(affinity)
         if found is None:
             raise LearningError(
-                f"{workload.program} with {workload.threads} threads was not profiled in affinity "
-                f"{affinity}; profile it (autofinity profile --affinities hints covers all hints)"
+                f"{workload.program} with {workload.threads} threads has no time in affinity "
+                f"{affinity}: it ended within a sample period there, or was not profiled "
+                "(autofinity profile --affinities hints covers all hints)"
             )
         return found
 

@@ -126,3 +126,22 @@ def test_more_ranks_than_cores_share_cores_and_more_than_pus_share_all() -> None
 def test_there_is_no_share_for_a_rank_beyond_the_last() -> None:
     with pytest.raises(PlacementError, match="no rank 4 of 4; expected 0 to 3"):
         share_of(OPTERON, 4, 4)
+
+
+@pytest.mark.parametrize(("ranks", "sockets"), [(5, [0, 0, 0, 1, 1]), (6, [0, 0, 0, 1, 1, 1])])
+def test_ranks_that_share_nodes_stay_within_a_socket(ranks: int, sockets: list[int]) -> None:
+    """Four nodes of 14 cores a socket, and ranks of 16 threads: two nodes hold one, four three."""
+    topology = machine(2, 4, 1, 14)
+    for hint in HINTS:
+        found = place_ranks(topology, ranks, 16, hint)
+        packages = [
+            {topology.by_os_index[cpu].package for cpu in rank.cores.cpus} for rank in found
+        ]
+        assert packages == [{socket} for socket in sockets]
+
+
+def test_a_rank_leaves_a_socket_when_it_finds_no_room_in_one() -> None:
+    topology = machine(2, 4, 1, 14)
+    found = place_ranks(topology, 3, 32, PACKED)
+    assert sorted(cpu for rank in found for cpu in rank.cores.cpus)[-1] > 56
+    assert {topology.by_os_index[cpu].package for cpu in found[1].cores.cpus} == {0, 1}
