@@ -64,7 +64,7 @@ check-packaging: $(VENV)/.ready-packaging ## Recipes for Debian, containers, con
 check: $(VENV)/.ready-dev ## Formatting, lint, types, import rules, prose
 	@scripts/check $(VENV)
 
-observations: $(VENV)/.ready $(if $(ON),$(VENV)/.ready-cluster) ## Profile the shipped data/observations (two hours; resumes after an interruption; MACHINES=..., ESTIMATE=1, ON=dask://...)
+observations: $(VENV)/.ready $(if $(ON),$(VENV)/.ready-cluster) ## Profile the shipped data/observations (hours; resumes after an interruption; MACHINES=..., ESTIMATE=1, ON=dask://...)
 	@scripts/observations $(if $(ESTIMATE),-e) $(VENV) $(MACHINES)
 
 policies: $(VENV)/.ready ## Learn the policies from the shipped observations, and judge them (minutes; MACHINES=...)
