@@ -42,7 +42,7 @@ class Policy:
     >>> [hint.name for hint in policy.looks[:2]], policy.facts
     (['spread', 'few-sockets-shared-caches'], ())
     >>> policy.rules[["hint", "name"]].to_numpy().tolist()
-    [['SLP', 'spread'], ['SLP', 'spread'], ['sLP', 'few-sockets-own-caches']]
+    [['SLP', 'spread'], ['SLP', 'spread']]
     >>> policy.on("xeon-8480", 8).export("sql").split()[-1]
     'END'
     """
