@@ -106,14 +106,25 @@ def command(
             keeps_results()
         _across(settings, observations, policy, work, html, as_json=as_json)
         return
+    from autofinity.workflow.backends import machine_topology
+    from autofinity.workflow.policies import named_policy
+
+    wanted = wanted_of(options, thread_counts(threads) if threads is not None else ())
+    machine_topology(wanted.machine)  # wrong names are refused before the slow imports
+    if policy is not None:
+        named_policy(policy)
     from autofinity.workflow.evaluate import evaluate
     from autofinity.workflow.observations import shipped_observations
 
-    wanted = wanted_of(options, thread_counts(threads) if threads is not None else ())
+    before_runs = ""
     if observations == _NONE:
         observations = None
-    elif observations is None and not _says_how_to_profile():
-        observations = shipped_observations(wanted.machine)
+    elif observations is None:
+        known = shipped_observations(wanted.machine)
+        if known is None and not given_options(("affinities",)):
+            before_runs = f"no observations of {wanted.machine} are shipped: {_PROFILES}"
+        if not _says_how_to_profile():
+            observations = known
     if observations is None or policy is None:
         keeps_results()
     done = evaluate(
@@ -122,6 +133,7 @@ def command(
         train_threads=thread_counts(train_threads) if train_threads is not None else (),
         policy=policy,
         observations=observations,
+        before_runs=before_runs,
         reporter=Terminal(),
     )
     _say(done, wanted.machine, policy, as_json=as_json)
@@ -152,6 +164,10 @@ def _say(done: Evaluated, machine: str, policy: str | None, *, as_json: bool) ->
 
 
 _NONE = Path("none")
+_PROFILES = (
+    "it is profiled now, which may take an hour; Ctrl-C keeps what is done. Shorter: "
+    "--affinities hints, or --observations FILE with observations of `profile`"
+)
 
 
 def _keep_page(path: Path, machine: str, done: Evaluated, policy: str | None) -> None:

@@ -64,6 +64,7 @@ def evaluate(
     policy: str | Path | None = None,
     observations: Path | None = None,
     samples: int | None = None,
+    before_runs: str = "",
     reporter: Reporter = SILENT,
 ) -> Evaluated:
     """Judge at the wanted thread counts; without any, at those of the observations, or at 8.
@@ -73,8 +74,9 @@ def evaluate(
     paper's way (from sample periods) the default is 8, or all where 8 was not observed. With
     `observations` (a file or folder) nothing is profiled. Otherwise the wanted runs and baselines
     are profiled, at the thread counts of both. The policy gets the mean of `samples` sample periods
-    (0: of the whole run), by default as many as it is learned for. Raises `LearningError` when no
-    case can be judged, `UsageError` for negative `samples`, and the errors of `gather`.
+    (0: of the whole run), by default as many as it is learned for. `before_runs`: a notice to give
+    when all is in order and profiling begins. Raises `LearningError` when no case can be judged,
+    `UsageError` for negative `samples`, and the errors of `gather`.
     """
     settings = settings or LearningSettings()
     samples = settings.window if samples is None else samples
@@ -88,6 +90,8 @@ def evaluate(
         if given is None:
             _check_enough(_that_run(every))
         wanted = replace(wanted, threads=threads, baselines=True)
+        if before_runs:
+            reporter.notice(before_runs)
         judged = gather(wanted, reporter)
     else:
         judged = _recorded(observations, wanted)

@@ -19,6 +19,7 @@ from autofinity.model.affinity import PACKED
 from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
+from autofinity.reporter import Reporter
 from autofinity.resources import shipped
 from autofinity.store.observation_table import Coded, ObservationTable
 from autofinity.store.observations import write_one
@@ -163,3 +164,38 @@ def test_the_shipped_suite_by_its_path_is_judged_by_shipped_observations(
     arguments += ["--suite", str(copy / "suite.toml"), "--json"]
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), True),
+        (("--work", "FOLDER"), True),
+        (("--affinities", "hints"), False),
+        (("--observations", "none"), False),
+    ],
+)
+def test_a_machine_without_shipped_observations_is_profiled_with_notice(
+    options: tuple[str, ...], said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def profiles(wanted: Wanted, reporter: Reporter) -> None:
+        raise LearningError("it profiles")
+
+    monkeypatch.setattr("autofinity.workflow.evaluate.gather", profiles)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    words = [word.replace("FOLDER", str(tmp_path)) for word in options]
+    done = CliRunner().invoke(cli, ["evaluate", "-m", "epyc-9755", *words])
+    assert str(done.exception) == "it profiles"
+    assert done.stdout == ""
+    shorter = "--affinities hints, or --observations FILE"
+    begin = "autofinity: no observations of epyc-9755 are shipped: it is profiled now"
+    assert done.stderr.startswith(begin) == said
+    assert (shorter in done.stderr and "Ctrl-C keeps what is done" in done.stderr) == said
+    assert done.stderr.count("\n") == said
+
+
+def test_nothing_is_said_of_profiling_before_a_refusal(tmp_path: Path) -> None:
+    words = ["evaluate", "-m", "epyc-9755", "-p", FEW[0], "--work", str(tmp_path)]
+    done = CliRunner().invoke(cli, words)
+    assert "expected at least two programs" in str(done.exception)
+    assert done.output == ""
