@@ -252,7 +252,8 @@ def _of_trace(trace: Path, machine: str, beside: Beside, options: _Options) -> N
 def _of_process(pid: int, beside: Beside, options: _Options) -> None:
     from autofinity.workflow.advice.here import seen_here
 
-    seen = seen_here(pid, choice_here(options["policy"]), options["threads"] or 0)
+    choice, threads = choice_here(options["policy"]), options["threads"] or 0
+    seen = seen_here(pid, choice, threads, Terminal())
     tell_advice(beside(seen), options["html"], as_json=options["as_json"])
 
 

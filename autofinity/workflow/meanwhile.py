@@ -13,14 +13,14 @@ FIRST_S, AGAIN_S = 10.0, 60.0
 
 
 def told_meanwhile(
-    name: str, what: Callable[[], str], reporter: Reporter
+    name: str, what: Callable[[], str], reporter: Reporter, has: str = "has run"
 ) -> AbstractContextManager[None]:
     """Give a notice after `FIRST_S`, and every `AGAIN_S`, for the time of the block: how long the
-    program has run, and `what` is done with the program.
+    program `has` run or been watched, and `what` is done with the program.
     """
     begin_s = time.monotonic()
 
     def tell() -> None:
-        reporter.notice(f"{name} has run for {time.monotonic() - begin_s:.0f} s; {what()}")
+        reporter.notice(f"{name} {has} for {time.monotonic() - begin_s:.0f} s; {what()}")
 
     return recurring(tell, FIRST_S, AGAIN_S)

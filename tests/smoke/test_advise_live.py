@@ -127,6 +127,27 @@ def test_a_program_that_runs_long_is_told_of_meanwhile(
     assert len(told.notices) == 1
 
 
+@pytest.mark.parametrize(("promised", "count"), [(0, "two"), (3, "3")])
+def test_a_program_that_runs_already_and_does_not_compute_is_waited_for_with_notice(
+    promised: int, count: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with subprocess.Popen("cat", stdin=subprocess.PIPE) as process:
+
+        class Ending(Told):
+            def notice(self, message: str) -> None:
+                super().notice(message)
+                process.kill()
+
+        monkeypatch.setattr(meanwhile, "FIRST_S", 0.5)
+        told = Ending()
+        seen_here(process.pid, None, promised, told)
+    assert re.fullmatch(
+        rf"cat has been watched for \d+ s; advice waits for {count} threads that compute; "
+        "Ctrl-C ends this and leaves it running",
+        told.notices[0],
+    )
+
+
 def ended_while_looked_at(run: Runner) -> dict[str, Any]:
     """The advice as JSON on a program that ends as soon as somebody watches."""
     words = [run.launcher, "advise", "--json", "--", "cat"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
+from autofinity.foreign_text import one_line
 from autofinity.linux.bind import StartMask, allowed_now
 from autofinity.linux.capabilities import Ladder, probe
 from autofinity.linux.counted_threads import many_open_files
@@ -20,6 +22,7 @@ from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.on_machine import on_machine
+from autofinity.reporter import SILENT, Reporter
 from autofinity.runtime.attaching import masks_at_start
 from autofinity.runtime.by_policy import by_policy
 from autofinity.runtime.evidence import MORE_CPUS, STAYS, nothing_to_choose
@@ -36,11 +39,14 @@ from autofinity.workflow.advice.look import look_at
 from autofinity.workflow.advice.memory_reads import OF_MEMORY
 from autofinity.workflow.advice.open_answer import open_answer
 from autofinity.workflow.advice.seen import Seen
+from autofinity.workflow.meanwhile import told_meanwhile
 
 
-def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
+def seen_here(
+    pid: int, choice: Choice | None, threads: int = 0, reporter: Reporter = SILENT
+) -> Seen:
     """Watch process `pid` until the policy has answered, or the process ends. `threads`: promised;
-    0: those that are seen to compute.
+    0: those that are seen to compute. A notice says why that takes long.
 
     Raises `UsageError` for a process that is not there or ends before anything is seen of it,
     `CapabilityError` for one that may not be watched, `PolicyError`, `TopologyError`.
@@ -62,7 +68,14 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
     try:
         with many_open_files():
             start = decider.begin(topology, allowed, threads)
-            looked = look_at(process, decider, start, topology)
+            latest = deque([start], maxlen=1)
+            with told_meanwhile(
+                one_line(Path(request.program).name),
+                lambda: f"{_waits(latest[0], threads)}; Ctrl-C ends this and leaves it running",
+                reporter,
+                "has been watched",
+            ):
+                looked = look_at(process, decider, start, topology, latest.append)
         available = around.available() or allowed & present
     finally:
         process.close()
@@ -95,6 +108,16 @@ def seen_here(pid: int, choice: Choice | None, threads: int = 0) -> Seen:
         node_gbs=speeds_here(topology).node_gbs,
         not_measured=_not_measured(topology, available, ladder, touches=touches),
     )
+
+
+def _waits(state: LiveState, promised: int) -> str:
+    """The reason why there is no answer yet."""
+    if state.phase in ("settling", "sampling"):
+        return "its threads are being sampled"
+    if state.most_computing < max(promised, 2):
+        count = "two" if promised <= 2 else str(promised)
+        return f"advice waits for {count} threads that compute"
+    return "advice waits until its threads compute and stay the same"
 
 
 def _process(

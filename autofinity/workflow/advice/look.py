@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,9 +43,16 @@ class Looked:
 
 
 def look_at(
-    process: ShowsMemory, mechanism: Decider, state: LiveState, topology: Topology
+    process: ShowsMemory,
+    mechanism: Decider,
+    state: LiveState,
+    topology: Topology,
+    saw: Callable[[LiveState], object] = lambda _: None,
 ) -> Looked:
-    """`mechanism` binds nothing (`Settings.bind` is "none"), and nothing that it says is done."""
+    """`mechanism` binds nothing (`Settings.bind` is "none"), and nothing that it says is done.
+
+    `saw` is called with the state after each look.
+    """
     pages: dict[int, tuple[int, ...]] = {}
     nodes: dict[int, int] = {}
     page_size_bytes, seen = 4096, False
@@ -57,6 +65,7 @@ def look_at(
         interval = process.advance(mechanism.period_ns(state))
         alive = state.workers.alive
         state, _ = mechanism.step(state, interval)
+        saw(state)
         timeline.append(by_node.added(look_of(alive, interval), interval))
         if interval.pages is not None:
             seen, page_size_bytes = True, interval.pages.page_size_bytes
