@@ -20,6 +20,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.policy.evidence import can_ask
 from autofinity.policy.files import load
 from autofinity.policy.lacking import without_text
+from autofinity.policy.shipped import policy_names
 from autofinity.runtime.evidence import (
     HARDWARE,
     MORE_CPUS,
@@ -82,11 +83,12 @@ def command(
     ladder = probe()
     parts = (_launcher(), _choice(), _speeds(), *_policy(ladder.tier), *_site())
     found = (*_if_counted(ladder), *parts)
-    if as_json:
-        say_json(_document(ladder.tier, found), indent=2)
-        return
-    from autofinity.cli.doctor_text import print_found
+    from autofinity.cli.doctor_text import in_short, print_found
 
+    if as_json:
+        short = in_short(ladder.tier, {each.name: each for each in found})
+        say_json(_document(ladder.tier, short, found), indent=2)
+        return
     print_found(ladder.tier, found)
 
 
@@ -197,8 +199,9 @@ def _lacking(policy: RulePolicy, tier: str) -> tuple[Capability, ...]:
     return (Capability(name, not missing, detail),)
 
 
-def _document(tier: str, found: tuple[Capability, ...]) -> dict[str, object]:
+def _document(tier: str, short: str, found: tuple[Capability, ...]) -> dict[str, object]:
     return {
+        "summary": short,
         "tier": tier,
         "tiers": list(TIERS),
         "capabilities": [
@@ -210,4 +213,5 @@ def _document(tier: str, found: tuple[Capability, ...]) -> dict[str, object]:
             }
             for capability in found
         ],
+        "policies": list(policy_names()),
     }

@@ -23,8 +23,11 @@ COLUMNS = 80
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "The policy, whose rules decide where threads go": {
         "policy": ("policy of a run", "the rules that decide"),
-        "policy's counters": ("events for its counters", "the CPU model must have them"),
-        "policy's needs": ("counting them here", "without them no rule can decide"),
+        "policy's counters": (
+            "all of its counters",
+            "the CPU model must have an event for each, which can be read here",
+        ),
+        "policy's needs": ("enough of its counters", "without them no rule can decide"),
         "speeds": (
             "speeds of this machine",
             "GB/s and ns of its caches and memory; advise compares reads with them, no shipped "
@@ -52,8 +55,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "Actions, and what they are worth here": {
-        "last-level caches": ("last-level caches", "placement matters with several of them"),
-        "NUMA nodes": ("NUMA nodes", "the place of memory matters with several of them"),
+        "last-level caches": ("several last-level caches", "between which placement chooses"),
+        "NUMA nodes": ("several NUMA nodes", "between which the place of memory matters"),
         "launcher": ("program that starts runs", "it becomes the program that is run"),
         "monitor": ("watching a program", "its monitor waits for the program's end"),
         "thread binding": ("binding threads to CPUs", "placement"),
@@ -72,7 +75,7 @@ def print_found(tier: str, found: Sequence[Capability]) -> None:
     console = page()
     console.width = min(console.width, COLUMNS)
     by_name = {each.name: each for each in found}
-    console.print(Text(one_line(in_short(tier, by_name))))
+    console.print(Text(one_line(f"In short: {in_short(tier, by_name)}")))
     for title, names in SECTIONS.items():
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
@@ -103,7 +106,7 @@ def in_short(tier: str, found: Mapping[str, Capability]) -> str:
     def lacks(name: str) -> bool:
         return name in found and not found[name].available
 
-    begin = "In short: `autofinity run` starts a program here"
+    begin = "`autofinity run` starts a program here"
     for name, why in _IN_THE_WAY.items():
         if lacks(name):
             return f"{begin}, and {STAYS}: {why}."

@@ -130,3 +130,25 @@ def test_the_first_sentence_says_what_a_run_does_here(missing: tuple[str, ...], 
     names = [name for section in SECTIONS.values() for name in section]
     found = {name: Capability(name, name not in missing, "") for name in names}
     assert said in in_short("hardware counters", found)
+
+
+def test_the_document_has_the_first_sentence_and_the_policies_of_the_text() -> None:
+    done = CliRunner().invoke(command, ["--json"])
+    document, text = json.loads(done.stdout), " ".join(" ".join(told()).split())
+    assert document["summary"].startswith("`autofinity run` starts a program here, and ")
+    assert text.startswith(f"In short: {document['summary']} ")
+    assert "any-machine" in document["policies"]
+    assert text.endswith(f"`autofinity run --policy NAME`: {', '.join(document['policies'])}.")
+
+
+def test_a_machine_with_one_of_them_lacks_several() -> None:
+    actions = [*SECTIONS.values()][-1]
+    assert actions["last-level caches"][0] == "several last-level caches"
+    assert actions["NUMA nodes"][0] == "several NUMA nodes"
+
+
+def test_events_that_cannot_be_read_are_not_called_missing(tmp_path: Path) -> None:
+    policy = asks_for("no_such_event", tmp_path / "p.json")
+    lines = told(AUTOFINITY_POLICY=str(policy))
+    at = next(n for n, line in enumerate(lines) if line.startswith("no   all of its counters ("))
+    assert "no event for no_such_event: " in " ".join(lines[at : at + 4])
