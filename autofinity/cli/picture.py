@@ -19,13 +19,13 @@ def print_picture(
     cpus: Sequence[OsIndex] | None,
     said: str,
 ) -> None:
-    """The machine on stdout, with threads on `cpus` and what is `said` of them.
+    """The machine on stdout, with threads on `cpus` and what is `said` of them; last, its key.
 
     In colour on terminals; in ASCII where the encoding has no more.
     """
     from rich.text import Text
 
-    from autofinity.report.picture import draw, summary
+    from autofinity.report.picture import draw, key, summary
 
     console = page(wide=False)
     # A line as wide as a terminal wraps on some of them.
@@ -37,6 +37,7 @@ def print_picture(
         picture.append(one_line(said) + "\n", style="not bold")
     picture.append_text(draw(topology, width, cpus, available))
     picture.rstrip()
+    picture.append("\n" + key(topology, cpus, available), style="dim")
     if not console.encoding.lower().startswith("utf"):
         picture.plain = picture.plain.translate(_ASCII)
     console.print(picture, soft_wrap=True)

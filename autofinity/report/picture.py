@@ -87,6 +87,26 @@ def draw(
     return picture
 
 
+def key(
+    topology: Topology,
+    cpus: Sequence[OsIndex] | None = None,
+    available: frozenset[OsIndex] | None = None,
+) -> str:
+    """A line on the signs that `draw` uses for the same arguments."""
+    usable = topology.allowed if available is None else available
+    all_cpus = {pu.os_index for pu in topology.pus}
+    signs = ["cells: CPUs" if cpus is None else "cells: threads"]
+    if cpus is not None and usable - set(cpus):
+        signs.append(f"{_FREE}: a free CPU")
+    if not all_cpus <= usable:
+        signs.append(f"{_UNUSABLE}: a CPU that may not be used")
+    if len(topology.pus) > topology.n_cores:
+        signs.append("a/b: CPUs of one core")
+    if cpus is not None and len(set(cpus)) < len(cpus):
+        signs.append("a+b: threads of one CPU")
+    return "; ".join(signs)
+
+
 def summary(topology: Topology) -> list[str]:
     """A few lines on the machine as a whole."""
     counts = [
