@@ -1,4 +1,5 @@
-"""The findings of `autofinity doctor`, in lines of at most 80 columns for who is new to the tool.
+"""The findings of `autofinity doctor`, for who is new to the tool: on terminals in lines of at most
+80 columns.
 
 what a run does here   one sentence
 section                yes  NAME: what was found
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import page
+from autofinity.cli.printer import is_endless, page
 from autofinity.foreign_text import one_line
 from autofinity.linux.capabilities import Capability
 from autofinity.policy.shipped import policy_names
@@ -73,7 +74,8 @@ def print_found(tier: str, found: Sequence[Capability]) -> None:
     from rich.text import Text
 
     console = page()
-    console.width = min(console.width, COLUMNS)
+    if not is_endless(console):
+        console.width = min(console.width, COLUMNS)
     by_name = {each.name: each for each in found}
     console.print(Text(one_line(f"In short: {in_short(tier, by_name)}")))
     for title, names in SECTIONS.items():

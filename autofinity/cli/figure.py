@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
@@ -16,7 +15,7 @@ from autofinity.cli.options.figure import document, picture_option, show
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.names import several_names
 from autofinity.cli.options.suite import suite_option
-from autofinity.cli.printer import say, say_json
+from autofinity.cli.printer import say, say_json, say_wrapped
 from autofinity.cli.progress import Terminal
 from autofinity.model.errors import UsageError
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from autofinity.papers.figure import Figure
     from autofinity.papers.mechanism_figure import MechanismFigure
     from autofinity.papers.observed import Observed
-
-NOTE_COLUMNS = 80
 
 
 class _Name(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.3
@@ -173,7 +170,7 @@ def _draw_observed(figure: Figure[Observed, Any], options: _Options) -> None:
     output = options["output"]
     show(figure.drawn(observed), output)
     if figure.note:
-        say(fill(figure.note, NOTE_COLUMNS), err=output is not None)
+        say_wrapped(figure.note, err=output is not None, hang=0)
 
 
 def _draw_mechanisms(figure: MechanismFigure[Any], options: _Options) -> None:

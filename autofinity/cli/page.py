@@ -53,9 +53,27 @@ def print_table(
     if shown is None:
         _print_records(table, console)
     else:
-        console.print(shown)
+        _print_fitted(shown, console)
     for heading, where in left_out.items():
         console.print(f"{heading}: {where}, or a wider terminal", soft_wrap=True)
+
+
+def _print_fitted(table: Table, console: Console) -> None:
+    """The table; a title that is wider than the table stands above it, and is not broken for it."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    title = _plain(table.title or "")
+    if cell_len(title) > console.measure(table).maximum:
+        table.title = None
+        console.print(Text(title, "table.title"))
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as printed:
+        console.print(table)
+    for line in printed.get().removesuffix("\n").split("\n"):  # rows end where their text does
+        console.print(Text(line.rstrip()), soft_wrap=True)
 
 
 def _fitted(table: Table, room: int, roomy: Container[str]) -> Table | None:

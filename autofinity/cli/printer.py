@@ -90,3 +90,8 @@ def page(*, err: bool = False, wide: bool = True) -> Console:
     if wide and not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _UNBOUNDED
     return console
+
+
+def is_endless(console: Console) -> bool:
+    """Whether lines have no end, as in pipes and files."""
+    return console.width >= _UNBOUNDED

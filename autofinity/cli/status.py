@@ -13,7 +13,7 @@ from autofinity.cli.help import Command
 from autofinity.cli.options.output import STDOUT, OutputFile
 from autofinity.cli.options.run import database_option
 from autofinity.cli.page import print_table
-from autofinity.cli.printer import hand_over, page, say_json
+from autofinity.cli.printer import hand_over, is_endless, page, say_json
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
@@ -98,7 +98,9 @@ def _print(found: Status) -> None:
     if found.live:
         print_table(_running(found.live), console)
     if found.runs:
-        print_table(_latest(found.runs), console, {"notes": "see `autofinity explain RUN`"})
+        between = "; " if is_endless(console) else "\n"
+        elsewhere = {"notes": "see `autofinity explain RUN`"}
+        print_table(_latest(found.runs, between), console, elsewhere)
     if found.rebuild_due:
         console.print("enough new runs are recorded for retraining: run `autofinity rebuild`")
     for site, count in found.waiting.items():
@@ -149,7 +151,8 @@ def _running(live: Sequence[RunRecord]) -> Table:
     return table
 
 
-def _latest(runs: Sequence[RunRecord]) -> Table:
+def _latest(runs: Sequence[RunRecord], between: str) -> Table:
+    """The runs, with that `between` two notes."""
     table = _titled(
         "latest runs",
         *("run", "program", "pid", "started", "lasted", "threads", "hint", "bound", "notes"),
@@ -165,7 +168,7 @@ def _latest(runs: Sequence[RunRecord]) -> Table:
             str(run.threads or "-"),
             Hint.from_letters(run.hint).shown if run.hint else "-",
             str(run.bound),
-            notes=(run.notes,),  # a line each
+            notes=(run.notes.replace("\n", between),),
         )
     return table
 

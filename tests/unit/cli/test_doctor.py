@@ -85,10 +85,23 @@ def told(columns: int | None = None, **environment: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("columns", [None, 80, 200])
-def test_every_line_fits_80_columns(columns: int | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("columns", [80, 200])
+def test_every_line_fits_80_columns(columns: int, tmp_path: Path) -> None:
     policy = asks_for("no_such_event", tmp_path / f"{'long' * 30}.json")
     assert max(map(cell_len, told(columns, AUTOFINITY_POLICY=str(policy)))) <= 80
+
+
+def test_in_a_pipe_no_line_is_broken(tmp_path: Path) -> None:
+    policy = asks_for("no_such_event", tmp_path / f"{'long' * 30}.json")
+    lines = told(AUTOFINITY_POLICY=str(policy))
+    assert any(line.startswith(f"yes  policy of a run: {policy}, ") for line in lines)
+    assert [line for line in lines if line != line.rstrip()] == []
+    document = json.loads(
+        CliRunner().invoke(command, ["--json"], env={"AUTOFINITY_POLICY": str(policy)}).stdout
+    )
+    for each in document["capabilities"]:
+        assert any(each["detail"] in line for line in lines)
+        assert any(each["remedy"] in line for line in lines)
 
 
 def test_every_capability_of_the_document_is_in_the_text_in_plain_words() -> None:

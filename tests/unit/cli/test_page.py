@@ -114,6 +114,25 @@ def test_sentences_are_left_out_where_they_would_be_narrow_and_a_line_says_where
     ]
 
 
+TITLE = "a title of several words that is wider than its table"
+
+
+@pytest.mark.parametrize("width", [60, 10_000])
+def test_a_title_is_not_broken_to_be_as_narrow_as_its_table(
+    width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = Table("n", title=TITLE, title_justify="left", box=None, pad_edge=False)
+    table.add_row("1")
+    print_table(table, Console(width=width, highlight=False))
+    assert capsys.readouterr().out.split("\n") == [TITLE, "n", "1", ""]
+
+
+def test_rows_in_a_pipe_end_where_their_text_does() -> None:
+    done = CliRunner().invoke(cli, ["machines"], env={"COLUMNS": None})
+    lines = done.output.splitlines()
+    assert lines == [line.rstrip() for line in lines]
+
+
 WIDE = "/家/研究者/並列計算/実行ファイル/熱伝導方程式"
 
 

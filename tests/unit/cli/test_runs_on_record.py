@@ -60,6 +60,22 @@ def test_status_names_the_program_of_each_run(db: Path, policy: Path) -> None:
     assert "program" in latest and "solver" in latest
 
 
+@pytest.mark.parametrize(("columns", "rows"), [(None, 1), (400, 2)])
+def test_the_notes_of_a_run_are_in_its_row_where_lines_have_no_end(
+    db: Path, columns: int | None, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", str(columns))
+    with BehaviourDB.open(db) as database:
+        run = database.begin_run("k", "/opt/tools/solver", 42, "t")
+        database.update_run(run, notes="one note\nanother", phase="ended", ended=True)
+    shown = [line.rstrip() for line in lines("status", "--db", db)]
+    said = shown[shown.index("latest runs") + 1 :]
+    assert len(said) == 1 + rows
+    assert said[1].endswith("  one note; another") == (rows == 1)
+
+
 @pytest.mark.parametrize("columns", [80, 100])
 def test_status_keeps_to_the_width_of_a_terminal(
     db: Path, policy: Path, columns: int, monkeypatch: pytest.MonkeyPatch
