@@ -25,6 +25,7 @@ from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.latencies import latencies_option
 from autofinity.cli.options.names import several_names
+from autofinity.cli.options.pid import Pid
 from autofinity.cli.options.placing import near_nodes, near_option, trace_machine_option
 from autofinity.cli.options.run import policy_option
 from autofinity.cli.options.suite import size_option, suite_option
@@ -78,7 +79,7 @@ class _Options(TypedDict):
     required=False,
     type=click.Path(path_type=Path),
 )
-@click.option("--pid", type=click.IntRange(min=1), help="Process id of a running program.")
+@click.option("--pid", type=Pid(), help="Process id of a running program.")
 @click.option(
     "--from",
     "measured",

@@ -65,7 +65,8 @@ def command(
 
     rows = ROWS_SHOWN if limit is None else limit
     console = page()
-    console.print(f"{count} affinities of {threads} threads on {machine}", soft_wrap=True)
+    counted = f"{_counted(count, 'affinity', 'affinities')} of {_counted(threads, 'thread')}"
+    console.print(f"{counted} on {machine}", soft_wrap=True)
     table = Table("affinity", "sockets", "LLCs")
     for affinity in islice(found, rows):
         table.add_row(str(affinity), str(affinity.sockets), str(sum(map(len, affinity.occupancy))))
@@ -73,3 +74,7 @@ def command(
         print_table(table, console)
     if count > rows:
         console.print(f"and {count - rows} more; --limit N lists more of them")
+
+
+def _counted(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"

@@ -10,6 +10,7 @@ import click
 from autofinity.cli.help import Command
 from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.period import seconds
+from autofinity.cli.options.pid import Pid
 from autofinity.cli.options.run import fallback_of, fallback_option, policy_option
 from autofinity.cli.options.site import spool_and_site, spool_option
 from autofinity.cli.printer import complain
@@ -39,7 +40,7 @@ from autofinity.store.behaviour_file import default_path
         *("--arm", "--db"),
     ),
 )
-@click.argument("pid", type=click.IntRange(min=1))
+@click.argument("pid", type=Pid())
 @policy_option
 @click.option(
     "--hint",

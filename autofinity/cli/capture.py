@@ -97,6 +97,7 @@ def command(
         from autofinity.capture.binary import BinaryRequest
         from autofinity.workflow.capture import capture_program
 
+        _check_output(output)
         request = BinaryRequest(binary, output, threads, roi or "parallel", to_stderr=as_json)
         _show([capture_program(request, Terminal())], as_json)
     else:
@@ -109,6 +110,7 @@ def command(
                 "--roi applies to a binary; the manifest of a suite sets the region of each program"
             )
         suite = load_suite(suite_path or shipped("training", "suite.toml"))
+        _check_output(output)
         keeps_results()
         traces: list[TraceMeta] = []
         try:
@@ -125,6 +127,14 @@ def command(
         finally:  # also what is complete when a program fails, or Ctrl-C ends the rest
             if traces:
                 _show(traces, as_json)
+
+
+def _check_output(folder: Path) -> None:
+    """Raise `UsageError` for a folder that cannot be made or written."""
+    from autofinity.new_folder import why_not_made
+
+    if reason := why_not_made(folder):
+        raise UsageError(f"cannot make the folder {folder}: {reason}; choose another with -o")
 
 
 def _show(traces: list[TraceMeta], as_json: bool) -> None:

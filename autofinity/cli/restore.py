@@ -10,6 +10,7 @@ import click
 
 from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
+from autofinity.cli.options.pid import Pid
 from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import say, say_json
 from autofinity.foreign_text import one_line
@@ -21,7 +22,7 @@ from autofinity.workflow.run_records import database_named
 
 
 @click.command(cls=Command)
-@click.argument("pid", type=click.IntRange(min=1), required=False)
+@click.argument("pid", type=Pid(), required=False)
 @database_option
 @json_option
 def command(pid: int | None, db: Path | None, as_json: bool) -> None:

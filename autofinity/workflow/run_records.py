@@ -105,8 +105,8 @@ def status(db: Path | None, latest: int) -> Status:
 
 
 def run_now(text: str, db: Path) -> RunNow:
-    """The run with this number, or the `LAST` one. Raises `UsageError`, and `StoreError`, also
-    where the last one was too short for a record.
+    """The run with this number, or the `LAST` one. Raises `UsageError` for an unknown number, and
+    `StoreError`, also where no run is on record, or the last one was too short for that.
     """
     with BehaviourDB.open(db, read_only=True) as database:
         run = next(iter(database.runs(1)), None) if text == LAST else _numbered(text, database)
@@ -115,7 +115,7 @@ def run_now(text: str, db: Path) -> RunNow:
                 raise database.damage
             if text == LAST:
                 _refuse_earlier(None, latest_short_run(db))
-                raise UsageError(_none_on_record(db))
+                raise StoreError(_none_on_record(db))
             raise UsageError(f"there is no run {text} in {db}; `autofinity status` lists them")
         if text == LAST:
             _refuse_earlier(run, latest_short_run(db))

@@ -9,7 +9,6 @@ Observations are in `MACHINE-20us/` for another sample period than the default, 
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import math
 import os
@@ -17,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofinity.model.errors import UsageError
+from autofinity.new_folder import why_not_made
 from autofinity.profiling.selection import check_selection
 from autofinity.resources import shipped
 from autofinity.trace.manifest import Suite, load_suite
@@ -140,22 +140,9 @@ def work_folder(given: Path | None, suite: Path) -> Path:
         place = Path(os.path.realpath(suite))  # `resolve` would fail for a link to itself
         key = hashlib.sha256(os.fsencode(place)).hexdigest()[:12]
         given = cache / "autofinity" / f"{place.parent.name}-{key}"
-    if reason := _refusal(given):
+    if reason := why_not_made(given):
         raise UsageError(f"cannot make the work folder {given}: {reason}; name another with --work")
     return given
-
-
-def _refusal(folder: Path) -> str:
-    """Why the folder cannot be made or written, as far as that is known before; empty: it can."""
-    there = folder.absolute()
-    try:
-        while not there.exists():
-            there = there.parent
-    except OSError as error:
-        return str(error.strerror)
-    if not there.is_dir():
-        return os.strerror(errno.ENOTDIR)
-    return "" if os.access(there, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
 
 
 def _cache_folder() -> Path:

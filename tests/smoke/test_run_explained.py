@@ -217,7 +217,7 @@ def test_the_last_run_before_any_is_one_line(run: Runner) -> None:
         pass
     words = [run.launcher, "explain", "last"]
     done = subprocess.run(words, env=run.env, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         f"autofinity: no run is on record in {run.db} yet; `autofinity run -- APP` makes one\n"
     )
@@ -232,7 +232,7 @@ def test_a_last_run_whose_rows_were_lost_is_named_as_such(run: Runner) -> None:
     log.chmod(0o600)
     words = [run.launcher, "explain", "last"]
     done = subprocess.run(words, env=run.env, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         f"autofinity: no run is on record in {run.db}, for its rows could not be stored: "
         "pid 7: 3 rows are lost: database or disk is full\n"

@@ -1,0 +1,63 @@
+"""Words of refusals: they say what was expected, or which option helps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autofinity.cli.main import cli
+from autofinity.model.errors import StoreError, UsageError
+from autofinity.new_folder import why_not_made
+from autofinity.store.behaviour_db import BehaviourDB
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("capture -p prodcons --size tiny -o", "choose another with -o"),
+        ("profile -m opteron-6164he -p prodcons --size tiny --work", "name another with --work"),
+    ],
+)
+@pytest.mark.parametrize("place", ["/proc/nowhere", "/etc/passwd/below"])
+def test_a_folder_that_cannot_be_made_is_refused_with_its_option(
+    words: str, option: str, place: str
+) -> None:
+    done = CliRunner().invoke(cli, [*words.split(), place])
+    assert isinstance(done.exception, UsageError)
+    assert place in str(done.exception)
+    assert str(done.exception).endswith(option)
+
+
+def test_a_look_at_a_folder_leaves_nothing(tmp_path: Path) -> None:
+    assert why_not_made(tmp_path / "a" / "b") == why_not_made(tmp_path) == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", ["attach", "restore", "advise --pid"])
+@pytest.mark.parametrize("given", ["abc", "0", "1.5"])
+def test_what_is_no_pid_is_refused_as_such(words: str, given: str) -> None:
+    done = CliRunner().invoke(cli, [*words.split(), given])
+    assert done.exit_code == 2
+    assert f"'{given}': expected a pid" in done.output
+
+
+def test_the_last_run_is_as_absent_from_an_empty_database_as_from_none(tmp_path: Path) -> None:
+    path = tmp_path / "b.db"
+    codes = []
+    for _ in range(2):
+        done = CliRunner().invoke(cli, ["explain", "last", "--db", str(path)])
+        assert isinstance(done.exception, StoreError)
+        codes.append(done.exception.exit_code)
+        with BehaviourDB.open(path):
+            pass
+    assert codes == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("threads", "said"), [(1, "1 affinity of 1 thread on"), (2, " affinities of 2 threads on")]
+)
+def test_one_affinity_is_no_plural(threads: int, said: str) -> None:
+    done = CliRunner().invoke(cli, ["affinities", "-m", "opteron-6164he", "-t", str(threads)])
+    assert said in done.stdout.splitlines()[0]
