@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class _Name(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.3
-    """The name of a figure. All figures are loaded when one is asked for, not for the help."""
+    """The name of a figure. Figures themselves are loaded when one is drawn."""
 
     name = "figure"
 
     def _choice(self) -> click.Choice[str]:
-        from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
+        from autofinity.papers.names import NAMES
 
-        return click.Choice([*OF_OBSERVATIONS, *OF_MECHANISMS])
+        return click.Choice(NAMES)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name, if there is such a figure."""

@@ -49,6 +49,9 @@ def command(
 
     With a table, only --learner and --seed have an effect.
     """
+    from autofinity.store.observation_files import observation_files
+
+    observation_files(source)  # a wrong path is refused before the slow imports
     from autofinity.learning import table_file
     from autofinity.policy import files
     from autofinity.policy.readable import policy_text

@@ -22,6 +22,7 @@ from autofinity.model.errors import StoreError
 from autofinity.model.observation import Observation, Workload
 from autofinity.ports import RunKey
 from autofinity.store.observation_file import keys_of, read_file, write_file
+from autofinity.store.observation_files import observation_files
 from autofinity.store.observation_table import (
     COUNTER_PREFIX,
     ENERGY_COLUMN,
@@ -130,16 +131,7 @@ def read(path: Path | str) -> ObservationTable:
     nothing to read, or when a file is damaged or not ours; the message names the file.
     """
     path = Path(path)
-    if path.is_dir():
-        files = sorted(path.glob("*.parquet"))
-    else:
-        files = [path] if path.exists() else []
-    if not files:
-        raise StoreError(
-            f"no observations at {path}; expected a folder (or a file) that `autofinity profile` "
-            "or `autofinity train` wrote"
-        )
-    rows = _read_files(files)
+    rows = _read_files(observation_files(path))
     if not rows.num_rows:
         raise StoreError(f"{path} holds no observations, expected at least one; profile again")
     return ObservationTable.from_arrow(rows)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,3 +64,26 @@ def test_the_last_run_is_as_absent_from_an_empty_database_as_from_none(tmp_path:
 def test_one_affinity_is_no_plural(threads: int, said: str) -> None:
     done = CliRunner().invoke(cli, ["affinities", "-m", "opteron-6164he", "-t", str(threads)])
     assert said in done.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "figure nosuch",
+        "evaluate -m nosuch",
+        "evaluate --policy nosuch",
+        "rules nosuch.parquet",
+    ],
+)
+def test_a_wrong_name_is_refused_before_slow_imports(words: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "autofinity", *words.split()],
+        cwd=tmp_path,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "autofinity.cli.main" in imported
+    assert imported.isdisjoint({"sklearn", "pandas", "pyarrow"})

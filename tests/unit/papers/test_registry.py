@@ -10,6 +10,7 @@ from autofinity import papers
 from autofinity.evaluation.comparison_summary import FIGURES
 from autofinity.mechanisms.registry import MECHANISMS
 from autofinity.papers.bars import Bars
+from autofinity.papers.names import NAMES
 from autofinity.papers.registry import OF_MECHANISMS, OF_OBSERVATIONS
 from autofinity.papers.values import AS_THEY_ARE, LABELS
 from autofinity.sim.preset import load_preset
@@ -29,6 +30,10 @@ def test_every_file_of_a_paper_is_a_figure_of_the_registry() -> None:
             kind, number = ("figure", figure.number.partition("-")[0].rstrip("abcd"))
         listed.add(f"{figure.paper.prefix.rstrip('-') or 'cc13'}/{kind}_{number}")
     assert files == listed
+
+
+def test_the_names_of_the_command_line_are_those_of_the_figures() -> None:
+    assert tuple(EVERY) == NAMES
 
 
 def test_no_two_figures_have_one_name_and_each_says_where_it_stands() -> None:
