@@ -82,7 +82,7 @@ def _undecided_lines(found: RunNow, policy: RulePolicy | None, trouble: str) -> 
 
 def _decided(found: RunNow, policy: RulePolicy | None) -> list[str]:
     """The explanation of all looks that were taken."""
-    from autofinity.policy.explain import explanation_text
+    from autofinity.policy.explain import away_legend, explanation_text
     from autofinity.policy.explain_steps import first_lines
 
     looks = _looks(found, policy)
@@ -93,7 +93,8 @@ def _decided(found: RunNow, policy: RulePolicy | None) -> list[str]:
     for look in looks[1:]:
         lines.append(f"{look.title}:")
         lines += [f"  {line}" for line in explanation_text(look.policy, look.why).splitlines()]
-    return lines + _trial_lines(found.run, policy, looks) + _after(policy)
+    lines += _trial_lines(found.run, policy, looks) + _after(policy)
+    return lines + away_legend(lines)
 
 
 def _trial_lines(run: RunRecord, policy: RulePolicy, looks: Sequence[_Look]) -> list[str]:

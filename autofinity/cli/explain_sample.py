@@ -84,6 +84,7 @@ def answer(
 
 def tell_answer(answered: Answered, *, as_json: bool) -> None:
     """Print the answer, and why it is so."""
+    from autofinity.policy.explain import away_legend
     from autofinity.policy.explain_steps import answer_first, first_lines, later_lines
 
     if as_json:
@@ -93,7 +94,9 @@ def tell_answer(answered: Answered, *, as_json: bool) -> None:
     later = later_lines(policy, found, answered.explained, lambda sample: f"--{sample}")
     said = first_lines(policy, why, alone=not later)
     last = answer_first(found, found.steps[-1].decision.hint)
-    say_wrapped(*last, *said, *_wishes(answered), *later)
+    legend = [f"  {line}" if later else line for line in away_legend(said)]  # where first used
+    after = [f"  {line}" for line in away_legend(later)] if not legend else []
+    say_wrapped(*last, *said, *legend, *_wishes(answered), *later, *after)
 
 
 def _document(answered: Answered) -> dict[str, object]:

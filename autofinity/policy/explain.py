@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from autofinity.foreign_text import one_line
@@ -130,7 +130,9 @@ def _margin_lines(policy: RulePolicy, why: Explanation) -> list[str]:
 
 def _runner_up(nearest: NearestChange, said: tuple[Change, ...]) -> str:
     """The nearest other hint, and how it is reached where that was not `said` above."""
-    line = f"runner-up: {nearest.hint.shown}, {percent(nearest.relative)} away"
+    largest = max(nearest.changes, key=lambda change: change.relative, default=None)
+    far = percent(nearest.relative) if largest is None else _far_text(largest)
+    line = f"runner-up: {nearest.hint.shown}, {far} away"
     if len(nearest.changes) == 1 and nearest.changes[0] in said:
         return line
     return f"{line} ({' and '.join(map(_change_text, nearest.changes))})"
@@ -174,8 +176,22 @@ def _change_text(change: Change) -> str:
     relation = ">" if change.upwards else "<="
     return (
         f"{one_line(change.counter)} {relation} {number(change.edge)} "
-        f"(measured {number(change.value)}, {percent(change.relative)} away)"
+        f"(measured {number(change.value)}, {_far_text(change)} away)"
     )
+
+
+def _far_text(change: Change) -> str:
+    """The distance relative to the value; of zero, which no percentage is of, the distance."""
+    if change.value == 0:
+        return number(abs(change.edge))
+    return percent(change.relative)
+
+
+def away_legend(lines: Iterable[str]) -> list[str]:
+    """A line on distances in percent, where the lines have one."""
+    if not any(" % away" in line for line in lines):
+        return []
+    return ["N % away: the value would have to change by N % of the measured value"]
 
 
 def _change_data(change: Change) -> dict[str, object]:

@@ -55,8 +55,8 @@ def thread_count(seen: Seen) -> Section:
     used = read_gbs / most_gbs
     facts |= {"memory_gbs": most_gbs if math.isfinite(most_gbs) else None, "used_share": used}
     told += (
-        f", {used:.0%} of what memory can give with {share:.0%} of the pages on node "
-        f"{seen.topology.node_os_indices[at]}: {most_gbs:.1f} GB/s"
+        f"; memory could give {most_gbs:.1f} GB/s ({100 * used:.0f} % is used), since its fullest "
+        f"node (node {seen.topology.node_os_indices[at]}) has {100 * share:.0f} % of the pages"
     )
     if used < SATURATED:
         advice = "memory can feed all of them"

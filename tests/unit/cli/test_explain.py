@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from autofinity.cli.main import cli
+from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
+from autofinity.model.policy import Condition, Rule, RulePolicy
+from autofinity.policy.files import save
 
 SAMPLE = "instructions=1e9,llc_requests=5e7,cache_to_cache_transfers_other_llc=1e4"
 
@@ -134,6 +139,31 @@ def test_a_change_that_leads_to_the_runner_up_is_said_once() -> None:
     assert [line.strip() for line in text(*SECOND) if "runner-up" in line][1] == (
         "runner-up: spread (SLP), 9.99 % away"
     )
+
+
+LEGEND = "N % away: the value would have to change by N % of the measured value"
+
+
+def test_distances_in_percent_have_one_legend_where_they_are_first() -> None:
+    lines = text(*SECOND)
+    assert lines.count(f"  {LEGEND}") == 1
+    first = next(n for n, line in enumerate(lines) if "% away" in line)
+    headings = [n for n, line in enumerate(lines) if not line.startswith(" ") and n > first]
+    assert first < lines.index(f"  {LEGEND}") < headings[0]
+
+
+def test_a_value_of_zero_is_a_distance_away_and_no_percentage(tmp_path: Path) -> None:
+    rule = Rule((Condition("page_faults", 3.5, math.inf),), Hint.parse("slp"))
+    policy = RulePolicy(("page_faults",), {"page_faults": (3.5,)}, (rule,), Hint.parse("SLP"))
+    save(policy, tmp_path / "p.json")
+    words = ["explain", str(tmp_path / "p.json"), "--sample"]
+    none = CliRunner().invoke(cli, [*words, "page_faults=0"]).stdout
+    assert "page_faults > 3.5 (measured 0, 3.5 away)" in none
+    assert "runner-up: packed (slp), 3.5 away" in none
+    assert LEGEND not in none
+    some = CliRunner().invoke(cli, [*words, "page_faults=2"]).stdout
+    assert "page_faults > 3.5 (measured 2, 75 % away)" in some
+    assert some.splitlines()[-1] == LEGEND
 
 
 def test_only_counters_that_a_look_uses_are_missing_from_it() -> None:

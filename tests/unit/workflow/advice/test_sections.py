@@ -351,6 +351,10 @@ def test_threads_are_more_than_pay_where_memory_has_no_more_to_give() -> None:
     assert wide.facts["enough_threads"] is None
     full = thread_count(seen(**reads, node_gbs=12.8, memory=MemoryByNode((MIB, 0))))
     assert full.facts["used_share"] == pytest.approx(1.0)
+    assert full.evidence[0] == (
+        "4 threads read 12.80 GB/s from memory; memory could give 12.8 GB/s (100 % is used), since "
+        "its fullest node (node 0) has 100 % of the pages"
+    )
     assert full.facts["enough_threads"] == 3
     assert full.advice.startswith("memory is saturated: 3 threads")
     unlimited = thread_count(seen(**reads, node_gbs=math.inf))
