@@ -63,6 +63,7 @@ def test_a_pipe_of_a_shell_is_read_like_a_file(tmp_path: Path, command: str) -> 
     script = 'file=$1; shift; exec "$@" <(sleep 0.3; cat "$file"; sleep 0.3)'
     piped = subprocess.run(
         ["bash", "-c", script, "bash", files[command], *words],
+        env={**os.environ},  # readline, which pytest may load, sets COLUMNS behind its back
         capture_output=True,
         text=True,
         timeout=600,
