@@ -152,10 +152,11 @@ def _cores(topology: Topology, usable: frozenset[OsIndex], wanted: int) -> list[
 
 def _divided(cores: Sequence[_Core], ranks: int, threads: int) -> list[_Block]:
     """A block of cores for each rank, with a PU for each of its threads."""
-    found = _over_nodes(cores, ranks, threads)
-    packages = _parts(cores, lambda pu: pu.package)
-    found = found or _dealt(packages, ranks, threads, _in_package)
-    return found or _cut(cores, ranks, threads)
+    return (
+        _over_nodes(cores, ranks, threads)
+        or _dealt(_parts(cores, lambda pu: pu.package), ranks, threads, _in_package)
+        or _cut(cores, ranks, threads)
+    )
 
 
 def _over_nodes(cores: _Block, ranks: int, threads: int) -> list[_Block] | None:

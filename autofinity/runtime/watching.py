@@ -60,20 +60,20 @@ def watch(request: Request, make: Make, teller: Teller | None = None) -> None:
     topology = _topology(request, header)
     present = frozenset(topology.by_os_index)
     at_start = StartMask.of(request.pid, parse_cpu_list(request.allowed))
+    allowed = allowed_now(request.pid, at_start) & present
     share = rank_share(
         request,
         topology,
         at_start,
-        allowed_now(request.pid, at_start) & present,
+        allowed,
         own_cpuset=bool(request.launcher) and in_a_smaller_cpuset_than_its_parent(request.pid),
     )
     if share.one_core:
         request = replace(request, bind="none")
-    usable = share.of(allowed_now(request.pid, at_start) & present)
     header = replace(
         header,
         machine=machine_text(topology),
-        place=place_text(topology, usable),
+        place=place_text(topology, share.of(allowed)),
         bind=request.bind,
         divided=share.divided,
     )

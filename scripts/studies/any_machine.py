@@ -18,11 +18,12 @@ from __future__ import annotations
 import argparse
 import functools
 import math
-import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+
+from older_observations import keep_before_vectors
 
 from autofinity.evaluation.across import (
     LEFT_OUT,
@@ -47,10 +48,6 @@ OURS = for_any_machine()
 MARK = "scripts/studies/any_machine.py, "
 REAL = "memory"
 EIGHT = 8
-COUNTED_BY_CALLBACKS = "02792307"
-"""A commit whose observations have instructions of the instrumented build: 0.45 to 1.6 times those
-of the plain build. They are of 8 threads (4 on small machines), inputs of size small, and the
-simulator of then."""
 SUITES = ("kernels", "solvers")
 JUDGED_ONLY: Mapping[str, LeftOut] = {
     "unseen": "program",
@@ -178,15 +175,12 @@ def variants(
 
 
 def before(known: Machines) -> Machines:
-    """Observations of the same machines at the commit `COUNTED_BY_CALLBACKS`.
-
-    Raises `CalledProcessError` in a clone without that part of the history.
+    """Observations of the same machines before instructions were those of the plain build. Raises
+    `CalledProcessError`.
     """
     with tempfile.TemporaryDirectory() as folder:
         for name in known:
-            words = ("git", "show", f"{COUNTED_BY_CALLBACKS}:data/observations/{name}.parquet")
-            packed = subprocess.run(words, cwd=HERE, stdout=subprocess.PIPE, check=True).stdout
-            Path(folder, f"{name}.parquet").write_bytes(packed)
+            keep_before_vectors(name, Path(folder))
         return machines_in(Path(folder))
 
 

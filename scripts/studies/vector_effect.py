@@ -12,10 +12,11 @@ rewritten, and the program went from Fortran to C. Needs git, and a clone with t
 from __future__ import annotations
 
 import argparse
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from older_observations import ROOT, keep_before_vectors
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.times import Times, times_of
@@ -26,9 +27,6 @@ from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 
 COMMAND = "scripts/studies/vector_effect.py"
-ROOT = Path(__file__).resolve().parents[2]
-BEFORE = "02792307"
-"""The commit whose observations are the last of code without vectors."""
 MACHINES = ("opteron-6164he", "xeon-8480", "epyc-9654")
 PROGRAMS = ("stencil", "power", "lbm", "pricer", "fft")
 THREADS = 8
@@ -70,21 +68,13 @@ def cell(times: Times, machine: str, program: str) -> str:
 
 def now(machine: str) -> Times:
     """Times of the shipped observations."""
-    return times_of(read(ROOT / file_of(machine)))
+    return times_of(read(ROOT / "data" / "observations" / f"{machine}.parquet"))
 
 
 def before(machine: str) -> Times:
     """Times of the observations that were shipped then."""
-    shown = ["git", "-C", str(ROOT), "show", f"{BEFORE}:{file_of(machine)}"]
-    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
-        file.write(subprocess.run(shown, check=True, stdout=subprocess.PIPE).stdout)
-        file.flush()
-        return times_of(read(Path(file.name)))
-
-
-def file_of(machine: str) -> str:
-    """Path of the observations of a machine in the repository."""
-    return f"data/observations/{machine}.parquet"
+    with tempfile.TemporaryDirectory() as folder:
+        return times_of(read(keep_before_vectors(machine, Path(folder))))
 
 
 if __name__ == "__main__":
