@@ -16,6 +16,7 @@ from autofinity.foreign_text import one_line
 from autofinity.model.affinity import Hint
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.topology import OsIndex, Topology
+from autofinity.runtime.machine_facts import kind_here
 from autofinity.runtime.plan import Plan
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY
 from autofinity.runtime.preview import Preview, preview
@@ -39,10 +40,10 @@ def tell(request: Request) -> None:
 
 
 def _print(seen: Preview) -> None:
-    request, plan = seen.request, seen.plan
+    request, plan, kind = seen.request, seen.plan, kind_here(seen.topology)
     for name, text in (
         ("program", f"{request.program} (key {request.key[:12]})"),
-        ("machine", _shape(seen.topology)),
+        ("machine", _shape(seen.topology) + f", known as {kind}" * bool(kind)),
         (
             "CPUs",
             f"{format_cpu_list(seen.available)} allowed"
@@ -76,6 +77,7 @@ def _document(seen: Preview) -> dict[str, object]:
         "llcs": seen.topology.n_llcs,
         "cores": seen.topology.n_cores,
         "pus": len(seen.topology.pus),
+        "machine": kind_here(seen.topology) or None,
         "cpus_allowed": format_cpu_list(seen.available),
         "cpus_placed_on": format_cpu_list(seen.plan.available) if seen.plan.hints else None,
         "threads": seen.threads,
