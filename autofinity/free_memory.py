@@ -19,6 +19,19 @@ def free_bytes(proc: Path = Path("/proc"), cgroup: Path = Path("/sys/fs/cgroup")
     return min(found)
 
 
+def free_bytes_of_node(node: int, nodes: Path = Path("/sys/devices/system/node")) -> int | None:
+    """Memory of a node (the kernel's number) that can be taken without swapping; None where
+    unknown.
+    """
+    found = {}
+    for line in _text(nodes / f"node{node}" / "meminfo").splitlines():
+        words = line.split()  # Node 0 MemFree: 123 kB
+        if len(words) > 3 and words[3].isdecimal():
+            found[words[2]] = int(words[3]) * 1024
+    free = found.get("MemFree:")
+    return None if free is None else free + found.get("Inactive(file):", 0)
+
+
 def _droppable(cgroup: Path) -> int:
     """Bytes of files that the kernel drops from a cgroup's memory when others need room."""
     for line in _text(cgroup / "memory.stat").splitlines():

@@ -16,9 +16,7 @@ from autofinity.cli.progress import Terminal
 @click.command(cls=Command)
 @output_option("File for the machine.  [default: standard output]", stdout=True)
 @click.option("--name", help="Name of the machine.  [default: that of the file, or host]")
-@click.option(
-    "--quick", is_flag=True, help="Use fewer rounds and less memory: seconds instead of a minute."
-)
+@click.option("--quick", is_flag=True, help="Use fewer rounds: seconds instead of a minute.")
 @json_option
 def command(output: Path | None, name: str | None, quick: bool, as_json: bool) -> None:
     """Measure this machine and write a machine file for simulation and training.

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from autofinity.free_memory import free_bytes
 
 LINE_BYTES = 64
-_MIB = 1 << 20
+_LEAST_BYTES = 8 << 20
+_UNKNOWN_BYTES = 256 << 20
+"""Size that caches of unknown size are taken for: few are larger."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Number of rounds of each measurement, number of pairs of cores of each distance, and largest
-    buffer.
+    """Number of rounds of each measurement, number of pairs of cores of each distance, and memory
+    that buffers may take.
     """
 
     rounds: int
@@ -25,9 +27,10 @@ class Bench:
         """Settings of a quick or a thorough measurement; buffers take a quarter of the free memory
         at most.
         """
-        most = (128 if quick else 1024) * _MIB
-        return Bench(8 if quick else 30, 1 if quick else 3, min(most, free_bytes() // 4))
+        return Bench(8 if quick else 30, 1 if quick else 3, free_bytes() // 4)
 
     def beyond(self, cache_bytes: int) -> int:
-        """Size of a buffer of which a cache holds little, if there is enough memory."""
-        return max(8 * _MIB, min(self.most_bytes, 4 * cache_bytes))
+        """Size of a buffer of which caches of this size (0: unknown) hold little, if there is
+        enough memory.
+        """
+        return max(_LEAST_BYTES, min(self.most_bytes, 4 * (cache_bytes or _UNKNOWN_BYTES)))

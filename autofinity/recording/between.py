@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from autofinity._core import measure
-from autofinity.model.topology import Topology
+from autofinity.model.topology import PU, Topology
 from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import LINE_BYTES, Bench
 from autofinity.recording.bound_node import node_to_bind
+from autofinity.recording.read_buffers import bytes_each, some_readers
 from autofinity.recording.rows import Reading, Row, idle, list_row, peak, row, several
 from autofinity.sim.distances import Matrix, between_llcs, by_slit, slit_ranks
 
 _MOST_CLASSES = 6
 _LEAST_CLASSES = 3
-_MOST_READERS = 64
 _NOTHING = "assumed.toml (nothing could be measured)"
 
 
@@ -117,13 +117,22 @@ class Between:
         known = [each for each in readings if each is not None]
         if not known:
             return self._assumed.row("bandwidth", "memory_gbs", _NOTHING)
-        worst = max(each.spread for each in known)
-        origin = Reading(0, worst).origin
+        least = min(each.value for each in known)
+        origin = Reading(0, max(each.spread for each in known)).origin
         if len(readings) == 1:
-            return row("memory_gbs", known[0].value, origin)
-        if len(known) < len(readings):
+            return row("memory_gbs", least, origin)
+        empty = self._topology.memoryless_nodes | {
+            node for node in range(len(readings)) if not self._pus_of(node)
+        }
+        if empty:
             origin += "; 0 of nodes without cores or memory"
-        return list_row("memory_gbs", [each.value if each else 0.0 for each in readings], origin)
+        if len(known) + len(empty) < len(readings):
+            origin += "; the least of others for nodes with too little free memory"
+        values = [
+            each.value if each else 0.0 if node in empty else least
+            for node, each in enumerate(readings)
+        ]
+        return list_row("memory_gbs", values, origin)
 
     def _link_bandwidth(self) -> Row:
         found: list[Reading | None] = [Reading(0.0, 0.0)]
@@ -142,10 +151,13 @@ class Between:
         found: list[Reading | None] = []
         for distance in range(1, self.classes):
             pair = self._pair(distance)
-            cpus = self._cpus_of(pair[0]) if pair else []
             try:
                 found.append(
-                    measured(cpus[0], node_to_bind(self._topology, pair[1])) if pair else None
+                    measured(
+                        self._pus_of(pair[0])[0].os_index, node_to_bind(self._topology, pair[1])
+                    )
+                    if pair
+                    else None
                 )
             except OSError:
                 found.append(None)
@@ -159,25 +171,26 @@ class Between:
                 (a, b)
                 for a in nodes
                 for b in nodes
-                if self._nodes[a][b] == distance and self._cpus_of(a)
+                if self._nodes[a][b] == distance and self._pus_of(a)
             ),
             None,
         )
 
     def _read(self, node: int, memory: int) -> Reading | None:
-        cpus = self._cpus_of(node)[:_MOST_READERS]
-        if not cpus:
+        readers = some_readers(self._pus_of(node))
+        each = bytes_each(self._topology, readers, memory, self._bench) if readers else None
+        if each is None:
             return None
-        each = max(4 << 20, self._bytes // len(cpus))
+        cpus = [pu.os_index for pu in readers]
         try:
             rounds = min(10, self._bench.rounds)
             return peak(measure.read_gbs(cpus, node_to_bind(self._topology, memory), each, rounds))
         except OSError:
             return None
 
-    def _cpus_of(self, node: int) -> list[int]:
+    def _pus_of(self, node: int) -> list[PU]:
         """First usable PU of each core of a node."""
-        return [pu.os_index for pu in self._first_pu.values() if pu.node == node]
+        return [pu for pu in self._first_pu.values() if pu.node == node]
 
 
 def _filled(readings: Sequence[Reading | None]) -> tuple[list[float], str]:

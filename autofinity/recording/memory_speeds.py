@@ -10,11 +10,10 @@ from autofinity.model.facts import Speeds
 from autofinity.model.topology import PU, Topology
 from autofinity.recording.bench import Bench
 from autofinity.recording.bound_node import node_to_bind
+from autofinity.recording.read_buffers import bytes_each, some_readers
 from autofinity.recording.rows import idle, peak
 
 STEPS = 4
-_LEAST_BYTES = 4 << 20
-_MOST_READERS = 64
 _ROUNDS = 5
 
 
@@ -24,9 +23,8 @@ class MemorySpeeds:
     def __init__(self, topology: Topology, bench: Bench, step: Callable[[str], None]) -> None:
         """`measured` raises `OSError` where no thread can be pinned to any CPU."""
         self._topology = topology
+        self._bench = bench
         self._step = step
-        last = max((cache.size_bytes for cache in topology.caches), default=0)
-        self._bytes = bench.beyond(last)
         firsts = {pu.core: pu for pu in reversed(topology.pus) if pu.os_index in topology.allowed}
         self._cores = sorted(firsts.values(), key=lambda pu: pu.core)
 
@@ -42,7 +40,7 @@ class MemorySpeeds:
         self._step("what one last-level cache reads")
         node = self._read_gbs([pu for pu in self._cores if pu.node == here[0].node])
         self._step("what one node gives")
-        return Speeds(ghz, path, max(path, node), same, far)
+        return Speeds(ghz, path, node if node > path else path, same, far)
 
     def _fullest_llc(self) -> list[PU]:
         """The usable cores of the LLC domain that has most of them."""
@@ -67,8 +65,12 @@ class MemorySpeeds:
                 return idle(samples).value
         return math.nan
 
-    def _read_gbs(self, readers: Sequence[PU]) -> float:
-        cpus = [pu.os_index for pu in readers[:_MOST_READERS]]
-        each = max(_LEAST_BYTES, self._bytes // len(cpus))
-        node = node_to_bind(self._topology, readers[0].node)
-        return peak(measure.read_gbs(cpus, node, each, _ROUNDS)).value
+    def _read_gbs(self, pus: Sequence[PU]) -> float:
+        """Bandwidth of the PUs' node for these PUs; NaN where memory is too little to show it."""
+        readers, node = some_readers(pus), pus[0].node
+        each = bytes_each(self._topology, readers, node, self._bench)
+        if each is None:
+            return math.nan
+        cpus = [pu.os_index for pu in readers]
+        bound = node_to_bind(self._topology, node)
+        return peak(measure.read_gbs(cpus, bound, each, _ROUNDS)).value

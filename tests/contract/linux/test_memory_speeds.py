@@ -11,7 +11,7 @@ from autofinity.model.topology import OsIndex
 from autofinity.recording.bench import Bench
 from autofinity.recording.memory_speeds import STEPS, MemorySpeeds
 
-BENCH = Bench(2, 1, 16 << 20)
+BENCH = Bench.of(quick=True)
 
 
 def test_this_machine_has_speeds_that_can_be() -> None:

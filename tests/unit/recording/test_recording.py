@@ -13,13 +13,14 @@ import pytest
 from made_up_machine import machine as regular
 
 from autofinity._core import measure
-from autofinity.free_memory import free_bytes
-from autofinity.model.topology import Topology
-from autofinity.recording import record
+from autofinity.free_memory import free_bytes, free_bytes_of_node
+from autofinity.model.topology import Cache, Topology
+from autofinity.recording import bench, read_buffers, record
 from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import Bench
 from autofinity.recording.cpuid import TlbShape, inclusive, tlb_shape
 from autofinity.recording.host_caches import HostCache, host_caches
+from autofinity.recording.read_buffers import bytes_each, held_bytes, some_readers
 from autofinity.recording.rows import idle, peak, several
 from autofinity.sim.native import machine_model
 from autofinity.sim.preset import read_preset
@@ -317,10 +318,60 @@ def assumed_system() -> SystemSpec:
 
 
 def test_a_buffer_is_beyond_the_cache_but_within_the_memory() -> None:
-    bench = Bench(rounds=3, pairs=1, most_bytes=100 << 20)
-    assert bench.beyond(16 << 20) == 64 << 20
-    assert bench.beyond(64 << 20) == 100 << 20
-    assert bench.beyond(0) == 8 << 20
+    some = Bench(rounds=3, pairs=1, most_bytes=3 << 30)
+    assert some.beyond(16 << 20) == 64 << 20
+    assert some.beyond(1 << 30) == 3 << 30
+    assert some.beyond(1 << 20) == 8 << 20
+    # Caches of unknown size may be large.
+    assert some.beyond(0) == 1 << 30
+
+
+def many_caches(domains: int, cores: int) -> Topology:
+    """One node with LLC domains of 32 MiB; each core has 1 MiB of its own."""
+    caches = (Cache(2, 1 << 20, 64, 8, 1), Cache(3, 32 << 20, 64, 16, cores))
+    return dataclasses.replace(regular(1, 1, domains, cores), caches=caches)
+
+
+def test_the_buffers_of_all_readers_are_beyond_all_their_caches_together() -> None:
+    node = many_caches(domains=12, cores=8)
+    assert held_bytes(node, node.pus) == 12 * (32 + 8) << 20
+    readers = some_readers(node.pus)
+    assert len(readers) == 48 and {pu.llc for pu in readers} == set(range(12))
+    each = bytes_each(node, readers, 0, Bench(3, 1, 64 << 30))
+    assert each is not None and len(readers) * each >= 4 * held_bytes(node, readers) - len(readers)
+
+
+def test_where_caches_would_hold_half_of_the_buffers_no_bandwidth_is_measured(
+    recorded: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = many_caches(domains=2, cores=2)
+    assert bytes_each(node, node.pus, 0, Bench(3, 1, 128 << 20)) is None
+    assert bytes_each(node, node.pus, 0, Bench(3, 1, 136 << 20)) == 34 << 20
+    monkeypatch.setattr(bench, "free_bytes", lambda: 4 * (128 << 20))
+    _, text = recorded(node)
+    assert re.search(r"memory_gbs = [\d.]+ +# .*assumed.toml", text)
+
+
+def test_a_node_with_little_free_memory_is_not_filled(
+    recorded: Record, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    meminfo = tmp_path / "node3" / "meminfo"
+    meminfo.parent.mkdir()
+    meminfo.write_text(
+        "\nNode 3 MemTotal: 900 kB\nNode 3 MemFree: 100 kB\nNode 3 Inactive(file):  28 kB\n"
+    )
+    assert free_bytes_of_node(3, tmp_path) == 128 << 10
+    assert free_bytes_of_node(0, tmp_path) is None
+    full = 1
+
+    def free(node: int) -> int | None:
+        return 1 << 20 if node == full else None
+
+    monkeypatch.setattr(read_buffers, "free_bytes_of_node", free)
+    caches = (Cache(3, 32 << 20, 64, 16, 2),)
+    spec, text = recorded(dataclasses.replace(machine(2, 2), caches=caches))
+    assert spec.bandwidth.memory_gbs == (30, 30)
+    assert "the least of others for nodes with too little free memory" in text
 
 
 # --- the native measurements refuse what they cannot do
