@@ -17,12 +17,7 @@ def available_cpus(topology: Topology, text: str | None) -> frozenset[OsIndex] |
         return None
     found: set[OsIndex] = set()
     for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if not (first.isascii() and first.isdigit()) or (
-            dash and not (last.isascii() and last.isdigit())
-        ):
-            raise UsageError(f"not a CPU list: {text!r}; expected for example 0-5,12")
-        low, high = int(first), int(last or first)
+        low, high = _ends(part, text, "0-5,12")
         if high < low:
             raise UsageError(f"not a CPU list: {text!r}; {low}-{high} is in descending order")
         # Only numbers of the machine are kept, so that 0-4000000000 costs nothing.
@@ -51,13 +46,17 @@ def cpus_in_order(text: str) -> tuple[OsIndex, ...]:
     """
     found: list[OsIndex] = []
     for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if not (first.isascii() and first.isdigit()) or (
-            dash and not (last.isascii() and last.isdigit())
-        ):
-            raise UsageError(f"not a CPU list: {text!r}; expected for example 0,6,12-14")
-        low, high = int(first), int(last or first)
+        low, high = _ends(part, text, "0,6,12-14")
         if not low <= high < low + 100_000:
             raise UsageError(f"not a CPU list: {text!r}; {part} is not a range of CPUs")
         found.extend(OsIndex(cpu) for cpu in range(low, high + 1))
     return tuple(found)
+
+
+def _ends(part: str, text: str, example: str) -> tuple[int, int]:
+    """First and last number of a part of the list `text`. Raises `UsageError`."""
+    first, dash, last = part.strip().partition("-")
+    numbers = (first, last) if dash else (first,)
+    if not all(number.isascii() and number.isdigit() for number in numbers):
+        raise UsageError(f"not a CPU list: {text!r}; expected for example {example}")
+    return int(numbers[0]), int(numbers[-1])
