@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from autofinity.cli.help import Command
+from autofinity.cli.options.json import json_option
 from autofinity.cli.options.site import site_option, site_url
 from autofinity.cli.printer import say, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
@@ -64,7 +65,7 @@ _NO_COUNTERS_NEEDED = (
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Folder of the site's policies (`rebuild --each-machine`), for --site.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
+@json_option
 def command(
     measure: bool, site: bool, url: str | None, policies: Path | None, as_json: bool
 ) -> None:
@@ -204,14 +205,6 @@ def _document(tier: str, short: str, found: tuple[Capability, ...]) -> dict[str,
         "summary": short,
         "tier": tier,
         "tiers": list(TIERS),
-        "capabilities": [
-            {
-                "name": capability.name,
-                "available": capability.available,
-                "detail": capability.detail,
-                "remedy": capability.remedy,
-            }
-            for capability in found
-        ],
+        "capabilities": [asdict(capability) for capability in found],
         "policies": list(policy_names()),
     }

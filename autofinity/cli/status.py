@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.help import Command
+from autofinity.cli.options.json import json_option
 from autofinity.cli.options.output import STDOUT, OutputFile
 from autofinity.cli.options.run import database_option
 from autofinity.cli.page import print_table
@@ -50,7 +51,7 @@ def _target(context: click.Context, option: click.Parameter, given: str | None) 
     show_default=True,
     help="Number of runs to list.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
+@json_option
 @click.option(
     "--metrics",
     callback=_target,

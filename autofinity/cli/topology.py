@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,16 +101,7 @@ def _document(
         "distances": [[topology.distances[a][b] for b in known] for a in known],
         "allowed": sorted(topology.allowed),
         "page_sizes_bytes": list(topology.page_sizes_bytes),
-        "caches": [
-            {
-                "level": cache.level,
-                "size_bytes": cache.size_bytes,
-                "line_bytes": cache.line_bytes,
-                "ways": cache.ways,
-                "shared_by_cores": cache.shared_by_cores,
-            }
-            for cache in topology.caches
-        ],
+        "caches": [asdict(cache) for cache in topology.caches],
         "pu": [
             {
                 "os_index": pu.os_index,
