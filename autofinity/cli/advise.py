@@ -68,10 +68,7 @@ class _Options(TypedDict):
 @click.command(
     "advise",
     cls=TraceOrProgram,
-    more=(
-        *("--latencies", "--program", "--suite", "--size"),
-        *("--work", "--repeats"),
-    ),
+    more="--latencies --program --suite --size --work --repeats",
 )
 @click.argument(
     "trace",

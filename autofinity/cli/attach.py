@@ -33,13 +33,7 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 
 
-@click.command(
-    cls=Command,
-    more=(
-        *("--fallback", "--period", "--mechanism", "--migrate-pages"),
-        *("--arm", "--db"),
-    ),
-)
+@click.command(cls=Command, more="--fallback --period --mechanism --migrate-pages --arm --db")
 @click.argument("pid", type=Pid())
 @policy_option
 @click.option(

@@ -18,15 +18,7 @@ from autofinity.cli.printer import say_json
 from autofinity.learning.settings import LearningSettings
 
 
-@click.command(
-    cls=Command,
-    more=(
-        "--labels",
-        "--features",
-        "--selection",
-        "--metric",
-    ),
-)
+@click.command(cls=Command, more="--labels --features --selection --metric")
 @observations_argument
 @machine_option
 @learning_options("bins")

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     "compare",
     cls=Command,
     more=(
-        *("--latencies", "--page-size", "--suite", "--repeats"),
-        *("--paper-seconds", "--jobs", "--work", "--faults-per-page"),
+        "--latencies --page-size --suite --repeats --paper-seconds --jobs --work --faults-per-page"
     ),
 )
 @simulated_option

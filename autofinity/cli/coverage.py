@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.command(
     "coverage",
     cls=Command,
-    more=(*("--features", "--selection", "--counters", "--bins", "--bin-number"),),
+    more="--features --selection --counters --bins --bin-number",
 )
 @simulated_option
 @click.argument("observations", type=click.Path(path_type=Path), required=False)

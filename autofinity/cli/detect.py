@@ -33,15 +33,7 @@ if TYPE_CHECKING:
     from autofinity.workflow.detect import Detected
 
 
-@click.command(
-    "detect",
-    cls=TraceOrProgram,
-    more=(
-        "--latencies",
-        "--page-size",
-        "--seed",
-    ),
-)
+@click.command("detect", cls=TraceOrProgram, more="--latencies --page-size --seed")
 @click.argument(
     "trace",
     metavar="[TRACE | -- PROGRAM [ARGS]...]",

@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     "evaluate",
     cls=Command,
     more=(
-        *("--latencies", "--page-size", "--suite"),
-        *("--affinities", "--period", "--jobs", "--work"),
-        *("--metric", "--train-threads"),
+        "--latencies --page-size --suite --affinities --period --jobs --work --metric "
+        "--train-threads"
     ),
 )
 @profiling_options

@@ -73,10 +73,7 @@ class _Options(TypedDict):
 @click.command(
     "figure",
     cls=Command,
-    more=(
-        *("--folds", "--suite", "--repeats", "--paper-seconds", "--jobs"),
-        *("--work", "--faults-per-page"),
-    ),
+    more="--folds --suite --repeats --paper-seconds --jobs --work --faults-per-page",
 )
 @click.argument("name", metavar="NAME", type=_Name())
 @click.option(

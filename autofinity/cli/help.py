@@ -10,67 +10,49 @@ import click
 from autofinity.cli.printer import say
 
 # Subject → options, in the order in which `--help-all` lists both.
-SUBJECTS: dict[str, tuple[str, ...]] = {
-    "Program and input": (
-        *("--pid", "--from", "--suite", "--program", "--size", "--threads", "--curve", "--repeats"),
-        *("--ranks", "--rank", "--roi", "--sampled", "--matrix", "--directed", "--last-first"),
-        *(
-            "--observations",
-            "--train-threads",
-            "--sample",
-            "--second",
-            "--trial",
-            "--start",
-            "--after",
+SUBJECTS = {
+    subject: tuple(names.split())
+    for subject, names in {
+        "Program and input": (
+            "--pid --from --suite --program --size --threads --curve --repeats --ranks --rank "
+            "--roi --sampled --matrix --directed --last-first --observations --train-threads "
+            "--sample --second --trial --start --after --restart --paper-seconds "
+            "--faults-per-page"
         ),
-        *("--restart", "--paper-seconds", "--faults-per-page"),
-    ),
-    "Machine": (
-        *("--machine", "--latencies", "--page-size", "--available", "--near"),
-        *("--name", "--quick", "--measure", "--sources", "--markdown", "--on"),
-    ),
-    "Placement": (
-        *("--policy", "--hint", "--fallback", "--bind", "--mechanism", "--algorithm", "--as"),
-        *("--affinity", "--cpus", "--affinities", "--placement", "--pages", "--migrate-pages"),
-        *("--arm", "--restore"),
-    ),
-    "Learning": (
-        *("--paper", "--metric", "--features", "--learner", "--k", "--counters", "--labels"),
-        *("--selection", "--discretisation", "--bins", "--bin-number", "--condense"),
-        *("--leeway", "--probe", "--other-counts", "--most-rules"),
-        *("--folds", "--if-due", "--each-machine"),
-    ),
-    "Measurement": (
-        *("--with", "--period", "--every", "--delay", "--once", "--seed", "--seeds", "--error"),
-        *("--baselines", "--search", "--certify", "--estimate", "--jobs", "--work"),
-    ),
-    "Result": (
-        *("--words", "--list", "--limit", "--runs", "--rows", "--all", "--format", "--prefix"),
-        *("--output", "--pack", "--thin", "--html", "--svg", "--json", "--quiet", "--dry-run"),
-        *(
-            "--explain",
-            "--db",
-            "--no-db",
-            "--auto-rebuild",
-            "--metrics",
-            "--site",
-            "--policies",
-            "--to",
-            "--init",
-            "--read",
+        "Machine": (
+            "--machine --latencies --page-size --available --near --name --quick --measure "
+            "--sources --markdown --on"
         ),
-    ),
-    "Help": ("--help",),
+        "Placement": (
+            "--policy --hint --fallback --bind --mechanism --algorithm --as --affinity --cpus "
+            "--affinities --placement --pages --migrate-pages --arm --restore"
+        ),
+        "Learning": (
+            "--paper --metric --features --learner --k --counters --labels --selection "
+            "--discretisation --bins --bin-number --condense --leeway --probe --other-counts "
+            "--most-rules --folds --if-due --each-machine"
+        ),
+        "Measurement": (
+            "--with --period --every --delay --once --seed --seeds --error --baselines --search "
+            "--certify --estimate --jobs --work"
+        ),
+        "Result": (
+            "--words --list --limit --runs --rows --all --format --prefix --output --pack --thin "
+            "--html --svg --json --quiet --dry-run --explain --db --no-db --auto-rebuild "
+            "--metrics --site --policies --to --init --read"
+        ),
+        "Help": "--help",
+    }.items()
 }
 _ALL = "autofinity.help_all"
 
 
 class Command(click.Command):
-    """A command whose options `more` are described by `--help-all` only."""
+    """A command whose options `more`, such as `"--jobs --work"`, only `--help-all` describes."""
 
-    def __init__(self, *arguments: Any, more: Sequence[str] = (), **how: Any) -> None:
+    def __init__(self, *arguments: Any, more: str = "", **how: Any) -> None:
         super().__init__(*arguments, **how)
-        self.more = tuple(more)
+        self.more = tuple(more.split())
         for param in self.params:
             number = isinstance(param.type, click.types.IntParamType)
             if number and isinstance(param, click.Option) and not param.is_flag:

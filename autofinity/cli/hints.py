@@ -36,13 +36,7 @@ if TYPE_CHECKING:
     from autofinity.model.topology import OsIndex, Topology
 
 
-@click.command(
-    cls=Command,
-    more=(
-        "--available",
-        "--rank",
-    ),
-)
+@click.command(cls=Command, more="--available --rank")
 @topology_option
 @click.option(
     "--threads", "-t", type=int, help="Show where this many threads would be placed by each hint."

@@ -32,14 +32,7 @@ if TYPE_CHECKING:
     from autofinity.workflow.map import MappedBeside
 
 
-@click.command(
-    "map",
-    cls=Command,
-    more=(
-        "--directed",
-        "--last-first",
-    ),
-)
+@click.command("map", cls=Command, more="--directed --last-first")
 @click.option(
     "--matrix",
     "matrix_file",

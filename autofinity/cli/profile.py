@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     "profile",
     cls=Command,
     more=(
-        *("--latencies", "--page-size", "--suite"),
-        *("--period", "--jobs", "--work", "--seed"),
-        *("--baselines", "--search", "--certify", "--error"),
-        *("--estimate", "--pack", "--thin"),
+        "--latencies --page-size --suite --period --jobs --work --seed --baselines --search "
+        "--certify --error --estimate --pack --thin"
     ),
 )
 @profiling_options

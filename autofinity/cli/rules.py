@@ -19,9 +19,8 @@ from autofinity.model.errors import UsageError
 @click.command(
     cls=Command,
     more=(
-        *("--labels", "--features", "--selection", "--metric"),
-        *("--discretisation", "--bins", "--bin-number", "--condense"),
-        *("--leeway", "--probe", "--other-counts", "--most-rules", "--seed"),
+        "--labels --features --selection --metric --discretisation --bins --bin-number "
+        "--condense --leeway --probe --other-counts --most-rules --seed"
     ),
 )
 @click.argument("source", metavar="OBS|TABLE", type=click.Path(path_type=Path))

@@ -56,11 +56,7 @@ class _Options(TypedDict):
 
 @click.command(
     cls=Command,
-    more=(
-        *("--latencies", "--page-size", "--seed", "--pages"),
-        *("--placement", "--start", "--after", "--restart"),
-        *("--error",),
-    ),
+    more="--latencies --page-size --seed --pages --placement --start --after --restart --error",
 )
 @click.argument(
     "traces", metavar="TRACE...", nargs=-1, required=True, type=click.Path(path_type=Path)

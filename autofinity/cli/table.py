@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Command,
-    more=(
-        *("--labels", "--features", "--selection", "--metric"),
-        *("--bin-number", "--condense", "--leeway"),
-    ),
+    more="--labels --features --selection --metric --bin-number --condense --leeway",
 )
 @observations_argument
 @machine_option

@@ -26,11 +26,7 @@ from autofinity.learning.settings import LearningSettings
 @click.command(
     "train",
     cls=Command,
-    more=(
-        *("--latencies", "--page-size", "--affinities"),
-        *("--period", "--work", "--metric", "--features"),
-        *("--k",),
-    ),
+    more="--latencies --page-size --affinities --period --work --metric --features --k",
 )
 @profiling_options
 @click.option(
