@@ -30,6 +30,7 @@ from autofinity.model.affinity import HINTS, PACKED
 from autofinity.model.facts import Speeds
 from autofinity.policy.readable import hint_text
 from autofinity.policy.shipped import MACHINES, SPEEDS, KnownMachine, shape_of, speeds_line
+from autofinity.report import markdown
 from autofinity.report.marked import between_marks
 from autofinity.sim.preset import cpu_models_of, load_preset, preset_names
 from autofinity.sim.speeds import speeds_of
@@ -48,16 +49,14 @@ def hints() -> str:
     example.
     """
     topology = load_preset(EXAMPLE).topology
-    lines = [
-        "| letters | name | meaning | `OMP_PLACES` | `OMP_PROC_BIND` | example |",
-        "|---|---|---|---|---|---|",
-    ]
+    openmp_names = ("`OMP_PLACES`", "`OMP_PROC_BIND`")
+    lines = [markdown.heading("letters", "name", "meaning", *openmp_names, "example")]
     for hint in HINTS:
         words = OPENMP[hint]
         openmp = (f"`{words.places}`", f"`{words.bind}`") if words else ("a list", "`close`")
         affinity = get_affinity(topology, 8, hint).affinity
         cells = (f"`{hint}`", f"`{hint.name}`", hint_text(hint), *openmp, f"`{affinity}`")
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(markdown.row(*cells))
     return "\n".join(lines) + "\n"
 
 

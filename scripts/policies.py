@@ -37,7 +37,7 @@ from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.model.policy import RulePolicy
 from autofinity.policy.files import save
 from autofinity.policy.shipped import ANY_MACHINE, PAPERS_END
-from autofinity.report import evaluation_table
+from autofinity.report import evaluation_table, markdown
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.evaluate import Evaluated, evaluate
@@ -220,19 +220,17 @@ def row(policy: Path, evaluation: Path) -> str:
     where = f"{len(made_of['machines'])} machines" if anywhere else f"`{made_of['machine']}`"
     second = learned["second"]
     rules = [len(learned["rules"]), *([] if second is None else [len(second["rules"])])]
-    return " | ".join(
-        (
-            f"| `{policy.name}`",
-            f"{where}, simulated",
-            f"{len(made_of['observations']['programs'])} training programs, {counts} threads",
-            " and ".join(map(str, rules)),
-            f"{judged['threads'].replace(',', ', ')} threads",
-            f"{summary['wins']} of {summary['interesting']}",
-            known(summary["best_hint_ratio"], ".3f"),
-            known(summary["oracle_ratio"], ".3f"),
-            known(summary["regret_median"], ".1%"),
-            known(summary["regret_max"], ".1%") + " |",
-        )
+    return markdown.row(
+        f"`{policy.name}`",
+        f"{where}, simulated",
+        f"{len(made_of['observations']['programs'])} training programs, {counts} threads",
+        " and ".join(map(str, rules)),
+        f"{judged['threads'].replace(',', ', ')} threads",
+        f"{summary['wins']} of {summary['interesting']}",
+        known(summary["best_hint_ratio"], ".3f"),
+        known(summary["oracle_ratio"], ".3f"),
+        known(summary["regret_median"], ".1%"),
+        known(summary["regret_max"], ".1%"),
     )
 
 

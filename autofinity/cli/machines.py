@@ -10,6 +10,7 @@ from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
+from autofinity.report import markdown
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -140,10 +141,9 @@ def _print_markdown(specs: list[MachineSpec]) -> None:
 
 def _print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table in Markdown."""
-    say("| " + " | ".join(headings) + " |")
-    say("|---" * len(headings) + "|")
+    say(markdown.heading(*headings))
     for row in rows:
-        say("| " + " | ".join(row) + " |")
+        say(markdown.row(*row))
 
 
 def _print_rich(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from autofinity.evaluation.cases import Case, Summary, summarise
 from autofinity.evaluation.judge import Skipped
 from autofinity.evaluation.verdict import verdict_of
+from autofinity.report import markdown
 from autofinity.report.evaluation_table import as_json
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def across_markdown(judged: Judged) -> str:
     rows = [_HEADINGS, ("---",) * len(_HEADINGS)]
     rows += [(f"`{machine}`", *_cells(summarise(own))) for machine, (own, _) in judged.items()]
     rows += [(name, *_cells(summarise(cases))) for name, cases in _together(judged).items()]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+    return "".join(f"{markdown.row(*row)}\n" for row in rows)
 
 
 def across_json(judged: Judged) -> dict[str, object]:

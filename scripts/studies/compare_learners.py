@@ -25,6 +25,7 @@ from sklearn.model_selection import StratifiedKFold
 from autofinity.learning import value_rules, weka
 from autofinity.learning.value_rules import Test, ValueRule, first_to_fire, learn_rules
 from autofinity.own_code import digest_of_core
+from autofinity.report import markdown
 from autofinity.report.marked import put_between_marks
 
 FOLDS = 5
@@ -120,18 +121,16 @@ def predicted(rules: list[ValueRule], values: Floats) -> Ints:
 def row(name: str, task: Task, theirs: Floats, own: Floats) -> str:
     """One line of the table."""
     difference = own[:, 0] - theirs[:, 0]
-    return " | ".join(
-        (
-            f"| {name}",
-            f"{task.values.shape[0]} × {task.values.shape[1]}",
-            str(int(task.labels.max()) + 1),
-            f"{theirs[:, 0].mean():.3f}",
-            f"{own[:, 0].mean():.3f}",
-            f"{difference.mean():+.3f}",
-            f"{corrected_p(difference):.2f}",
-            f"{theirs[:, 1].mean():.1f}",
-            f"{own[:, 1].mean():.1f} |",
-        )
+    return markdown.row(
+        name,
+        f"{task.values.shape[0]} × {task.values.shape[1]}",
+        str(int(task.labels.max()) + 1),
+        f"{theirs[:, 0].mean():.3f}",
+        f"{own[:, 0].mean():.3f}",
+        f"{difference.mean():+.3f}",
+        f"{corrected_p(difference):.2f}",
+        f"{theirs[:, 1].mean():.1f}",
+        f"{own[:, 1].mean():.1f}",
     )
 
 

@@ -33,6 +33,7 @@ from autofinity.checked_file import read_toml
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import OsIndex
 from autofinity.profiling.selection import best_matches
+from autofinity.report import markdown
 from autofinity.report.marked import put_between_marks
 from autofinity.resources import shipped
 from autofinity.sim.draws import shrunk
@@ -257,7 +258,7 @@ def row(name: str, each: Sourced, others: Sequence[object], worse: Effect) -> st
 
 def text_row(name: str, what: str, mark: str, tried: str, of: str, worse: Effect) -> str:
     effects = (f"{part:.1%}" for part in (worse.median, worse.worst, worse.lost))
-    return f"| {' | '.join((name, what, mark, tried, of, *effects))} |"
+    return markdown.row(name, what, mark, tried, of, *effects)
 
 
 if __name__ == "__main__":

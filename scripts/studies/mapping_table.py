@@ -28,6 +28,7 @@ from autofinity.mapping.compare import Mapped, mapped  # noqa: E402
 from autofinity.model.errors import AutofinityError  # noqa: E402
 from autofinity.model.sharing import SharingMatrix  # noqa: E402
 from autofinity.model.topology import Topology  # noqa: E402
+from autofinity.report.markdown import heading, row  # noqa: E402
 from autofinity.workflow.backends import machine_topology  # noqa: E402
 
 LARGE = (
@@ -93,13 +94,8 @@ def _beside_scotch(machine: str, sharing: SharingMatrix) -> dict[str, float]:
     return {m: costs[m] / costs["scotch"] for m in COLUMNS}
 
 
-def _head() -> Iterator[str]:
-    yield "| sharing | " + " | ".join(COLUMNS) + " |"
-    yield "|---|" + "---|" * len(COLUMNS)
-
-
 def _row(name: str, ratios: Mapping[str, float]) -> str:
-    return f"| {name} | " + " | ".join(f"{ratios[m]:.3f}" for m in COLUMNS) + " |"
+    return row(name, *(f"{ratios[m]:.3f}" for m in COLUMNS))
 
 
 def _patterns() -> Iterator[str]:
@@ -110,13 +106,13 @@ def _patterns() -> Iterator[str]:
             found = _beside_scotch(machine, sharing)
             before = worst.get(name, found)
             worst[name] = {m: max(found[m], before[m]) for m in COLUMNS}
-    yield from _head()
+    yield heading("sharing", *COLUMNS)
     for name, ratios in worst.items():
         yield _row(name, ratios)
 
 
 def _captured() -> Iterator[str]:
-    yield from _head()
+    yield heading("sharing", *COLUMNS)
     threads = len(_topology(CAPTURED_ON).pus)
     for name, arguments in CAPTURED.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -132,12 +128,11 @@ def _sparse() -> Iterator[str]:
         _beside_scotch(SPARSE_ON, patterns(threads, seed)["random, sparse"])
         for seed in range(SPARSE_SEEDS)
     ]
-    yield f"| of {SPARSE_SEEDS} sparse random matrices | " + " | ".join(COLUMNS) + " |"
-    yield "|---|" + "---|" * len(COLUMNS)
+    yield heading(f"of {SPARSE_SEEDS} sparse random matrices", *COLUMNS)
     yield _row("mean", {m: mean(row[m] for row in rows) for m in COLUMNS})
     yield _row("worst", {m: max(row[m] for row in rows) for m in COLUMNS})
     dearer = (sum(row[m] > DEARER for row in rows) for m in COLUMNS)
-    yield "| more than 1 % dearer | " + " | ".join(map(str, dearer)) + " |"
+    yield row("more than 1 % dearer", *map(str, dearer))
 
 
 def _small() -> Iterator[str]:
@@ -153,11 +148,10 @@ def _small() -> Iterator[str]:
             cases[pattern] += 1
             for name in names:
                 equal[name][pattern] += _mapped(name, sharing, machine).cost <= least * EQUAL
-    yield "| sharing | cases | " + " | ".join(names) + " |"
-    yield "|---|---|" + "---|" * len(names)
+    yield heading("sharing", "cases", *names)
     for pattern, count in cases.items():
         shares = (f"{equal[name][pattern] / count:.1%}" for name in names)
-        yield f"| {pattern} | {count} | " + " | ".join(shares) + " |"
+        yield row(pattern, str(count), *shares)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from autofinity.papers.bars import Bars
 from autofinity.papers.beside import MEAN, OURS, PAPER
 from autofinity.papers.mechanism_figure import PROGRAMS, MechanismFigure, pus_of
 from autofinity.papers.registry import OF_MECHANISMS
+from autofinity.report.markdown import heading, row
 from autofinity.report.marked import put_between_marks
 
 COMMAND = "scripts/studies/mechanisms_table.py"
@@ -128,11 +129,10 @@ def times(options: Sequence[str]) -> Iterator[str]:
         (machine, inputs): compared(machine, list(mechanisms), PROGRAMS, options, inputs)
         for (machine, inputs), mechanisms in wanted.items()
     }
-    yield (
-        "| figure | machine, threads | mechanism | time / OS, paper | ours | 95 % | "
-        "as simulated | of the oracle, paper | ours | overhead, paper | ours |"
+    yield heading(
+        *("figure", "machine, threads", "mechanism", "time / OS, paper", "ours", "95 %"),
+        *("as simulated", "of the oracle, paper", "ours", "overhead, paper", "ours"),
     )
-    yield f"|{'---|' * 11}"
     for figure in of_times():
         for mechanism, time in figure.numbers.items():
             found = ours[figure.default_machine, inputs_of(figure)]
@@ -157,8 +157,7 @@ def times(options: Sequence[str]) -> Iterator[str]:
 
 def quantities(options: Sequence[str]) -> Iterator[str]:
     """A row for each mean that is not a time."""
-    yield "| figure | what | machine, threads | of | paper | ours |"
-    yield "|---|---|---|---|---|---|"
+    yield heading("figure", "what", "machine, threads", "of", "paper", "ours")
     done = {figure.name for figure in of_times()}
     for figure in OF_MECHANISMS.values():
         if not figure.numbers or figure.name in done:
@@ -181,8 +180,7 @@ def suite(options: Sequence[str]) -> Iterator[str]:
     """All training programs, in a minute and as simulated: time / OS (of the oracle, overhead)."""
     ours = {machine: compared(machine, IN_SUITE, (), options) for machine in SUITE}
     heads = [f"{machine}, {pus_of(machine)}" for machine in SUITE]
-    yield row("mechanism", *(cell for head in heads for cell in (head, "as simulated")))
-    yield f"|---|{'---|' * (2 * len(SUITE))}"
+    yield heading("mechanism", *(cell for head in heads for cell in (head, "as simulated")))
     for name in dict.fromkeys(name for found in ours.values() for name in found["summary"]):
         yield row(
             name,
@@ -198,10 +196,6 @@ def _cell(of: Mapping[str, Any] | None) -> str:
     if of is None:
         return ""
     return f"{of['time_vs_os']:.3f} ({of['of_oracle']:.3f}, {of['overhead']:.2%})"
-
-
-def row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 TABLES = {"times": times, "quantities": quantities, "suite": suite}

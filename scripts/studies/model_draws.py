@@ -39,6 +39,7 @@ from autofinity.pool.local import LocalPool
 from autofinity.profiling.campaign import ReadyProgram, in_order, plan, profile
 from autofinity.profiling.selection import best_matches
 from autofinity.profiling.target import Target
+from autofinity.report import markdown
 from autofinity.report.marked import put_between_marks
 from autofinity.sim.draws import drawn, shrunk
 from autofinity.sim.machine import SimMachine
@@ -151,15 +152,13 @@ def row(name: str, judged: Sequence[list[Case]]) -> str:
     """A row over all cases of some (training, test) pairs."""
     trained, on = name.split(", ")[:2] if ", " in name else (name, "another")
     summary = summarise([case for cases in judged for case in cases])
-    return " | ".join(
-        (
-            f"| {trained}",
-            f"{on} draw" if on == "another" else on,
-            f"{summary.wins} of {summary.interesting}",
-            f"{summary.best_hint_ratio:.3f}",
-            f"{summary.regret_median:.1%}",
-            f"{summary.regret_max:.1%} |",
-        )
+    return markdown.row(
+        trained,
+        f"{on} draw" if on == "another" else on,
+        f"{summary.wins} of {summary.interesting}",
+        f"{summary.best_hint_ratio:.3f}",
+        f"{summary.regret_median:.1%}",
+        f"{summary.regret_max:.1%}",
     )
 
 

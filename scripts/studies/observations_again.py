@@ -24,6 +24,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from autofinity.report import markdown
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.observations import shipped_observations
@@ -48,7 +49,7 @@ def main() -> None:
     words.add_argument("--work", type=Path, default=Path("build/again"))
     words.add_argument("--into", type=Path, help="put the table between its marks in it")
     asked = words.parse_args()
-    lines = ["| " + " | ".join(HEADS) + " |", "|" + "---|" * len(HEADS)]
+    lines = [markdown.heading(*HEADS)]
     for machine in asked.machines or MACHINES:
         for line in rows_of(machine, asked):
             print(line, file=sys.stderr, flush=True)
@@ -118,7 +119,7 @@ def row(machine: str, compared: str, before: pd.Series, after: pd.Series) -> str
             for program, of in both.groupby(level="program", observed=True)
         }
     )
-    return _line(
+    return markdown.row(
         machine,
         compared,
         str(len(both)),
@@ -130,10 +131,6 @@ def row(machine: str, compared: str, before: pd.Series, after: pd.Series) -> str
         f"{lost.max():.2f}",
         f"{lost.mean():.2f}",
     )
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

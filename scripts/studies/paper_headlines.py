@@ -40,6 +40,7 @@ from minute_mechanisms import ROOT, Minutes
 from autofinity.evaluation.comparison_summary import FIGURES
 from autofinity.evaluation.times import geometric_mean
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
+from autofinity.report.markdown import heading, row
 from autofinity.report.marked import put_between_marks
 
 COMMAND = "scripts/studies/paper_headlines.py"
@@ -112,10 +113,7 @@ def main() -> None:
 
 def compared(study: Study) -> Iterator[str]:
     """A row for each headline."""
-    yield row(
-        *("where", "what", "of", "machine, threads", "paper", "ours", "95 %", "met"),
-    )
-    yield f"|{'---|' * 8}"
+    yield heading("where", "what", "of", "machine, threads", "paper", "ours", "95 %", "met")
     yield from _of_autofinity()
     for headline in headlines():
         runs = study.on(headline.machine)
@@ -170,8 +168,7 @@ def _won(cell: str) -> tuple[int, int]:
 
 def causes(study: Study) -> Iterator[str]:
     """Times of each program where one thing is changed, by the OS's time where nothing is."""
-    yield row("machine", "program", "changed", *(f"`{each}`" for each in TRIED))
-    yield f"|{'---|' * (3 + len(TRIED))}"
+    yield heading("machine", "program", "changed", *(f"`{each}`" for each in TRIED))
     for (machine, name), experiments in EXPERIMENTS.items():
         if name not in study.programs(machine, (BASELINE,)):
             continue
@@ -188,8 +185,7 @@ def causes(study: Study) -> Iterator[str]:
 
 def planes(study: Study) -> Iterator[str]:
     """Times of adi by the OS's with the same grid, and how many planes a thread has."""
-    yield row("machine", "planes", "a thread", *(f"`{each}`" for each in ON_PLANES))
-    yield f"|{'---|' * (3 + len(ON_PLANES))}"
+    yield heading("machine", "planes", "a thread", *(f"`{each}`" for each in ON_PLANES))
     for machine, edges in PLANES.items():
         for edge in edges:
             change: Change = {"inputs": {"adi": f"{edge} 1"}}
@@ -204,8 +200,7 @@ def planes(study: Study) -> Iterator[str]:
 
 def halves(study: Study) -> Iterator[str]:
     """Times of each program by the OS's, under whole mechanisms and their halves."""
-    yield row("machine", "program", "mechanism", "both", "threads only", "pages only")
-    yield f"|{'---|' * 6}"
+    yield heading("machine", "program", "mechanism", "both", "threads only", "pages only")
     for (machine, name), mechanisms in HALVED.items():
         runs = study.on(machine)
         for whole in mechanisms:
@@ -217,8 +212,7 @@ def halves(study: Study) -> Iterator[str]:
 
 def partners(study: Study) -> Iterator[str]:
     """Time and transfers of each program by the OS's, and how often threads were moved."""
-    yield row("program", "mechanism", "time", "cache-to-cache transfers", "migrations")
-    yield f"|{'---|' * 5}"
+    yield heading("program", "mechanism", "time", "cache-to-cache transfers", "migrations")
     runs = study.on(E5)
     for name in study.programs(E5, (BASELINE, *MATCHED)):
         for each in MATCHED:
@@ -231,11 +225,10 @@ def partners(study: Study) -> Iterator[str]:
 
 def unified(study: Study) -> Iterator[str]:
     """A row for each program and ground."""
-    yield row(
+    yield heading(
         *("machine", "program", *(f"`{rival}`" for rival in RIVALS), "`unified`"),
         *("behind the better", "of the fastest run kept", "overhead"),
     )
-    yield f"|{'---|' * 8}"
     for machine in INPUTS:
         runs = study.on(machine)
         shares = []
@@ -264,8 +257,7 @@ def _fastest_kept_s(runs: Minutes, name: str) -> float:
 def programs(study: Study) -> Iterator[str]:
     """A row for each program of each machine."""
     heads = ("machine, threads", "program", "as NAS's", "arguments", "memory, MiB")
-    yield row(*heads, "OS's time, simulated, ms")
-    yield f"|{'---|' * 6}"
+    yield heading(*heads, "OS's time, simulated, ms")
     for machine in INPUTS:
         runs = study.on(machine)
         for name in study.programs(machine, (BASELINE,)):
@@ -275,10 +267,6 @@ def programs(study: Study) -> Iterator[str]:
                 f"{runs.touched_mib(name):.0f}",
                 f"{1e3 * runs.simulated_s(name):.1f}",
             )
-
-
-def row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 TABLES: Mapping[str, Callable[[Study], Iterator[str]]] = {

@@ -20,6 +20,7 @@ from pathlib import Path
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.times import times_of
 from autofinity.model.affinity import SPREAD, Hint
+from autofinity.report.markdown import heading, row
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
@@ -70,8 +71,8 @@ def rows(observations: Path) -> Iterator[str]:
     """The table of the observed programs, as Markdown."""
     times = times_of(read(observations))
     matches = BestMatches(machine_topology("opteron-6164he"))
-    yield "| the paper's | ours | does | threads | preferred there | spread / packed | here |"
-    yield "|---|---|---|---|---|---|---|"
+    there = ("the paper's", "ours", "does", "threads", "preferred there")
+    yield heading(*there, "spread / packed", "here")
     for like in LIKES:
         for threads in like.threads:
             seen = [
@@ -86,7 +87,7 @@ def rows(observations: Path) -> Iterator[str]:
             )
             ratio = spread / packed
             cells = (like.paper, f"`{like.ours}`", like.does, str(threads), like.preferred)
-            yield f"| {' | '.join(cells)} | {ratio:.2f} | {said(ratio)} |"
+            yield row(*cells, f"{ratio:.2f}", said(ratio))
 
 
 def said(ratio: float) -> str:

@@ -20,6 +20,7 @@ from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.policy import RulePolicy
+from autofinity.report import markdown
 from autofinity.store.observation_table import ObservationTable
 from autofinity.trace.manifest import load_suite
 from autofinity.workflow.backends import machine_topology
@@ -113,17 +114,15 @@ def judged_on(
 def row(first: str, second: str, judged: Judged) -> str:
     """One line of a table."""
     summary = summarise(judged.cases)
-    return " | ".join(
-        (
-            f"| {first}",
-            second,
-            f"{summary.wins} of {summary.interesting}",
-            f"{summary.best_hint_ratio:.3f} {interval(judged.cases, 'best_hint')}",
-            f"{summary.oracle_ratio:.3f} {interval(judged.cases, 'oracle')}",
-            f"{summary.regret_median:.1%}",
-            f"{summary.regret_max:.1%}",
-            f"{min(judged.rules)}-{max(judged.rules)} |" if judged.rules else "- |",
-        )
+    return markdown.row(
+        first,
+        second,
+        f"{summary.wins} of {summary.interesting}",
+        f"{summary.best_hint_ratio:.3f} {interval(judged.cases, 'best_hint')}",
+        f"{summary.oracle_ratio:.3f} {interval(judged.cases, 'oracle')}",
+        f"{summary.regret_median:.1%}",
+        f"{summary.regret_max:.1%}",
+        f"{min(judged.rules)}-{max(judged.rules)}" if judged.rules else "-",
     )
 
 

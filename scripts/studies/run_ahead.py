@@ -29,6 +29,7 @@ from mixed_program import mixed_program  # noqa: E402
 from sim_programs import cpus  # noqa: E402
 
 from autofinity._core import sim as core  # noqa: E402
+from autofinity.report.markdown import heading, row  # noqa: E402
 from autofinity.sim.preset import load_preset  # noqa: E402
 from autofinity.sim.replay import simulate  # noqa: E402
 from autofinity.sim.result import EVENT_INDEX  # noqa: E402
@@ -100,10 +101,9 @@ def main() -> None:
     args = parser.parse_args()
     programs = [core.Program(mixed_program(seed)) for seed in range(args.programs)]
     counts_of = {machine: totals(machine, programs) for machine in MACHINES}
-    print("| machine | " + " | ".join(COUNTERS) + " |")
-    print("|" + "---|" * (1 + len(COUNTERS)))
+    print(heading("machine", *COUNTERS))
     for machine, counts in counts_of.items():
-        print(f"| {machine} | " + " | ".join(move_of(counts, each) for each in COUNTERS) + " |")
+        print(row(machine, *(move_of(counts, each) for each in COUNTERS)))
     print("\n| machine | counter | events | moves by | of the threads' time |")
     print("|---|---|---|---|---|")
     for machine, counts in counts_of.items():

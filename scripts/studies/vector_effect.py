@@ -22,6 +22,7 @@ from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.times import Times, times_of
 from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.observation import Workload
+from autofinity.report.markdown import row
 from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
@@ -55,7 +56,7 @@ def rows() -> Iterator[str]:
                 cell(times, machine, program)
                 for times, machine in zip(known, MACHINES, strict=True)
             ]
-            yield f"| `{program}` | {kind} | {' | '.join(cells)} |"
+            yield row(f"`{program}`", kind, *cells)
 
 
 def cell(times: Times, machine: str, program: str) -> str:
