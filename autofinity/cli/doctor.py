@@ -14,7 +14,7 @@ from autofinity.cli.options.json import json_option
 from autofinity.cli.options.site import site_option, site_url
 from autofinity.cli.printer import say, say_json
 from autofinity.linux.capabilities import TIERS, Capability, Ladder, probe
-from autofinity.linux.online import SYSFS
+from autofinity.linux.online import sysfs_root
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.errors import AutofinityError, LinuxError, TopologyError, UsageError
 from autofinity.model.policy import RulePolicy
@@ -112,9 +112,8 @@ def _launcher() -> Capability:
 def _choice() -> Capability:
     """Whether there is anything to choose between."""
     name = "last-level caches"
-    root = os.environ.get("AUTOFINITY_SYSFS", SYSFS)
     try:
-        topology = read_sysfs(root)
+        topology = read_sysfs(sysfs_root())
     except TopologyError as error:
         return Capability(name, False, str(error))
     if why := nothing_to_choose(topology, topology.allowed):
@@ -135,7 +134,7 @@ def _speeds() -> Capability:
     """Known speeds of caches and memory, for policies of any machine."""
     name = "speeds"
     try:
-        speeds = speeds_here(read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS)))
+        speeds = speeds_here(read_sysfs(sysfs_root()))
     except TopologyError as error:
         return Capability(name, False, str(error))
     known = {key: value for key, value in asdict(speeds).items() if not math.isnan(value)}

@@ -14,7 +14,7 @@ from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import page, say, say_json
-from autofinity.linux.online import SYSFS
+from autofinity.linux.online import sysfs_root
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import Hint
 from autofinity.model.topology import Topology
@@ -62,7 +62,7 @@ def command(run: str | None, delay_s: float, once: bool, db: Path | None, as_jso
     moved. Keys: q quits, arrows or j and k select, enter shows the threads of a run, esc goes back.
     """
     path = database_named(db) if db is not None else default_path()
-    topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS))
+    topology = read_sysfs(sysfs_root())
     number: int | None = None
     if run is not None:
         asked = run_now(run, database_named(db))

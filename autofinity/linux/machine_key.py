@@ -7,9 +7,8 @@ means other CPUs on a node of another kind. The launcher makes the same key (`ma
 
 from __future__ import annotations
 
-import os
-
 from autofinity.linux.kernel_file import read_text
+from autofinity.linux.online import sysfs_root
 from autofinity.linux.sha256 import sha256_hex
 from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import UsageError
@@ -22,10 +21,9 @@ def machine_key(sysfs: str | None = None) -> str:
     """16 hexadecimal digits of a hash of the CPU model, the CPUs, and the CPUs of the first
     last-level cache and of each node.
 
-    `sysfs`: the tree to read; by default AUTOFINITY_SYSFS, else the system's. A missing file counts
-    as empty.
+    `sysfs`: the tree to read; by default `sysfs_root`. A missing file counts as empty.
     """
-    root = sysfs or os.environ.get("AUTOFINITY_SYSFS") or "/sys"
+    root = sysfs or sysfs_root()
 
     def line(name: str) -> str:
         return read_text(f"{root}/{name}").split("\n", 1)[0]

@@ -19,6 +19,11 @@ SYSFS = "/sys"
 _CPU = "devices/system/cpu"
 
 
+def sysfs_root() -> str:
+    """Root of the tree that describes this machine: AUTOFINITY_SYSFS, else the system's."""
+    return os.environ.get("AUTOFINITY_SYSFS") or SYSFS
+
+
 def listed_online(root: str | os.PathLike[str] = SYSFS) -> frozenset[OsIndex]:
     """CPUs that `online` lists; empty where the file cannot be read.
 

@@ -8,7 +8,6 @@ The runs may be those of many hosts of one kind, from a site's database (`site_p
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -194,10 +193,10 @@ def whole_machine_here() -> Topology:
 
     Affinities are classes on the machine, whatever CPUs this process is confined to.
     """
-    from autofinity.linux.online import whole_machine
+    from autofinity.linux.online import sysfs_root, whole_machine
     from autofinity.linux.sysfs_topology import read_sysfs
 
-    root = os.environ.get("AUTOFINITY_SYSFS", "/sys")
+    root = sysfs_root()
     return read_sysfs(root, allowed=whole_machine(root))
 
 

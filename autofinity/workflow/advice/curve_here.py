@@ -19,7 +19,7 @@ from pathlib import Path
 from autofinity.linux.capabilities import probe
 from autofinity.linux.counted_program import CountedRun, run_counted
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
-from autofinity.linux.online import SYSFS
+from autofinity.linux.online import sysfs_root
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.errors import StoreError
 from autofinity.model.facts import LINE_BYTES
@@ -65,7 +65,7 @@ def curve_here(
     Raises `UsageError` for more threads than CPUs, `LinuxError` without a launcher,
     `TopologyError`.
     """
-    topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS))
+    topology = read_sysfs(sysfs_root())
     chosen = checked_counts(counts, topology) if counts else usual_counts(topology)
     launcher, (counters, why_not) = find_launcher(), _counters()
     points: list[Point] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from autofinity.linux.event_names import EventNames
 from autofinity.linux.event_tables import this_cpu
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.numa_hinting import SYSCTL
-from autofinity.linux.online import SYSFS
+from autofinity.linux.online import sysfs_root
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.measured.counts import Measured
 from autofinity.measured.formats import STDIN, read_measured
@@ -56,9 +55,7 @@ def place_named(machine: str) -> Place:
     speeds nothing is known. Raises `UsageError`, `TopologyError`.
     """
     if machine == HERE:
-        root = os.environ.get("AUTOFINITY_SYSFS", SYSFS)
-        allowed = frozenset(map(OsIndex, os.sched_getaffinity(0)))
-        topology = read_sysfs(root, allowed=allowed)
+        topology = read_sysfs(sysfs_root())
         return Place(
             topology,
             this_cpu(),

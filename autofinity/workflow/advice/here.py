@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from autofinity.linux.capabilities import Ladder, probe
 from autofinity.linux.counted_threads import many_open_files
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.numa_hinting import SYSCTL, hinting_is_on
-from autofinity.linux.online import SYSFS
+from autofinity.linux.online import sysfs_root
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.program_key import RunningProgram, running_program
 from autofinity.linux.sysfs_topology import read_sysfs
@@ -58,7 +57,7 @@ def seen_here(
     ladder = probe()
     allowed = masks_at_start(pid)
     request = _request(pid, program, threads, allowed, ladder.tier, choice)
-    topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS), allowed=allowed)
+    topology = read_sysfs(sysfs_root(), allowed=allowed)
     present, at_start = frozenset(topology.by_os_index), StartMask.of(pid, allowed)
     journal = Journal(None, RunHeader("", request.program, pid, ladder.tier, 0, "", "none", ""))
     around = Surroundings(topology, policy, lambda: allowed_now(pid, at_start) & present, journal)
