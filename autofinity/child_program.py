@@ -67,6 +67,12 @@ class ChildProgram:
         _await_group(group)
 
 
+def exit_code_of(status: int) -> int:
+    """Exit code of a child's wait status, as shells have it: 128 + n for signal n."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
 def _await_group(group: int) -> None:
     """Wait for killed processes that are no children of ours, which `waitpid` does not await."""
     until_s = time.monotonic() + _KILLED_S

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from autofinity.child_program import exit_code_of
 from autofinity.linux.event_tables import Encoding
+from autofinity.linux.gated_start import start_gated
 from autofinity.linux.handed_signals import signals_are_for
 from autofinity.linux.perf import read_totals
 from autofinity.linux.perf_event import open_event
-from autofinity.own_python import own_environment, own_python
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +40,9 @@ def run_counted(
     Ctrl-C is left to the program, and SIGTERM is forwarded to it. Events that cannot be counted are
     left out.
     """
-    go, ready = os.pipe2(os.O_CLOEXEC)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.set_inheritable(go, True)
-    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
-    ]
-    if to_stderr:
-        actions.append((os.POSIX_SPAWN_DUP2, 2, 1))
-    # The child runs Python when this call returns: the next exec, from which on it is counted, is
-    # that of the program.
-    pid = os.posix_spawn(
-        sys.executable,
-        own_python("autofinity.linux.gated_program", str(go), *argv),
-        own_environment(environment),
-        file_actions=actions,
-    )
-    os.close(go)
+    no_input = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    output = [(os.POSIX_SPAWN_DUP2, 2, 1)] if to_stderr else []
+    pid, ready = start_gated(argv, environment, [no_input, *output])
     opened = {name: _opened(encoding, pid) for name, encoding in counters.items()}
     with signals_are_for(pid):
         began_s = time.monotonic()
@@ -66,9 +51,8 @@ def run_counted(
         _, status = os.waitpid(pid, 0)
         elapsed_s = time.monotonic() - began_s
     counts = {name: _total(fds) for name, fds in opened.items()}
-    code = os.waitstatus_to_exitcode(status)
     return CountedRun(
-        code if code >= 0 else 128 - code,
+        exit_code_of(status),
         elapsed_s,
         {name: count for name, count in counts.items() if count is not None},
     )

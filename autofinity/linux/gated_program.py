@@ -1,4 +1,4 @@
-"""Started by `watched_program` as a process of its own: waits at a pipe, then becomes the program.
+"""Started by `gated_start` as a process of its own: waits at a pipe, then becomes the program.
 
     own_python.py autofinity.linux.gated_program DESCRIPTOR PROGRAM ARGUMENTS...
 

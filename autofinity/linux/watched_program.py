@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import select
-import sys
 from collections.abc import Callable, Sequence
 
+from autofinity.child_program import exit_code_of
 from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
 from autofinity.linux.address_sampling import TouchSampler, open_touches
+from autofinity.linux.gated_start import start_gated
 from autofinity.linux.handed_signals import signals_are_for
 from autofinity.linux.online import whole_machine
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.model.errors import CapabilityError
-from autofinity.own_python import own_environment, own_python
 
 _LOOK_MS = 50
 
@@ -33,19 +33,8 @@ def watch_touches(
     report. SIGTERM is forwarded to it. Raises `CapabilityError` when these events cannot be
     sampled; the program has not started then.
     """
-    go, ready = os.pipe2(os.O_CLOEXEC)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.set_inheritable(go, True)
-    # The child runs Python when this call returns: the next exec, from which on events are
-    # recorded, is that of the program.
-    pid = os.posix_spawn(
-        sys.executable,
-        own_python("autofinity.linux.gated_program", str(go), *argv),
-        own_environment(os.environ),
-        file_actions=[(os.POSIX_SPAWN_DUP2, 2, 1)] if to_stderr else [],
-    )
-    os.close(go)
+    output = [(os.POSIX_SPAWN_DUP2, 2, 1)] if to_stderr else []
+    pid, ready = start_gated(argv, os.environ, output)
     try:
         # The program may widen its mask, and `online` may be a container's.
         sampler = open_touches(pid, whole_machine(), events)
@@ -61,8 +50,7 @@ def watch_touches(
             status = _follow(pid, sampler, tally, saw)
     finally:
         sampler.close()
-    code = os.waitstatus_to_exitcode(status)
-    return (code if code >= 0 else 128 - code), tally, sampler.lost
+    return exit_code_of(status), tally, sampler.lost
 
 
 def _follow(

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofinity.child_program import exit_code_of
 from autofinity.linux.handed_signals import handed_signals
 from autofinity.model.errors import AutofinityError, UsageError
 from autofinity.reporter import SILENT, Reporter
@@ -84,8 +85,7 @@ def _watched_to_its_end(
         finally:
             watched.set()
             _, status = os.waitpid(pid, 0)
-    code = os.waitstatus_to_exitcode(status)
-    return Launched(code if code >= 0 else 128 - code, seen, trouble)
+    return Launched(exit_code_of(status), seen, trouble)
 
 
 def _has_ended(pid: int) -> bool:
