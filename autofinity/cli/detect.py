@@ -183,7 +183,6 @@ def _keep_page(
     path: Path, name: str, lead: str, found: SeenSharing, document: dict[str, object]
 ) -> None:
     from autofinity.report.sharing_page import sharing_sections
-    from autofinity.report.sharing_plots import page_map
 
     facts = [
         ("sharing, a pair of threads", f"{document['amount']:.6g}"),
@@ -197,13 +196,8 @@ def _keep_page(
         )
     nodes = max((len(counts) for counts in found.pages.pages.values()), default=0)
     rows = [f"from node {node}" for node in range(nodes)]
-    size = found.pages.page_size_bytes
-    pages = (
-        page_map(found.pages.pages, rows, "pages", "accesses seen", page_size_bytes=size)
-        if nodes
-        else None
-    )
-    keep_page(path, f"Sharing in {name}", lead, sharing_sections(found.sharing, facts, pages))
+    sections = sharing_sections(found.sharing, facts, found.pages, rows, "accesses seen")
+    keep_page(path, f"Sharing in {name}", lead, sections)
 
 
 def _heterogeneity(document: dict[str, object]) -> str:

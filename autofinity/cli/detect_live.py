@@ -113,7 +113,6 @@ def _print(title: str, here: DetectedHere) -> None:
 
 def _keep_page(path: Path, name: str, by: str, seen: TouchSharing) -> None:
     from autofinity.report.sharing_page import sharing_sections
-    from autofinity.report.sharing_plots import page_map
 
     facts = (
         ("threads", str(len(seen.tids))),
@@ -121,13 +120,7 @@ def _keep_page(path: Path, name: str, by: str, seen: TouchSharing) -> None:
         ("exclusivity of pages", f"{_exclusivity(seen):.1%}"),
     )
     rows = [f"thread {number} (tid {tid})" for number, tid in enumerate(seen.tids)]
-    size = seen.pages.page_size_bytes
-    pages = (
-        page_map(seen.pages.pages, rows, "pages", "touches seen", page_size_bytes=size)
-        if seen.pages.pages
-        else None
-    )
-    sections = sharing_sections(seen.sharing, facts, pages)
+    sections = sharing_sections(seen.sharing, facts, seen.pages, rows, "touches seen")
     keep_page(path, f"Sharing in {name}", f"Seen here, by {by}.", sections)
 
 
