@@ -11,10 +11,8 @@ from datetime import datetime
 from itertools import groupby
 
 from autofinity.model.affinity import Affinity
-from autofinity.model.cpu_lists import parse_cpu_list
-from autofinity.model.errors import UsageError
 from autofinity.model.timeline import TimelineStep
-from autofinity.model.topology import OsIndex, Topology
+from autofinity.model.topology import Topology
 from autofinity.policy.readable import number
 from autofinity.report.machine_drawing import OnMachine, machine_svg
 from autofinity.report.page import (
@@ -31,7 +29,7 @@ from autofinity.report.page import (
 )
 from autofinity.report.plot_layout import GREY, SERIES, axis, layout
 from autofinity.report.timeline_plots import missing_quantities, timeline_plots
-from autofinity.runtime.threads_now import ThreadNow
+from autofinity.runtime.threads_now import ThreadNow, cpus_of
 from autofinity.store.behaviour_rows import LiveObservation, RunRecord
 
 NO_LOOKS = (
@@ -75,8 +73,8 @@ def place_section(
     if topology is None:
         return None
     there = frozenset(topology.by_os_index)
-    claimed = _cpus(run.cpus)
-    masks = [_cpus(thread.cpus) for thread in threads]
+    claimed = cpus_of(run.cpus)
+    masks = [cpus_of(thread.cpus) for thread in threads]
     if not claimed <= there or not all(mask <= there for mask in masks):
         lines = ("The run was given CPUs that this machine does not have: no picture.",)
         return Section("Where the threads are", (Sentences(lines),))
@@ -86,7 +84,7 @@ def place_section(
         mask for mask, thread in zip(masks, threads, strict=True) if thread.author != "nobody"
     ]
     shown = OnMachine(OnMachine.masked(placed).threads, claimed)
-    usable = _cpus(run.allowed) & there or topology.allowed
+    usable = cpus_of(run.allowed) & there or topology.allowed
     if not threads:
         caption = "The run has ended: the CPUs that it was given have a thick border."
     elif not placed:
@@ -259,10 +257,3 @@ def _threads_table(threads: Sequence[ThreadNow]) -> Table:
         for thread in threads
     )
     return Table(("number", "tid", "name", "CPUs", "placed by"), rows)
-
-
-def _cpus(text: str) -> frozenset[OsIndex]:
-    try:
-        return parse_cpu_list(text)
-    except UsageError:
-        return frozenset()
