@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -28,6 +28,7 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from autofinity.evaluation.judge import Skipped
     from autofinity.report.across_table import Judged
     from autofinity.workflow.evaluate import Evaluated
 
@@ -154,12 +155,7 @@ def _say(done: Evaluated, machine: str, policy: str | None, *, as_json: bool) ->
             say(line)
     for sentence in evaluation_table.sentences(done.verdict):
         say(sentence)
-    for missed in done.skipped:
-        say(
-            f"left out: {missed.workload.program}, {missed.workload.threads} threads: "
-            f"{missed.reason}",
-            err=True,
-        )
+    _say_left_out(done.skipped)
 
 
 _NONE = Path("none")
@@ -233,12 +229,13 @@ def _say_across(found: Mapping[str, Judged], *, as_json: bool) -> None:
         print_table(across_table(judged, _TITLES[unseen]))
     judged = next(iter(found.values()))
     for machine, (_, skipped) in judged.items():
-        for missed in skipped:
-            say(
-                f"left out: {machine}, {missed.workload.program}, "
-                f"{missed.workload.threads} threads: {missed.reason}",
-                err=True,
-            )
+        _say_left_out(skipped, f"{machine}, ")
+
+
+def _say_left_out(skipped: Sequence[Skipped], on: str = "") -> None:
+    for missed in skipped:
+        of = missed.workload
+        say(f"left out: {on}{of.program}, {of.threads} threads: {missed.reason}", err=True)
 
 
 _TITLES = {
