@@ -15,6 +15,7 @@ import pytest
 from live_masks import allowed, fake_sysfs, masks_of
 from live_run import preferred
 from made_up_machine import machine
+from permitted import needs_two_cpus
 from told import Told
 from topology_sysfs_tree import write_sysfs
 
@@ -30,10 +31,6 @@ from autofinity.workflow.advice.here import seen_here
 from autofinity.workflow.advice.seen import Seen
 
 type Runner = Any  # of conftest.py
-
-two_cpus = pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="two threads compute side by side; one CPU is allowed"
-)
 
 
 def advise(run: Runner, *words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -169,7 +166,7 @@ def test_a_program_that_ends_while_it_is_looked_at_ends_as_it_would(run: Runner)
     assert document["memory_policy"]["bytes_on_node"] is None
 
 
-@two_cpus
+@needs_two_cpus
 def test_a_running_program_is_advised_on_and_left_as_it_was(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
@@ -189,7 +186,7 @@ def test_a_running_program_is_advised_on_and_left_as_it_was(
     assert not run.db.exists()
 
 
-@two_cpus
+@needs_two_cpus
 def test_where_two_nodes_are_shown_memory_is_told_of_by_node(
     spinner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +202,7 @@ def test_where_two_nodes_are_shown_memory_is_told_of_by_node(
     assert found.memory.bytes_on[0] > 0
 
 
-@two_cpus
+@needs_two_cpus
 def test_a_kernel_without_numa_balancing_is_told_of_as_such(
     spinner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,7 +213,7 @@ def test_a_kernel_without_numa_balancing_is_told_of_as_such(
         assert seen_of(spinner).numa_balancing == SYSCTL.read_text().strip()
 
 
-@two_cpus
+@needs_two_cpus
 def test_memory_that_the_kernel_does_not_show_is_not_known(
     spinner: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,7 +244,7 @@ def test_a_curve_runs_a_program_once_a_count_and_leaves_its_words_output_and_rec
     assert not run.db.exists()
 
 
-@two_cpus
+@needs_two_cpus
 def test_threads_of_a_curve_are_placed_as_a_run_places_them(
     run: Runner, spinner: Path, tmp_path: Path
 ) -> None:

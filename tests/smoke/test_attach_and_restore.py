@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from live_masks import allowed, masks_of
 from live_run import preferred
+from permitted import needs_two_cpus
 
 from autofinity.runtime.attaching import request_for
 from autofinity.runtime.by_policy import by_policy
@@ -23,10 +23,6 @@ from autofinity.runtime.watching import watch
 from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
-
-two_cpus = pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
-)
 
 
 def command(run: Runner, *words: str | Path) -> list[str]:
@@ -51,7 +47,7 @@ def program(*words: str | Path, **options: Any) -> Iterator[subprocess.Popen[byt
             process.kill()
 
 
-@two_cpus
+@needs_two_cpus
 def test_an_attached_program_is_placed_left_and_restored(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
@@ -75,7 +71,7 @@ def test_an_attached_program_is_placed_left_and_restored(
         assert app.poll() is None
 
 
-@two_cpus
+@needs_two_cpus
 def test_restore_ends_the_monitor_and_keeps_what_others_pinned(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
@@ -95,7 +91,7 @@ def test_restore_ends_the_monitor_and_keeps_what_others_pinned(
         assert found is not None and (found.phase, found.cpus) == ("restored", "")
 
 
-@two_cpus
+@needs_two_cpus
 def test_who_attaches_after_a_killed_monitor_takes_over_its_masks(
     run: Runner, spinner: Path, policy: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,9 @@ from typing import Any
 import pytest
 from device_sysfs_tree import add_devices
 from live_masks import allowed, masks_of
+from live_run import last_run
 from made_up_machine import machine
+from permitted import needs_two_cpus
 from topology_sysfs_tree import write_sysfs
 from warm_commands import run_warm
 
@@ -23,9 +24,6 @@ from autofinity.runtime.decisions import read_decisions
 
 type Runner = Any  # of conftest.py
 
-two_cpus = pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
-)
 FUNCTIONS = [
     {"address": "0000:3b:00.0", "ids": "0x030200 0x10de 0x20b0", "node": 1},
     {"address": "0000:17:00.0", "ids": "0x020000 0x15b3 0x1017", "node": 0},
@@ -46,11 +44,6 @@ def two_nodes(run: Runner, tmp_path: Path) -> dict[str, str]:
     return run.env | {"AUTOFINITY_SYSFS": str(root)}
 
 
-def last_run(run: Runner) -> Any:
-    words = [run.launcher, "explain", "last", "--json"]
-    return json.loads(subprocess.run(words, env=run.env, capture_output=True).stdout)["run"]
-
-
 def from_the_device_on(pid: int, which: int) -> bool:
     """Whether the two computing threads are on the node of this number, and on the other."""
     near = sorted(allowed())[which]
@@ -58,7 +51,7 @@ def from_the_device_on(pid: int, which: int) -> bool:
     return masks_of(pid)[1:] == [frozenset({near}), frozenset({far})]
 
 
-@two_cpus
+@needs_two_cpus
 @pytest.mark.parametrize(("device", "which"), [("gpu0", 1), ("3b:00.0", 1), ("eth0", 0)])
 def test_threads_of_a_run_are_placed_from_the_node_of_its_device_on(
     run: Runner, spinner: Path, two_nodes: dict[str, str], device: str, which: int
@@ -70,7 +63,7 @@ def test_threads_of_a_run_are_placed_from_the_node_of_its_device_on(
     assert f"near {device}: hints prefer node {which}" in told["notes"]
 
 
-@two_cpus
+@needs_two_cpus
 def test_a_dry_run_shows_the_device_and_the_same_affinities(
     run: Runner, two_nodes: dict[str, str]
 ) -> None:
@@ -95,7 +88,7 @@ def test_a_dry_run_shows_the_device_and_the_same_affinities(
         ("\x1b[2J", "there is no such device"),
     ],
 )
-@two_cpus
+@needs_two_cpus
 def test_a_run_whose_device_has_no_node_runs_and_one_line_says_so(
     run: Runner, two_nodes: dict[str, str], device: str, said: str
 ) -> None:
@@ -120,7 +113,7 @@ def test_near_needs_a_placement_by_a_hint(run: Runner) -> None:
         assert b"--near is for threads that a hint places" in done.stderr
 
 
-@two_cpus
+@needs_two_cpus
 def test_cores_near_a_device_are_no_answer_for_a_run_without_one(
     run: Runner, spinner: Path, policy: Path, two_nodes: dict[str, str]
 ) -> None:

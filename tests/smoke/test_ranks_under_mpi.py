@@ -18,15 +18,12 @@ import pytest
 from launcher_tools import mpich, open_mpi, surroundings
 from live_masks import allowed, mask_of_task
 from live_run import preferred
+from permitted import needs_two_cpus
 from processes import below
 
 from autofinity.model.topology import OsIndex
 
 type Runner = Any  # of conftest.py
-
-two_cpus = pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
-)
 
 
 def unbound(launcher: str) -> list[str]:
@@ -87,7 +84,7 @@ def notes(run: Runner) -> dict[int, str]:
 LAUNCHERS = ["Open MPI 4", "Open MPI 5", "MPICH"]
 
 
-@two_cpus
+@needs_two_cpus
 @pytest.mark.parametrize("mpi", LAUNCHERS)
 def test_ranks_that_their_launcher_left_unbound_get_disjoint_places(
     mpi: str, run: Runner, spinner: Path, tmp_path: Path
@@ -102,7 +99,7 @@ def test_ranks_that_their_launcher_left_unbound_get_disjoint_places(
         assert f"of 2 on this node ({name}): it keeps to its share" in found[pid]
 
 
-@two_cpus
+@needs_two_cpus
 @pytest.mark.parametrize("mpi", LAUNCHERS)
 def test_ranks_that_their_launcher_bound_to_a_core_are_not_placed(
     mpi: str, run: Runner, spinner: Path, tmp_path: Path
@@ -118,7 +115,7 @@ def test_ranks_that_their_launcher_bound_to_a_core_are_not_placed(
         assert "-bind-to none` leaves the places to autofinity" in found[pid]
 
 
-@two_cpus
+@needs_two_cpus
 @pytest.mark.parametrize(
     ("variables", "said"),
     [

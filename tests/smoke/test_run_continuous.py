@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-import pytest
+from permitted import needs_two_cpus
 
 from autofinity.model.affinity import PACKED, SPREAD, Hint
 from autofinity.model.policy import Condition, Rule, RulePolicy
@@ -16,9 +16,7 @@ from autofinity.policy.files import save
 type Runner = Any  # of conftest.py
 
 
-@pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="placing needs two CPUs; one is allowed here"
-)
+@needs_two_cpus
 def test_a_policy_of_software_events_follows_a_program_through_its_phases(
     run: Runner, phases: Path, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from live_masks import allowed, fake_sysfs, masks_of
 from live_run import become_subreaper, preferred
+from permitted import needs_two_cpus
 
 from autofinity.model.affinity import HINTS, PACKED
 from autofinity.model.cpu_lists import format_cpu_list
@@ -20,10 +20,6 @@ from autofinity.policy.files import save
 from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
-
-two_cpus = pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
-)
 
 
 def ask(run: Runner, *words: str) -> Any:
@@ -70,7 +66,7 @@ def test_json_is_for_a_dry_run_only(run: Runner) -> None:
     assert b"expected --dry-run --json" in done.stderr
 
 
-@two_cpus
+@needs_two_cpus
 def test_a_dry_run_tells_the_cpus_of_each_thread(run: Runner, policy: Path, tmp_path: Path) -> None:
     env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path)), "OMP_PROC_BIND": "close"}
     done = run("--dry-run", "--policy", policy, "--threads", "2", "--", "true", env=env)
@@ -132,7 +128,7 @@ def test_a_dry_run_says_what_a_list_of_thread_counts_promises(run: Runner) -> No
     assert "threads   2 (promised)" in done.stdout.decode().splitlines()
 
 
-@two_cpus
+@needs_two_cpus
 def test_an_explained_run_tells_rule_masks_and_who_else_pins(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
@@ -162,7 +158,7 @@ def test_an_explained_run_tells_rule_masks_and_who_else_pins(
     assert ask(run, "explain", "last")["threads"] == []
 
 
-@two_cpus
+@needs_two_cpus
 def test_no_process_of_ours_is_explained_as_the_programs(
     run: Runner, spinner: Path, policy: Path
 ) -> None:
@@ -174,7 +170,7 @@ def test_no_process_of_ours_is_explained_as_the_programs(
         assert [thread["pid"] for thread in threads] == [process.pid] * 3
 
 
-@two_cpus
+@needs_two_cpus
 def test_a_run_by_a_policy_without_counters_is_recorded_to_its_end_and_its_hint_was_not_known(
     run: Runner, spinner: Path, tmp_path: Path
 ) -> None:
@@ -187,7 +183,7 @@ def test_a_run_by_a_policy_without_counters_is_recorded_to_its_end_and_its_hint_
     assert (told["decision"]["hint"], told["hint_was_known"]) == ("slp", False)
 
 
-@two_cpus
+@needs_two_cpus
 def test_an_explained_run_tells_what_the_program_pinned_itself(
     run: Runner, spinner: Path, policy: Path
 ) -> None:

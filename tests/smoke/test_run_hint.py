@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live_masks import allowed, fake_sysfs, masks_of
-from live_run import preferred
+from live_masks import allowed, fake_sysfs, in_caches_of_their_own, masks_of
+from live_run import last_run, preferred
 from made_up_machine import machine
+from permitted import needs_two_cpus
 from topology_sysfs_tree import write_sysfs
 
 from autofinity.model.affinity import HINTS, Hint
 
 type Runner = Any  # of conftest.py
 
-two_cpus = pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
-)
 
-
-def last_run(run: Runner) -> Any:
-    words = [run.launcher, "explain", "last", "--json"]
-    return json.loads(subprocess.run(words, env=run.env, capture_output=True).stdout)["run"]
-
-
-def in_caches_of_their_own(pid: int) -> bool:
-    """Whether the two computing threads are on a last-level cache each: a CPU, in `fake_sysfs`."""
-    computing = masks_of(pid)[1:]
-    return len(computing) == 2 and set(computing) == {
-        frozenset({cpu}) for cpu in sorted(allowed())[:2]
-    }
-
-
-@two_cpus
+@needs_two_cpus
 def test_threads_are_placed_by_the_hint_without_a_sample(
     run: Runner, spinner: Path, policy: Path, tmp_path: Path
 ) -> None:
@@ -55,7 +37,7 @@ def test_threads_are_placed_by_the_hint_without_a_sample(
     assert f"{hint} was set by --hint: no policy decided" in told["notes"]
 
 
-@two_cpus
+@needs_two_cpus
 def test_a_running_program_is_placed_by_the_hint_too(
     run: Runner, spinner: Path, tmp_path: Path
 ) -> None:
@@ -70,7 +52,7 @@ def test_a_running_program_is_placed_by_the_hint_too(
             app.kill()
 
 
-@two_cpus
+@needs_two_cpus
 def test_threads_that_take_turns_share_the_cores_of_as_many_as_run_at_a_time(
     run: Runner, turns: Path, tmp_path: Path
 ) -> None:
@@ -110,7 +92,7 @@ def test_a_dry_run_marks_the_hint(run: Runner, hint: Hint, by: str) -> None:
     assert marked.startswith(f"{hint.shown} ")
 
 
-@two_cpus
+@needs_two_cpus
 def test_a_dry_run_says_so_where_the_hint_puts_threads_on_siblings(
     run: Runner, tmp_path: Path
 ) -> None:
@@ -159,7 +141,7 @@ def test_a_hint_beside_what_would_decide_is_refused(run: Runner, other: tuple[st
     assert b"--hint decides the placement" in done.stderr
 
 
-@two_cpus
+@needs_two_cpus
 def test_threads_that_no_placement_has_cpus_for_are_said_to_be_unplaced(
     run: Runner, spinner: Path, tmp_path: Path
 ) -> None:
@@ -177,7 +159,7 @@ def test_threads_that_no_placement_has_cpus_for_are_said_to_be_unplaced(
     assert "bound to CPUs" not in said
 
 
-@two_cpus
+@needs_two_cpus
 def test_a_run_that_has_ended_shows_which_cpus_its_threads_had(
     run: Runner, spinner: Path, tmp_path: Path
 ) -> None:

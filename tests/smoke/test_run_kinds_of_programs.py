@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from live_masks import allowed, mask_of_task, masks_of
 from live_run import preferred
+from permitted import needs_two_cpus
 
 from autofinity.model.cpu_lists import parse_cpu_list
 
@@ -62,7 +62,7 @@ JAVA = """class Spin {
 """
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs")
+@needs_two_cpus
 def test_threads_of_java_are_placed_and_those_of_its_runtime_are_not(
     run: Runner, policy: Path, tmp_path: Path
 ) -> None:
@@ -98,7 +98,7 @@ int main(void) {
 """
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs")
+@needs_two_cpus
 def test_openmp_that_bound_its_threads_is_left_alone_and_hides_no_cpu_from_us(
     run: Runner, policy: Path, tmp_path: Path
 ) -> None:
@@ -134,7 +134,7 @@ def test_a_static_binary_is_run_and_watched(run: Runner, tmp_path: Path, policy:
         assert found is not None and found.path == str(static)
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs")
+@needs_two_cpus
 def test_what_a_program_becomes_by_exec_is_placed_too(
     run: Runner, spinner: Path, policy: Path
 ) -> None:

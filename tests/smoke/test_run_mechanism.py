@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from live_masks import masks_of
-from permitted import skip_unless_touches_are_seen
+from permitted import needs_two_cpus, skip_unless_touches_are_seen
 
 from autofinity.mechanisms.lists import names_live, names_moving_pages
 from autofinity.model.topology import PU, OsIndex, Topology
@@ -24,9 +24,7 @@ def _faults() -> None:
 
 
 @pytest.mark.usefixtures("_faults")
-@pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
-)
+@needs_two_cpus
 def test_threads_that_share_pages_are_put_on_one_cpu_and_others_on_another(
     run: Runner, sharers: Path
 ) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from live_masks import allowed, fake_sysfs, masks_of
 from live_run import become_subreaper, preferred
+from permitted import needs_two_cpus
 
 from autofinity.linux.identity import identity_of, this_host
 from autofinity.linux.machine_key import machine_key
@@ -34,9 +35,7 @@ from autofinity.store.behaviour_rows import RunRecord
 
 type Runner = Any  # of conftest.py
 
-pytestmark = pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
-)
+pytestmark = needs_two_cpus
 
 
 def hints(db: Path) -> list[Hint | None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_masks import allowed, fake_sysfs, masks_of
+from live_masks import allowed, fake_sysfs, in_caches_of_their_own, masks_of
 from live_run import preferred
 from permitted import needs_two_cpus
 
@@ -51,13 +51,6 @@ def explained(run: Runner, env: dict[str, str]) -> tuple[str, Any]:
     text = subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout
     document = subprocess.run([*words, "--json"], env=env, capture_output=True, check=True).stdout
     return text, json.loads(document)
-
-
-def caches_of_their_own(pid: int) -> bool:
-    computing = masks_of(pid)[1:]
-    return len(computing) == 2 and set(computing) == {
-        frozenset({cpu}) for cpu in sorted(allowed())[:2]
-    }
 
 
 @needs_two_cpus
@@ -118,7 +111,7 @@ def test_the_fallback_places_and_is_no_answer_of_the_policy(
     else:
         env = {**env, "AUTOFINITY_FALLBACK": "Spread"}
     with run.lasting("--quiet", *words, "--", spinner, "2", "300", env=env) as process:
-        assert run.eventually(lambda: caches_of_their_own(process.pid))
+        assert run.eventually(lambda: in_caches_of_their_own(process.pid))
         assert run.eventually(run.placed)
         text, _ = explained(run, env)
         assert "placed by the fallback, spread (SLP)" in text
@@ -157,7 +150,7 @@ def test_a_running_program_is_placed_by_the_fallback_too(
                     said += line
                     if "placed by the fallback, spread (SLP)" in line:
                         break
-                assert run.eventually(lambda: caches_of_their_own(app.pid))
+                assert run.eventually(lambda: in_caches_of_their_own(app.pid))
                 watcher.terminate()
         finally:
             app.kill()

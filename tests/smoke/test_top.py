@@ -17,6 +17,7 @@ from typing import Any
 
 import pexpect
 import pytest
+from permitted import needs_two_cpus
 from processes import state_of
 
 from autofinity.linux.identity import identity_of
@@ -25,9 +26,6 @@ from autofinity.store.behaviour_db import BehaviourDB
 
 type Runner = Any  # of conftest.py
 
-two_cpus = pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="binding needs two CPUs; one is allowed here"
-)
 ENTER_SCREEN, LEAVE_SCREEN, SHOW_CURSOR = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
 PATIENCE_S = 60
 
@@ -48,7 +46,7 @@ def document(run: Runner, *words: str) -> list[Any]:
     return found
 
 
-@two_cpus
+@needs_two_cpus
 def test_a_live_run_is_shown_with_its_threads_cpus_memory_and_decision(
     run: Runner, spinner: Path
 ) -> None:

@@ -28,6 +28,14 @@ def allowed() -> frozenset[OsIndex]:
     return frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(0))
 
 
+def in_caches_of_their_own(pid: int) -> bool:
+    """Whether the two computing threads are on a last-level cache each: a CPU, in `fake_sysfs`."""
+    computing = masks_of(pid)[1:]
+    return len(computing) == 2 and set(computing) == {
+        frozenset({cpu}) for cpu in sorted(allowed())[:2]
+    }
+
+
 def fake_sysfs(
     folder: Path,
     cpus: Sequence[OsIndex] = (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autofinity.model.errors import StoreError
 from autofinity.store.behaviour_db import BehaviourDB
@@ -139,3 +141,9 @@ class Runner:
             if answer or time.monotonic() > end:
                 return answer
             time.sleep(self.look_s)
+
+
+def last_run(run: Runner) -> Any:
+    """The latest run, as `explain last --json` has it."""
+    words = [run.launcher, "explain", "last", "--json"]
+    return json.loads(subprocess.run(words, env=run.env, capture_output=True).stdout)["run"]
