@@ -13,7 +13,7 @@ import click
 
 from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program, refuse_machine
 from autofinity.cli.html_page import keep_page
-from autofinity.cli.matrix_out import check_matrix_out, save_matrix
+from autofinity.cli.matrix_out import check_matrix_out, heterogeneities, save_matrix
 from autofinity.cli.options.hint import HINT
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
@@ -128,17 +128,10 @@ def command(
 
 def _document(trace: Path, machine: str, source: str, detected: Detected) -> dict[str, object]:
     from autofinity.detect.agreement import correlation
-    from autofinity.model.sharing_metrics import (
-        average_exclusivity,
-        heterogeneity,
-        heterogeneity_off_diagonal,
-        normalised,
-        sharing_amount,
-    )
+    from autofinity.model.sharing_metrics import average_exclusivity, sharing_amount
 
     found = detected.found
     agreement = correlation(found.sharing, detected.whole.sharing)
-    matrix = normalised(found.sharing)
     return {
         "trace": str(trace),
         "machine": machine,
@@ -146,8 +139,7 @@ def _document(trace: Path, machine: str, source: str, detected: Detected) -> dic
         "detector": asdict(found.detector) if found.detector else None,
         "sharing": [list(row) for row in found.sharing.cells],
         "amount": sharing_amount(found.sharing),
-        "heterogeneity": heterogeneity(matrix),
-        "heterogeneity_off_diagonal": heterogeneity_off_diagonal(matrix),
+        **heterogeneities(found.sharing),
         "whole_trace_correlation": None if agreement != agreement else agreement,
         "pages": len(found.pages.pages),
         "exclusivity": average_exclusivity(found.pages) if found.pages.pages else None,

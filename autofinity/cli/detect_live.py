@@ -11,18 +11,13 @@ from autofinity.cli.given_options import given_options
 from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.last_output import complain_unwritten
-from autofinity.cli.matrix_out import save_matrix
+from autofinity.cli.matrix_out import heterogeneities, save_matrix
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.program_given import refuse_program
 from autofinity.linux.touch_sharing import TouchSharing
 from autofinity.linux.unmapped_pages import NOTHING_UNMAPPED
 from autofinity.model.errors import UsageError
-from autofinity.model.sharing_metrics import (
-    average_exclusivity,
-    heterogeneity,
-    heterogeneity_off_diagonal,
-    normalised,
-)
+from autofinity.model.sharing_metrics import average_exclusivity
 from autofinity.report.heat_map import heat_lines
 from autofinity.workflow.detect import DetectedHere, detect_here
 
@@ -126,7 +121,6 @@ def _keep_page(path: Path, name: str, by: str, seen: TouchSharing) -> None:
 
 def _document(program: Sequence[str], here: DetectedHere, by: str) -> dict[str, object]:
     seen = here.seen
-    matrix = normalised(seen.sharing)
     return {
         "program": list(program),
         "exit_code": here.exit_code,
@@ -135,8 +129,7 @@ def _document(program: Sequence[str], here: DetectedHere, by: str) -> dict[str, 
         "pages_unmapped": here.pages_unmapped,
         "tids": list(seen.tids),
         "sharing": [list(row) for row in seen.sharing.cells],
-        "heterogeneity": heterogeneity(matrix),
-        "heterogeneity_off_diagonal": heterogeneity_off_diagonal(matrix),
+        **heterogeneities(seen.sharing),
         "touches": seen.touches,
         "touches_lost": here.lost,
         "pages": len(seen.pages.pages),

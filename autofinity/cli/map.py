@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from autofinity.cli.help import Command
+from autofinity.cli.matrix_out import heterogeneities
 from autofinity.cli.options.cpus import available_cpus
 from autofinity.cli.options.figure import picture_option
 from autofinity.cli.options.hint import HINT
@@ -137,14 +138,7 @@ def _document(
     sharing: SharingMatrix,
     done: MappedBeside,
 ) -> dict[str, Any]:
-    from autofinity.model.sharing_metrics import (
-        heterogeneity,
-        heterogeneity_off_diagonal,
-        normalised,
-        sharing_amount,
-    )
-
-    matrix = normalised(sharing)
+    from autofinity.model.sharing_metrics import sharing_amount
 
     def cost_of(m: Mapped) -> float | None:
         return m.cost if is_known(topology, m.cpus) else None
@@ -154,8 +148,7 @@ def _document(
         "threads": sharing.threads,
         "hint": str(hint),
         "used": sorted(done.used),
-        "heterogeneity": heterogeneity(matrix),
-        "heterogeneity_off_diagonal": heterogeneity_off_diagonal(matrix),
+        **heterogeneities(sharing),
         "sharing_amount": sharing_amount(sharing),
         "algorithm": done.chosen.name,
         "cpus": list(done.chosen.cpus),

@@ -1,4 +1,4 @@
-"""Where a command's sharing matrix goes: a picture, or a file that `autofinity map` reads."""
+"""Where a command's sharing matrix goes: a picture, a file that `autofinity map` reads, JSON."""
 
 from __future__ import annotations
 
@@ -13,6 +13,21 @@ def check_matrix_out(out: Path | None) -> None:
     """Raise `UsageError` for a name that no matrix can be kept under."""
     if out is not None and out.suffix not in {".svg", ".csv"}:
         raise UsageError(f"{out}: expected a name that ends in .svg or .csv")
+
+
+def heterogeneities(sharing: SharingMatrix) -> dict[str, object]:
+    """For JSON: by equation 1 of kMAF'14, and the same off the diagonal."""
+    from autofinity.model.sharing_metrics import (
+        heterogeneity,
+        heterogeneity_off_diagonal,
+        normalised,
+    )
+
+    matrix = normalised(sharing)
+    return {
+        "heterogeneity": heterogeneity(matrix),
+        "heterogeneity_off_diagonal": heterogeneity_off_diagonal(matrix),
+    }
 
 
 def save_matrix(sharing: SharingMatrix, title: str, out: Path | None) -> None:
