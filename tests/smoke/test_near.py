@@ -188,7 +188,7 @@ def test_hints_and_topology_place_near_a_device(box: str) -> None:
     assert call("hints", *words, "--as", "taskset").stdout == "taskset -c 2-3\n"
     placed = json.loads(call("topology", *words, "--json").stdout)["placement"]
     assert placed["cpus"] == [2, 3]
-    assert "2 threads as {1,1}, near gpu0" in call("topology", *words).stdout
+    assert "2 threads as {2}, near gpu0" in call("topology", *words).stdout
 
 
 def test_python_places_near_a_device_too(box: str) -> None:
