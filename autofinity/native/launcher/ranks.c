@@ -15,18 +15,32 @@ static const struct {
     {"Slurm", "SLURM_STEP_TASKS_PER_NODE", "SLURM_LOCALID"},
 };
 
-// A small number; -1: it is none. Slurm has `4(x2)` for 4 tasks on each of 2 nodes, and lists where
-// nodes differ: these are no number.
+// Number of this node within a step of Slurm's, from 0; -1: unknown.
+static long node_of_step(void) {
+    const char* text = getenv("SLURM_NODEID");
+    return text && *text >= '0' && *text <= '9' ? strtol(text, NULL, 10) : -1;
+}
+
+// A small number; -1: it is none. Slurm has `4(x2),3` for 4 tasks on each of two nodes and 3 on a
+// third one: the number is that of this node, which need not be known where all nodes are alike.
 static int number_in(const char* name) {
     const char* text = getenv(name);
-    if (!text || *text < '0' || *text > '9') return -1;
-    char* end;
-    long number = strtol(text, &end, 10);
-    if (end[0] == '(' && end[1] == 'x') {
-        strtol(end + 2, &end, 10);
-        if (*end == ')') end++;
+    long node = node_of_step();
+    for (const char* at = text; at && *at >= '0' && *at <= '9';) {
+        char* end;
+        long number = strtol(at, &end, 10), nodes = 1;
+        if (end[0] == '(' && end[1] == 'x') {
+            nodes = strtol(end + 2, &end, 10);
+            if (nodes < 1 || *end++ != ')') return -1;
+        }
+        if (*end && *end != ',') return -1;
+        bool alike = at == text && !*end;
+        if (alike || (node >= 0 && node < nodes)) return number > MOST_RANKS ? -1 : (int)number;
+        if (node < 0 || !*end) return -1;
+        node -= nodes;
+        at = end + 1;
     }
-    return *end || number > MOST_RANKS ? -1 : (int)number;
+    return -1;
 }
 
 void find_local_rank(LocalRank* out) {
