@@ -1,10 +1,11 @@
 """scx_layered, a scheduler of sched_ext: a confined layer for each rank, by its cgroup.
 
-A layer has a number of CPUs of given caches; the scheduler chooses these. A task belongs to the
-layer of rank 0 if its cgroup is called `rank0`, as the form `cgroup` names groups; the scheduler
-sees paths with a slash at their end. Sources: scheds/rust/scx_layered/src/config.rs (LayerSpec,
-LayerMatch, LayerKind, LayerCommon) and rust/scx_utils/src/topology.rs: caches are numbered as
-CPUs are listed below /sys/devices/system/node, by name, so `cpu10` comes before `cpu2`.
+A layer has a number of CPUs of given caches; the scheduler chooses these. No nodes are given: the
+scheduler would add all their CPUs to those of the caches. A task belongs to the layer of rank 0 if
+its cgroup is called `rank0`, as the form `cgroup` names groups; the scheduler sees paths with a
+slash at their end. Sources: scheds/rust/scx_layered/src/config.rs (LayerSpec, LayerMatch,
+LayerKind, LayerCommon), src/main.rs (Layer::new) and rust/scx_utils/src/topology.rs: caches are
+numbered as CPUs are listed below /sys/devices/system/node, by name, so `cpu10` comes before `cpu2`.
 """
 
 from __future__ import annotations
@@ -27,13 +28,11 @@ def _layer(
     rank: int, task: Task, topology: Topology, number: dict[tuple[int, int], int]
 ) -> dict[str, object]:
     pus = [topology.by_os_index[cpu] for cpu in task.cpus]
-    common = {
+    common: dict[str, object] = {
         "util_range": [0.0, 1.0],
         "cpus_range": [len(set(task.cpus))] * 2,
         "llcs": sorted({number[pu.node, pu.llc] for pu in pus}),
     }
-    if task.nodes:
-        common["nodes"] = sorted(task.nodes)
     return {
         "name": f"rank{rank}",
         "comment": f"rank {rank}",
