@@ -1,9 +1,10 @@
 """A drop-in for a service of systemd: CPUs of its processes, and nodes of their memory.
 
 Several ranks are instances of a template, `SERVICE@0`, `SERVICE@1` …: a comment above each drop-in
-names the rank and the file. Sources: systemd.exec(5), systemd.unit(5). Threads on one node prefer
-that node, which does not end a program whose node is full; threads on several nodes have pages on
-the node that first touches them.
+names the rank and the file. CPUs and nodes of several files are merged unless an empty line takes
+those of the earlier files back. Sources: systemd.exec(5), systemd.unit(5). Threads on one node
+prefer that node, which does not end a program whose node is full; threads on several nodes have
+pages on the node that first touches them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def _drop_ins(job: Job) -> list[str]:
 
 
 def _drop_in(task: Task) -> str:
-    lines = ["[Service]", f"CPUAffinity={ascending(task.cpus, ' ')}"]
+    lines = ["[Service]", "CPUAffinity=", f"CPUAffinity={ascending(task.cpus, ' ')}", "NUMAMask="]
     if len(task.nodes) == 1:
         lines += ["NUMAPolicy=preferred", f"NUMAMask={task.nodes[0]}"]
     else:

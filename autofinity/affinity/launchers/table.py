@@ -116,4 +116,5 @@ def _beginning(texts: Sequence[str]) -> str:
     if texts[0].startswith(("{", "[\n")):
         return "JSON"
     lines = [line for line in texts[0].splitlines() if not line.startswith(_SET_UP)]
+    lines = [line for line in lines if not line.endswith("=")]
     return f"`{lines[0]}`" + (" …" if len(lines) + len(texts) > 2 else "")

@@ -14,6 +14,8 @@ from autofinity.affinity.ranks import place_ranks
 from autofinity.model.affinity import PACKED, SPREAD
 
 UNIT = "[Unit]\nDescription=placed\n[Service]\nExecStart=/bin/true\n"
+HEAD = "[Service]\nCPUAffinity=\n"
+"""A unit of its own, or an earlier drop-in, may name CPUs: systemd would merge both."""
 FAR = machine(2, 1, 1, 4, number=lambda core, _: 600 * core)
 
 
@@ -32,15 +34,15 @@ def verified(drop_in: str, folder: Path) -> str:
 def test_threads_on_one_node_prefer_its_memory_and_ranks_are_named() -> None:
     texts = rank_texts("systemd-unit", place_ranks(FAR, 2, 2, PACKED), FAR)
     file = "# rank {0}: SERVICE@{0}.service.d/placement.conf\n"
-    first = "[Service]\nCPUAffinity=0 600\nNUMAPolicy=preferred\nNUMAMask=0"
-    second = "[Service]\nCPUAffinity=2400 3000\nNUMAPolicy=preferred\nNUMAMask=1"
+    first = HEAD + "CPUAffinity=0 600\nNUMAMask=\nNUMAPolicy=preferred\nNUMAMask=0"
+    second = HEAD + "CPUAffinity=2400 3000\nNUMAMask=\nNUMAPolicy=preferred\nNUMAMask=1"
     assert texts == [file.format(0) + first, file.format(1) + second]
     assert rank_texts("systemd-unit", place_ranks(FAR, 1, 2, PACKED), FAR) == [first]
 
 
 def test_threads_on_several_nodes_have_local_memory() -> None:
     (text,) = rank_texts("systemd-unit", place_ranks(FAR, 1, 2, SPREAD), FAR)
-    assert text == "[Service]\nCPUAffinity=0 2400\nNUMAPolicy=local"
+    assert text == HEAD + "CPUAffinity=0 2400\nNUMAMask=\nNUMAPolicy=local"
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
