@@ -8,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -179,27 +180,29 @@ def test_without_any_policy_one_line_says_so_and_masks_stay(
     assert b"the policy, shipped for any machine" in without("--", *HELLO).stderr
 
 
+@pytest.mark.parametrize("name", ["venv", "my [venv]*\\"])
 def test_an_installed_launcher_finds_the_policy_its_package_ships(
-    run: Runner, tmp_path: Path, compiled_launcher: Any
+    name: str, run: Runner, tmp_path: Path, compiled_launcher: Any
 ) -> None:
-    executable = tmp_path / "venv" / "bin" / "autofinity"
+    venv = tmp_path / name
+    executable = venv / "bin" / "autofinity"
     executable.parent.mkdir(parents=True)
     shutil.copy(compiled_launcher(None), executable)
     installed = replace(run, launcher=executable)
     assert b"there is no policy" in installed("--", *HELLO).stderr
-    package = tmp_path / "venv" / "lib" / "python3.13" / "site-packages" / "autofinity"
+    package = venv / "lib" / "python3.13" / "site-packages" / "autofinity"
     policies = package / "share" / "policies"
     policies.mkdir(parents=True)
     (package / "own_python.py").touch()  # distinguishes the package from its files
     shutil.copy(_policy(tmp_path), policies / "acme.json")
     shutil.copy(_policy(tmp_path), policies / "any-machine.json")
-    for words, name, origin in (
+    for words, chosen, origin in (
         (("--policy", "acme"), "acme", "named by --policy"),
         ((), "any-machine", "shipped for any machine"),
     ):
         done = installed("--explain", *words, "--", *HELLO)
         assert ran(done)
-        expected = f"policy {policies.resolve()}/{name}.json, {origin}; ".encode()
+        expected = f"policy {policies.resolve()}/{chosen}.json, {origin}; ".encode()
         assert expected in done.stderr
 
 
@@ -207,6 +210,13 @@ def test_a_missing_python_is_one_line(run: Runner) -> None:
     done = run("--", *HELLO, env=run.env | {"AUTOFINITY_PYTHON": "/nowhere/python"})
     assert ran(done)
     assert len(lines(done, b"no monitor: no Python")) == 1
+
+
+def test_a_python_that_is_named_from_this_folder_runs_the_monitor(run: Runner) -> None:
+    python = Path(sys.executable)
+    env = run.env | {"AUTOFINITY_PYTHON": f"./{python.name}"}
+    assert run("--", "sleep", "0.5", env=env, cwd=python.parent).returncode == 0
+    assert run.eventually(lambda: run.last() is not None)
 
 
 def test_a_python_that_fails_harms_nothing(run: Runner) -> None:
@@ -223,6 +233,16 @@ def test_a_database_that_is_none_is_one_line_and_left_alone(run: Runner) -> None
     assert ran(done)
     assert len(lines(done, b"it is damaged")) == 1
     assert run.db.read_bytes() == b"garbage " * 100
+
+
+def test_a_database_in_a_folder_that_is_gone_is_one_line(run: Runner, tmp_path: Path) -> None:
+    words = "mkdir gone; cd gone; rmdir ../gone; exec $0 run --db mine.db -- echo hello"
+    done = subprocess.run(
+        ["sh", "-c", words, run.launcher], capture_output=True, cwd=tmp_path, env=run.env
+    )
+    assert done.stdout == b"hello\n"
+    (line,) = lines(done, b"database mine.db is not used")
+    assert line.endswith(b"the present folder is gone, or the path is too long")
 
 
 def test_a_database_from_a_newer_version_is_one_line_and_left_alone(run: Runner) -> None:

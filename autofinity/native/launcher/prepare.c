@@ -54,9 +54,14 @@ static void find_database(Plan* plan) {
     const Options* options = plan->options;
     if (!options->use_db) return;
     find_state(options, &plan->state);
-    if (!check_database(&plan->state, plan->reason)) {
-        say("the behaviour database %s%sis not used: %s", plan->state.db,
-            plan->state.db[0] ? " " : "", plan->reason);
+    const char* name = plan->state.db;
+    bool lost = options->db && !*name;
+    if (lost) {
+        name = options->db;
+        snprintf(plan->reason, REASON_CHARS, "the present folder is gone, or the path is too long");
+    }
+    if (lost || !check_database(&plan->state, plan->reason)) {
+        say("the behaviour database %s%sis not used: %s", name, *name ? " " : "", plan->reason);
         return;
     }
     plan->use_db = true;

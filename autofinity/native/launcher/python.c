@@ -51,10 +51,19 @@ static void beside(const char* folder, const char* name, char out[PATH_MAX]) {
     if (wanted < 0 || wanted >= PATH_MAX || !executable(out)) out[0] = '\0';
 }
 
+// A path as a pattern that only this path fits.
+static void as_pattern(const char* path, char out[2 * PATH_MAX]) {
+    for (; *path; *out++ = *path++) {
+        if (strchr("*?[\\", *path)) *out++ = '\\';
+    }
+    *out = '\0';
+}
+
 static bool find_package_by(const char* folder, const char* lib, const char* version,
                             const char* packages, Python* out) {
-    char pattern[4 * PATH_MAX];
-    snprintf(pattern, sizeof pattern, "%s/%s%s%s/autofinity/own_python.py", folder, lib, version,
+    char around[2 * PATH_MAX], pattern[4 * PATH_MAX];
+    as_pattern(folder, around);
+    snprintf(pattern, sizeof pattern, "%s/%s%s%s/autofinity/own_python.py", around, lib, version,
              packages);
     glob_t hits = {0};
     bool found = glob(pattern, 0, NULL, &hits) == 0 && strlen(hits.gl_pathv[0]) < PATH_MAX;
@@ -85,10 +94,20 @@ static void find_package(const char* folder, Python* out) {
     find_package_by(folder, "..", "", "", out);  // pip install --target
 }
 
+// The path from the root, since a monitor leaves this folder; links stay, by which a Python knows
+// its environment.
+static void from_root(const char* path, char out[PATH_MAX]) {
+    char here[PATH_MAX];
+    bool whole = path[0] == '/';
+    if (!whole && !getcwd(here, sizeof here)) return;
+    int wanted = snprintf(out, PATH_MAX, "%s%s%s", whole ? "" : here, whole ? "" : "/", path);
+    if (wanted >= PATH_MAX) out[0] = '\0';
+}
+
 static void find_interpreter(const char* folder, Python* out) {
     const char* wish = getenv("AUTOFINITY_PYTHON");
     if (wish && *wish) {
-        if (executable(wish)) snprintf(out->interpreter, PATH_MAX, "%s", wish);
+        if (executable(wish)) from_root(wish, out->interpreter);
         return;  // a wrong wish is reported, not replaced
     }
     if (out->script[0] && interpreter_of(out->script, out->interpreter)) return;
@@ -141,15 +160,16 @@ static bool steers(const char* variable) {
 // has none.
 static char* own_libraries(const char* interpreter) {
     static const char* const names[] = {"lib", "lib64"};
-    char prefix[PATH_MAX], pattern[PATH_MAX + 32], *entry = NULL;
+    char prefix[PATH_MAX], around[2 * PATH_MAX], pattern[3 * PATH_MAX], *entry = NULL;
     if (!realpath(interpreter, prefix)) return NULL;
     for (int up = 0; up < 2; up++) {
         char* slash = strrchr(prefix, '/');
         if (!slash) return NULL;
         *slash = '\0';
     }
+    as_pattern(prefix, around);
     for (size_t i = 0; i < 2 && !entry; i++) {
-        snprintf(pattern, sizeof pattern, "%s/%s/libpython3*.so*", prefix, names[i]);
+        snprintf(pattern, sizeof pattern, "%s/%s/libpython3*.so*", around, names[i]);
         glob_t hits = {0};
         if (glob(pattern, GLOB_NOSORT, NULL, &hits) == 0 &&
             asprintf(&entry, "LD_LIBRARY_PATH=%s/%s", prefix, names[i]) < 0) {
