@@ -1,9 +1,9 @@
 """The key of a program that already runs, as the launcher makes it before exec (`program.c`).
 
 The key is made of path, size and time of the program's file; for an interpreter also of its
-arguments up to the first that is no option, with size and time of that file. A script that was
-started by its `#!` line has its own name for the launcher and its interpreter's name for the
-kernel: the two keys differ.
+arguments up to the first that is neither an option nor the value of one, with size and time of
+files among them. A script that was started by its `#!` line has its own name for the launcher and
+its interpreter's name for the kernel: the two keys differ.
 """
 
 from __future__ import annotations
@@ -11,14 +11,37 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.model.errors import CapabilityError
 
-_INTERPRETER = re.compile(
-    r"(python|pypy|perl|ruby|bash|sh|dash|zsh|ksh|java|julia|node|lua|php|R|Rscript|octave)[0-9.]*"
-)
+_WITH_VALUE = {
+    "python": "-W -X --check-hash-based-pycs",
+    "pypy": "-W -X",
+    "perl": "-I",
+    "ruby": "-I -r -C -E",
+    "bash": "-o -O --init-file --rcfile",
+    "sh": "-o",
+    "dash": "-o",
+    "zsh": "-o",
+    "ksh": "-o",
+    "java": "-cp -classpath --class-path -p --module-path --upgrade-module-path --add-modules "
+    "--limit-modules --add-exports --add-opens --add-reads --patch-module "
+    "--enable-native-access --source",
+    "julia": "-t --threads --gcthreads -p --procs --machine-file -L --load -J --sysimage -C "
+    "--cpu-target -H --home --heap-size-hint",
+    "node": "-r --require --import --loader --experimental-loader -C --conditions --title",
+    "lua": "-e -l",
+    "php": "-c -d -z",
+    "R": "",
+    "Rscript": "",
+    "octave": "-p --path",
+}
+"""Interpreters, and their options that have their value in the next argument, where that is not the
+program itself."""
+_VERSION = re.compile(r"[0-9.]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +69,33 @@ def running_program(pid: int) -> RunningProgram:
             "of the same user (or root's rights), and no kernel thread"
         ) from error
     digest = hashlib.sha256(_text(os.fsencode(path)) + _file(info))
-    if _INTERPRETER.fullmatch(Path(path).name):
-        for argument in arguments:
-            option = argument.startswith(b"-")
-            real = None if option else _real(os.fsencode(here), argument)
-            digest.update(_text(real or argument))
-            if real is not None:
-                digest.update(_file(os.stat(real)))  # noqa: PTH116 - bytes need not be text
-            if not option:
-                break
+    for argument in _that_count(Path(path).name, arguments):
+        real = _real(os.fsencode(here), argument.text) if argument.may_be_file else None
+        digest.update(_text(real or argument.text))
+        if real is not None:
+            digest.update(_file(os.stat(real)))  # noqa: PTH116 - bytes need not be text
     return RunningProgram(path, digest.hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    text: bytes
+    may_be_file: bool
+
+
+def _that_count(name: str, arguments: Sequence[bytes]) -> Iterator[_Argument]:
+    """Arguments of the program called `name` that are part of the program's name."""
+    with_value = _WITH_VALUE.get(_VERSION.sub("", name))
+    if with_value is None:
+        return
+    have_value = with_value.encode().split()
+    value = False  # of the option before
+    for argument in arguments:
+        option = not value and argument.startswith(b"-")
+        yield _Argument(argument, may_be_file=not option)
+        if not option and not value:
+            return
+        value = option and argument in have_value
 
 
 def _real(here: bytes, argument: bytes) -> bytes | None:

@@ -38,20 +38,56 @@ static bool search(const char* name, char out[PATH_MAX], struct stat* info,
     }
 }
 
-// `python train.py` and `python serve.py` are two programs: for an interpreter, its arguments up
-// to the first that is no option count as part of the name.
-static bool is_interpreter(const char* path) {
-    static const char* const names[] = {"python", "pypy", "perl", "ruby",    "bash",  "sh",
-                                        "dash",   "zsh",  "ksh",  "java",    "julia", "node",
-                                        "lua",    "php",  "R",    "Rscript", "octave"};
+// `python train.py` and `python serve.py` are two programs: for an interpreter, its arguments up to
+// the first that is no option count as part of the name. These options have their value in the next
+// argument (`julia -t 8 solve.jl`), where that is not the program itself, as after `-m` or `-jar`.
+static const struct {
+    const char *name, *with_value;
+} INTERPRETERS[] = {
+    {"python", "-W -X --check-hash-based-pycs"},
+    {"pypy", "-W -X"},
+    {"perl", "-I"},
+    {"ruby", "-I -r -C -E"},
+    {"bash", "-o -O --init-file --rcfile"},
+    {"sh", "-o"},
+    {"dash", "-o"},
+    {"zsh", "-o"},
+    {"ksh", "-o"},
+    {"java",
+     "-cp -classpath --class-path -p --module-path --upgrade-module-path --add-modules "
+     "--limit-modules --add-exports --add-opens --add-reads --patch-module "
+     "--enable-native-access --source"},
+    {"julia",
+     "-t --threads --gcthreads -p --procs --machine-file -L --load -J --sysimage -C --cpu-target "
+     "-H --home --heap-size-hint"},
+    {"node", "-r --require --import --loader --experimental-loader -C --conditions --title"},
+    {"lua", "-e -l"},
+    {"php", "-c -d -z"},
+    {"R", ""},
+    {"Rscript", ""},
+    {"octave", "-p --path"},
+};
+
+// The options of an interpreter that have their value in the next argument; NULL: it is none.
+static const char* options_with_value(const char* path) {
     const char* base = strrchr(path, '/');
     base = base ? base + 1 : path;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t length = strlen(names[i]);
-        if (strncmp(base, names[i], length) == 0 &&
+    for (size_t i = 0; i < sizeof INTERPRETERS / sizeof INTERPRETERS[0]; i++) {
+        size_t length = strlen(INTERPRETERS[i].name);
+        if (strncmp(base, INTERPRETERS[i].name, length) == 0 &&
             strspn(base + length, "0123456789.") == strlen(base + length)) {
-            return true;
+            return INTERPRETERS[i].with_value;
         }
+    }
+    return NULL;
+}
+
+// Whether one of the words, which stand between spaces, is this one.
+static bool has_word(const char* words, const char* word) {
+    size_t wanted = strlen(word);
+    for (size_t length; (length = strcspn(words, " ")) > 0; words += strspn(words, " ")) {
+        if (length == wanted && strncmp(words, word, length) == 0) return true;
+        words += length;
     }
     return false;
 }
@@ -101,14 +137,16 @@ bool find_program(char* const* argv, Program* out) {
     sha256_init(&hash);
     add_text(&hash, out->path);
     add_file(&hash, &info);
-    if (is_interpreter(out->path)) {
-        for (char* const* argument = argv + 1; *argument; argument++) {
-            char real[PATH_MAX];
-            bool file = (*argument)[0] != '-' && realpath(*argument, real) != NULL;
-            add_text(&hash, file ? real : *argument);
-            if (file && stat(real, &info) == 0) add_file(&hash, &info);
-            if ((*argument)[0] != '-') break;
-        }
+    const char* with_value = options_with_value(out->path);
+    bool value = false;  // of the option before
+    for (char* const* argument = argv + 1; with_value && *argument; argument++) {
+        char real[PATH_MAX];
+        bool option = !value && (*argument)[0] == '-';
+        bool file = !option && realpath(*argument, real) != NULL;
+        add_text(&hash, file ? real : *argument);
+        if (file && stat(real, &info) == 0) add_file(&hash, &info);
+        if (!option && !value) break;
+        value = option && has_word(with_value, *argument);
     }
     sha256_hex(&hash, out->key);
     return true;
