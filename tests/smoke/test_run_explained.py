@@ -128,6 +128,18 @@ def test_a_dry_run_says_what_a_list_of_thread_counts_promises(run: Runner) -> No
     assert "threads   2 (promised)" in done.stdout.decode().splitlines()
 
 
+@pytest.mark.parametrize(
+    ("text", "threads"),
+    [("3", "3"), ("3,1", "3"), ("3,auto", "3"), ("auto,1", None), ("x,3", None)],
+)
+def test_julias_second_pool_is_not_for_computing(
+    text: str, threads: str | None, run: Runner
+) -> None:
+    done = run("--explain", "--", "true", env=run.env | {"JULIA_NUM_THREADS": text})
+    promised = f"threads {threads}; " if threads else "threads not given, so watched; "
+    assert promised in done.stderr.decode()
+
+
 @needs_two_cpus
 def test_an_explained_run_tells_rule_masks_and_who_else_pins(
     run: Runner, spinner: Path, policy: Path

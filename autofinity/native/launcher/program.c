@@ -153,8 +153,8 @@ bool find_program(char* const* argv, Program* out) {
 }
 
 // One count, or one for each nesting level, whose product is the number that runs at once; 0: none
-// that counts.
-static long count_in(const char* text) {
+// that counts. `pools`: the counts are of pools of threads, and only the first one computes.
+static long count_in(const char* text, bool pools) {
     long product = 1;
     char* end = (char*)text;
     do {
@@ -165,21 +165,29 @@ static long count_in(const char* text) {
         if (errno || end == from || value < 1 || value > 1 << 20) return 0;
         product *= value;
         if (product > 1 << 20) return 0;
-    } while (*end == ',');
-    return *end == '\0' ? product : 0;
+    } while (*end == ',' && !pools);
+    return *end == '\0' || *end == ',' ? product : 0;
 }
 
 int threads_from_environment(void) {
-    static const char* const names[] = {"OMP_NUM_THREADS",   "OPENBLAS_NUM_THREADS",
-                                        "MKL_NUM_THREADS",   "BLIS_NUM_THREADS",
-                                        "RAYON_NUM_THREADS", "JULIA_NUM_THREADS"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char* text = getenv(names[i]);
-        long count = text ? count_in(text) : 0;
+    static const struct {
+        const char* name;
+        const char* limit;  // no more run, whatever is asked for; or NULL
+        bool pools;
+    } variables[] = {
+        {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", false},
+        {"OPENBLAS_NUM_THREADS", NULL, false},
+        {"MKL_NUM_THREADS", NULL, false},
+        {"BLIS_NUM_THREADS", NULL, false},
+        {"RAYON_NUM_THREADS", NULL, false},
+        {"JULIA_NUM_THREADS", NULL, true},  // "8,1": one more for what a user types
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char* text = getenv(variables[i].name);
+        long count = text ? count_in(text, variables[i].pools) : 0;
         if (!count) continue;
-        // OpenMP runs no more than that limit, whatever else is asked for.
-        const char* most = i == 0 ? getenv("OMP_THREAD_LIMIT") : NULL;
-        long limit = most ? count_in(most) : 0;
+        const char* most = variables[i].limit ? getenv(variables[i].limit) : NULL;
+        long limit = most ? count_in(most, false) : 0;
         return (int)(limit && limit < count ? limit : count);
     }
     return 0;
