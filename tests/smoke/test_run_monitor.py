@@ -103,6 +103,19 @@ def test_a_known_program_is_bound_before_exec(run: Runner, probe: Path, policy: 
     assert f"Cpus_allowed_list:\t{cpus}\n".encode() in done.stdout
 
 
+def test_a_known_program_whose_runtime_pins_its_threads_keeps_all_cpus(
+    run: Runner, probe: Path, policy: Path
+) -> None:
+    """A runtime leaves out places that it may not use."""
+    _write_cache(run, probe, policy, format_cpu_list(sorted(allowed())[:1]), threads=1)
+    words = ("--policy", policy, "--threads", "1", "--", probe, "0")
+    bound = run(*words)
+    assert f"Cpus_allowed_list:\t{min(allowed())}\n".encode() in bound.stdout
+    asked = run(*words, env=run.env | {"OMP_PLACES": "cores"})
+    assert f"Cpus_allowed_list:\t{format_cpu_list(allowed())}\n".encode() in asked.stdout
+    assert b"bound to CPUs" not in asked.stderr
+
+
 @dataclass(frozen=True)
 class Seated:
     """Starts a known program that has seats, beside a monitor that never begins."""
@@ -356,7 +369,14 @@ def test_status_and_doctor_speak_json(run: Runner, launcher: Path, policy: Path)
 
 
 def _write_cache(
-    run: Runner, probe: Path, policy: Path, cpus: str, *, bind: str = "llc", seats: str = NO_SEATS
+    run: Runner,
+    probe: Path,
+    policy: Path,
+    cpus: str,
+    *,
+    threads: int = 2,
+    bind: str = "llc",
+    seats: str = NO_SEATS,
 ) -> None:
     """A decision as the monitor would write it."""
     from autofinity.runtime.policies import digest_of
@@ -368,7 +388,7 @@ def _write_cache(
         cache,
         CachedDecision(
             program=key,
-            threads=2,
+            threads=threads,
             policy=digest_of(policy),
             bind=bind,
             machine=machine_key(),

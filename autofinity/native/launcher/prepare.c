@@ -89,15 +89,16 @@ static bool find_cpus(Plan* plan) {
 }
 
 // A thread count is bound before exec only when it is promised: a runtime that counts the CPUs it
-// may use must not find fewer because of us. Ranks begin together, and would all be bound to the
-// same CPUs. Known cores are those of runs without a device.
+// may use must not find fewer because of us. A runtime that pins threads chooses among all CPUs.
+// Ranks begin together, and would all be bound to the same CPUs. Known cores are those of runs
+// without a device.
 static void find_known_cores(Plan* plan) {
     const Options* options = plan->options;
     plan->threads = options->threads ? options->threads : threads_from_environment();
     find_local_rank(&plan->local);
     bool known_before = plan->use_db && options->bind_threads && policy_decides(options) &&
                         plan->threads > 0 && plan->near_node < 0 && plan->digest[0] &&
-                        plan->local.ranks < 2;
+                        plan->local.ranks < 2 && !runtime_pins();
     if (!known_before) return;
     if (find_decision(&plan->state, plan->program.key, plan->threads, plan->digest, options->bind,
                       &plan->allowed, &plan->known)) {
@@ -119,7 +120,7 @@ static void find_known_cores(Plan* plan) {
 // Seats that threads get as they are created; NULL: none.
 static const Known* creation_seats(const Plan* plan) {
     const Known* from = plan->known_cores == FREE ? &plan->known : &plan->start;
-    return from->seated > 0 && !runtime_pins() ? from : NULL;
+    return from->seated > 0 ? from : NULL;
 }
 
 static void monitor(Plan* plan) {
