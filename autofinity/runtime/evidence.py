@@ -39,7 +39,7 @@ def nothing_to_choose(topology: Topology, cpus: Iterable[OsIndex]) -> str:
     """Why every hint gives the threads the same affinity; empty where hints differ.
 
     The CPUs are of one kind of core, and either of one LLC domain, or of one node, where each is in
-    another domain.
+    another domain, and all are of one socket or each is of another.
     """
     pus = [topology.by_os_index[cpu] for cpu in cpus]
     caches = {pu.llc for pu in pus}
@@ -48,7 +48,8 @@ def nothing_to_choose(topology: Topology, cpus: Iterable[OsIndex]) -> str:
     if len(caches) <= 1:
         return ONE_LLC
     of_one_node = len({pu.node for pu in pus}) == 1
-    return NO_SHARED_LLC if of_one_node and len(caches) == len(pus) else ""
+    even_sockets = len({pu.package for pu in pus}) in (1, len(pus))
+    return NO_SHARED_LLC if of_one_node and len(caches) == len(pus) and even_sockets else ""
 
 
 def unmeasured(fallback: Hint | None, lacking: Iterable[str], *, every: bool = True) -> str:

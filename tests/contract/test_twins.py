@@ -328,6 +328,8 @@ def test_a_machine_has_a_shape_and_its_cpus_leave_a_choice(
     sysfs = write_sysfs(tmp_path, dataclasses.replace(made, pus=pus), clustered=clustered)
     for cpu in case.get("off", ()):
         shutil.rmtree(sysfs / f"devices/system/cpu/cpu{cpu}")
+    if case.get("nodeless", False):
+        shutil.rmtree(sysfs / "devices/system/node")
     environment = {"AUTOFINITY_SYSFS": str(sysfs), "AUTOFINITY_CPUINFO": str(tmp_path / "none")}
     cpu, shape = this_machine(environment)
     assert ["", case["shape"]] == launcher.says("here", environment=environment)

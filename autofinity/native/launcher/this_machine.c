@@ -327,6 +327,22 @@ static bool share_no_cache(const CpuSet* cpus, const CpuSet* online) {
     return true;
 }
 
+// Number of packages that these CPUs are of; 0: some share one, and others do not.
+static int even_packages(const CpuSet* cpus) {
+    static long seen[MOST_SOCKETS];
+    int packages = 0, count = 0;
+    for (int cpu = next_cpu(cpus, 0); cpu < CPU_LIMIT; cpu = next_cpu(cpus, cpu + 1)) {
+        long package = package_of(cpu);
+        int at = 0;
+        while (at < packages && seen[at] != package) at++;
+        if (at == MOST_SOCKETS) return 0;
+        if (at == packages) seen[packages++] = package;
+        count++;
+        if (packages > 1 && packages < count) return 0;  // at once: each CPU takes a read
+    }
+    return packages;
+}
+
 const char* nothing_to_choose(const CpuSet* allowed) {
     static CpuSet online, cpus, domain;
     running(allowed, &online);
@@ -334,12 +350,10 @@ const char* nothing_to_choose(const CpuSet* allowed) {
     keep_only(&cpus, &online);
     int first = next_cpu(&cpus, 0);
     if (first == CPU_LIMIT) return NULL;
-    long package = package_of(first);
-    for (int cpu = next_cpu(&cpus, first + 1); cpu < CPU_LIMIT; cpu = next_cpu(&cpus, cpu + 1)) {
-        if (package_of(cpu) != package) return NULL;
-    }
+    int packages = even_packages(&cpus);
+    if (!packages) return NULL;
     domain_of(first, &online, &domain);
-    bool one = cpuset_within(&cpus, &domain);
+    bool one = packages == 1 && cpuset_within(&cpus, &domain);
     if ((!one && !share_no_cache(&cpus, &online)) || of_several_kinds(&cpus)) return NULL;
     return one ? "one LLC domain is allowed, so there is nothing to choose"
                : "no two of the allowed CPUs share a cache, so there is nothing to choose";
