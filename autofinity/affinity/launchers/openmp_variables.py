@@ -6,8 +6,12 @@ from autofinity.affinity.launchers.form import LauncherForm, Task, for_each, lis
 
 
 def _variables(task: Task, **values: str) -> str:
+    return f"env {_settings(task, **values)}"
+
+
+def _settings(task: Task, **values: str) -> str:
     values = {"OMP_NUM_THREADS": str(len(task.cpus)), **values}
-    return " ".join(["env", *(f"{name}={text}" for name, text in values.items())])
+    return " ".join(f"{name}={text}" for name, text in values.items())
 
 
 def _omp(task: Task) -> str:
@@ -17,7 +21,9 @@ def _omp(task: Task) -> str:
 
 
 def _gomp(task: Task) -> str:
-    return _variables(task, GOMP_CPU_AFFINITY=listed(task.cpus))
+    # GCC's runtime prefers OMP_PLACES without a word, and OMP_PROC_BIND may bind nothing.
+    places = _settings(task, GOMP_CPU_AFFINITY=listed(task.cpus))
+    return f"env -u OMP_PLACES -u OMP_PROC_BIND {places}"
 
 
 def _kmp(task: Task) -> str:
