@@ -2,8 +2,9 @@
 
 The key is made of path, size and time of the program's file; for an interpreter also of its
 arguments up to the first that is neither an option nor the value of one, with size and time of
-files among them. A script that was started by its `#!` line has its own name for the launcher and
-its interpreter's name for the kernel: the two keys differ.
+files among them; for a command that runs another program, of its arguments up to this program, and
+of those that count for the program. A script that was started by its `#!` line has its own name for
+the launcher and its interpreter's name for the kernel: the two keys differ.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +42,34 @@ _WITH_VALUE = {
 }
 """Interpreters, and their options that have their value in the next argument, where that is not the
 program itself."""
+_RUNS_ANOTHER = frozenset(
+    {
+        "env",
+        "time",
+        "timeout",
+        "nice",
+        "ionice",
+        "chrt",
+        "nohup",
+        "setsid",
+        "stdbuf",
+        "taskset",
+        "numactl",
+        "hwloc-bind",
+        "likwid-pin",
+        "setarch",
+        "systemd-run",
+        "mpirun",
+        "mpiexec",
+        "orterun",
+        "mpiexec.hydra",
+        "prterun",
+        "srun",
+        "busybox",
+        "coreutils",
+    }
+)
+"""Commands that run the program that is named among their arguments; and files of many commands."""
 _VERSION = re.compile(r"[0-9.]*\Z")
 
 
@@ -61,7 +90,8 @@ def running_program(pid: int) -> RunningProgram:
         path = str((proc / "exe").readlink())
         info = (proc / "exe").stat()
         arguments = (proc / "cmdline").read_bytes().split(b"\0")[1:-1]
-        here = str((proc / "cwd").readlink())
+        here = os.fsencode((proc / "cwd").readlink())
+        environment = (proc / "environ").read_bytes().split(b"\0")
     except OSError as error:
         raise CapabilityError(
             f"the program of process {pid} cannot be read: {error.strerror}; expected a running "
@@ -69,22 +99,41 @@ def running_program(pid: int) -> RunningProgram:
             "of the same user (or root's rights), and no kernel thread"
         ) from error
     digest = hashlib.sha256(_text(os.fsencode(path)) + _file(info))
-    for argument in _that_count(Path(path).name, arguments):
-        real = _real(os.fsencode(here), argument.text) if argument.may_be_file else None
-        digest.update(_text(real or argument.text))
-        if real is not None:
-            digest.update(_file(os.stat(real)))  # noqa: PTH116 - bytes need not be text
+    folders = next((each[5:] for each in environment if each.startswith(b"PATH=")), None)
+    where = _Where(here, b"/bin:/usr/bin" if folders is None else folders)
+    for part in _that_count(where, Path(path).name, iter(arguments)):
+        digest.update(part)
     return RunningProgram(path, digest.hexdigest())
 
 
 @dataclass(frozen=True, slots=True)
-class _Argument:
-    text: bytes
-    may_be_file: bool
+class _Where:
+    """Where a process finds files and programs."""
+
+    here: bytes
+    path: bytes
+
+    def program(self, name: bytes) -> bytes | None:
+        """Real path of the program that execvp(3) would run; None: there is none."""
+        folders = [b""] if b"/" in name else self.path.split(b":")
+        for folder in folders if name else ():
+            file = os.path.join(self.here, folder, name)  # noqa: PTH118
+            if os.path.isfile(file) and os.access(file, os.X_OK):  # noqa: PTH113
+                return _real(self.here, file)
+        return None
 
 
-def _that_count(name: str, arguments: Sequence[bytes]) -> Iterator[_Argument]:
-    """Arguments of the program called `name` that are part of the program's name."""
+def _that_count(where: _Where, name: str, arguments: Iterator[bytes]) -> Iterator[bytes]:
+    """Bytes of the arguments that are part of the name of the program called `name`."""
+    while name in _RUNS_ANOTHER:
+        for argument in arguments:
+            found = None if argument.startswith(b"-") else where.program(argument)
+            yield _described(found, argument)
+            if found is not None:
+                name = os.fsdecode(os.path.basename(found))  # noqa: PTH119
+                break
+        else:
+            return
     with_value = _WITH_VALUE.get(_VERSION.sub("", name))
     if with_value is None:
         return
@@ -92,10 +141,16 @@ def _that_count(name: str, arguments: Sequence[bytes]) -> Iterator[_Argument]:
     value = False  # of the option before
     for argument in arguments:
         option = not value and argument.startswith(b"-")
-        yield _Argument(argument, may_be_file=not option)
+        yield _described(None if option else _real(where.here, argument), argument)
         if not option and not value:
             return
         value = option and argument in have_value
+
+
+def _described(file: bytes | None, argument: bytes) -> bytes:
+    if file is None:
+        return _text(argument)
+    return _text(file) + _file(os.stat(file))  # noqa: PTH116 - bytes need not be text
 
 
 def _real(here: bytes, argument: bytes) -> bytes | None:

@@ -174,12 +174,21 @@ def sleeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @each("program")
 def test_a_program_has_a_key(
-    launcher: Launcher, sleeper: Path, case: dict[str, Any], tmp_path: Path
+    launcher: Launcher,
+    sleeper: Path,
+    case: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    file, script = tmp_path / case["name"], tmp_path / "script"
-    shutil.copy(sleeper, file)
-    script.write_text("whatever")
-    os.utime(script, ns=(0, 1_700_000_000_000_000_007))
+    file = tmp_path / case["name"]
+    files = {"SCRIPT": tmp_path / "script"}
+    files |= {name.upper(): tmp_path / "bin" / name for name in ("app", "nice", "python3")}
+    files["SCRIPT"].write_text("whatever")
+    files["APP"].parent.mkdir()
+    for program in (file, *files.values()):
+        if program != files["SCRIPT"]:
+            shutil.copy(sleeper, program)
+    os.utime(files["SCRIPT"], ns=(0, 1_700_000_000_000_000_007))
 
     def described(path: Path) -> bytes:
         info = path.stat()
@@ -187,14 +196,15 @@ def test_a_program_has_a_key(
         return f"{path.resolve()}\0{info.st_size} {seconds}.{ns:09}\0".encode()
 
     def there(word: str) -> str:
-        return word.replace("SCRIPT", str(script))
+        return re.sub("[A-Z]+[0-9]?", lambda found: str(files.get(found[0], found[0])), word)
 
     counts = (
-        described(script) if word == "SCRIPT" else f"{there(word)}\0".encode()
+        described(files[word]) if word in files else f"{there(word.removeprefix('='))}\0".encode()
         for word in case["counts"]
     )
     key = hashlib.sha256(described(file) + b"".join(counts)).hexdigest()
     command = [str(file), *map(there, case["arguments"])]
+    monkeypatch.setenv("PATH", f"{files['APP'].parent}:{os.environ['PATH']}")
     assert launcher.says("program", *command) == [str(file.resolve()), key]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:

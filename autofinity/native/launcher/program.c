@@ -68,6 +68,21 @@ static const struct {
     {"octave", "-p --path"},
 };
 
+// These commands run the program that is named among their arguments: `time ./a` and `time ./b` are
+// two programs. Some files have many commands, which their first argument names.
+static bool runs_another(const char* path) {
+    static const char* const names[] = {
+        "env",           "time",    "timeout",     "nice",    "ionice",   "chrt",
+        "nohup",         "setsid",  "stdbuf",      "taskset", "numactl",  "hwloc-bind",
+        "likwid-pin",    "setarch", "systemd-run", "mpirun",  "mpiexec",  "orterun",
+        "mpiexec.hydra", "prterun", "srun",        "busybox", "coreutils"};
+    const char* base = strrchr(path, '/');
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(base ? base + 1 : path, names[i]) == 0) return true;
+    }
+    return false;
+}
+
 // The options of an interpreter that have their value in the next argument; NULL: it is none.
 static const char* options_with_value(const char* path) {
     const char* base = strrchr(path, '/');
@@ -99,6 +114,44 @@ static void add_file(Sha256* hash, const struct stat* info) {
     snprintf(text, sizeof text, "%lld %lld.%09ld", (long long)info->st_size,
              (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
     add_text(hash, text);
+}
+
+// Adds the first argument that names a program, and those before it. Returns what follows; NULL:
+// none names one. `real`: the program's path.
+static char* const* add_program(Sha256* hash, char* const* argument, char real[PATH_MAX]) {
+    char found[PATH_MAX];
+    struct stat info;
+    for (; *argument; argument++) {
+        if (**argument != '-' && search(*argument, found, &info, runnable) &&
+            realpath(found, real)) {
+            add_text(hash, real);
+            add_file(hash, &info);
+            return argument + 1;
+        }
+        add_text(hash, *argument);
+    }
+    return NULL;
+}
+
+// Adds the arguments that are part of a program's name.
+static void add_arguments(Sha256* hash, const char* path, char* const* argument) {
+    char program[PATH_MAX], real[PATH_MAX];
+    while (runs_another(path)) {
+        argument = add_program(hash, argument, program);
+        if (!argument) return;
+        path = program;
+    }
+    const char* with_value = options_with_value(path);
+    bool value = false;  // of the option before
+    for (; with_value && *argument; argument++) {
+        struct stat info;
+        bool option = !value && **argument == '-';
+        bool file = !option && realpath(*argument, real) != NULL;
+        add_text(hash, file ? real : *argument);
+        if (file && stat(real, &info) == 0) add_file(hash, &info);
+        if (!option && !value) return;
+        value = option && has_word(with_value, *argument);
+    }
 }
 
 bool program_exists(const char* name) {
@@ -137,17 +190,7 @@ bool find_program(char* const* argv, Program* out) {
     sha256_init(&hash);
     add_text(&hash, out->path);
     add_file(&hash, &info);
-    const char* with_value = options_with_value(out->path);
-    bool value = false;  // of the option before
-    for (char* const* argument = argv + 1; with_value && *argument; argument++) {
-        char real[PATH_MAX];
-        bool option = !value && (*argument)[0] == '-';
-        bool file = !option && realpath(*argument, real) != NULL;
-        add_text(&hash, file ? real : *argument);
-        if (file && stat(real, &info) == 0) add_file(&hash, &info);
-        if (!option && !value) break;
-        value = option && has_word(with_value, *argument);
-    }
+    add_arguments(&hash, out->path, argv + 1);
     sha256_hex(&hash, out->key);
     return true;
 }
