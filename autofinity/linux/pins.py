@@ -26,6 +26,10 @@ PIN_VARIABLES = (
 """Variables by which runtimes and launchers are asked to pin threads."""
 
 _NOTHING = frozenset({"", "false", "none", "disabled", "off", "no"})
+_BESIDE = frozenset(
+    {"quiet", "verbose", "noverbose", "warnings", "nowarnings", "respect", "norespect"}
+)
+"""Words of Slurm (`quiet,none`) and of KMP_AFFINITY that pin nothing by themselves."""
 
 
 def other_pins(
@@ -38,7 +42,7 @@ def other_pins(
     lines = [
         f"{name}={environment[name]}: its runtime pins threads itself"
         for name in PIN_VARIABLES
-        if environment.get(name, "").lower() not in _NOTHING
+        if _pins(environment.get(name, ""))
     ]
     everywhere = listed_online() | started_with
     cpuset = cpuset_of(pid)
@@ -51,3 +55,10 @@ def other_pins(
             "(taskset, numactl, a batch system)"
         )
     return tuple(lines)
+
+
+def _pins(value: str) -> bool:
+    words = (word.strip() for word in value.lower().split(","))
+    return any(
+        word not in _NOTHING | _BESIDE and not word.startswith("granularity=") for word in words
+    )

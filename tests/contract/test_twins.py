@@ -33,6 +33,7 @@ from autofinity.linux.identity import identity_of
 from autofinity.linux.machine_key import machine_key
 from autofinity.linux.online import whole_machine
 from autofinity.linux.perf import explain
+from autofinity.linux.pins import other_pins
 from autofinity.linux.program_key import running_program
 from autofinity.linux.sha256 import sha256_hex
 from autofinity.linux.sysfs_devices import sysfs_devices
@@ -636,6 +637,15 @@ def test_our_python_gets_one_environment_and_gives_it_back(
 
 
 # ---- hints ---------------------------------------------------------------------------------------
+@each("pins")
+def test_a_runtime_is_asked_to_pin_threads_or_not(launcher: Launcher, case: dict[str, str]) -> None:
+    environment = {case["name"]: case["value"]}
+    assert launcher.says("pins", environment=environment) == [case["pins"]]
+    here = frozenset(map(OsIndex, os.sched_getaffinity(0)))
+    told = other_pins(os.getpid(), environment, here)
+    assert any(line.startswith(f"{case['name']}=") for line in told) == (case["pins"] == "yes")
+
+
 @pytest.mark.parametrize("hint", HINTS, ids=str)
 def test_a_hint_is_read_and_shown_by_name_and_letters(launcher: Launcher, hint: Hint) -> None:
     for text in (str(hint), hint.name, hint.name.upper()):

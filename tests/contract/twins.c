@@ -81,6 +81,8 @@ static int seats(char** words) {
     return 0;
 }
 
+static int pins(void) { return puts(runtime_pins() ? "yes" : "no"); }
+
 static int hint(char** words) {
     const char* letters = hint_letters(words[0]);
     return letters ? printf("%s\n%s\n", letters, hint_shown(letters)) : puts("no hint");
@@ -187,6 +189,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "claimed")) done = claimed(words);
     if (!strcmp(what, "decision")) done = decision(words);
     if (!strcmp(what, "seats")) done = seats(words);
+    if (!strcmp(what, "pins")) done = pins();
     if (!strcmp(what, "hint")) done = hint(words);
     if (!strcmp(what, "database")) done = database(words);
     if (!strcmp(what, "site_set")) done = site_set();

@@ -66,17 +66,37 @@ bool seat_of(const char* seats, int number, CpuSet* out) {
     return false;
 }
 
+// Whether a word of a variable's value may pin threads; `linux/pins.py` asks the same.
+static bool word_pins(const char* word, size_t length) {
+    static const char* const nothing[] = {
+        "",        "false",     "none",     "disabled",   "off",     "no",       "quiet",
+        "verbose", "noverbose", "warnings", "nowarnings", "respect", "norespect"};
+    static const char granularity[] = "granularity=";
+    for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++) {
+        if (length == strlen(nothing[i]) && strncasecmp(word, nothing[i], length) == 0) {
+            return false;
+        }
+    }
+    return strncasecmp(word, granularity, sizeof granularity - 1) != 0;
+}
+
+static bool value_pins(const char* value) {
+    while (true) {
+        value += strspn(value, " \t");
+        size_t all = strcspn(value, ","), length = all;
+        while (length > 0 && strchr(" \t", value[length - 1])) length--;
+        if (word_pins(value, length)) return true;
+        if (!value[all]) return false;
+        value += all + 1;
+    }
+}
+
 bool runtime_pins(void) {
     static const char* const variables[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY",
                                             "KMP_AFFINITY"};
-    static const char* const nothing[] = {"", "false", "none", "disabled"};
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char* value = getenv(variables[i]);
-        bool pins = value != NULL;
-        for (size_t j = 0; pins && j < sizeof nothing / sizeof nothing[0]; j++) {
-            pins = strcasecmp(value, nothing[j]) != 0;
-        }
-        if (pins) return true;
+        if (value && value_pins(value)) return true;
     }
     return false;
 }
