@@ -156,7 +156,7 @@ def test_without_any_policy_one_line_says_so_and_masks_stay(
     (tree / "autofinity").symlink_to(Path(autofinity.__file__).parent)
     without = replace(run, launcher=compiled_launcher(tree))
 
-    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    env = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path, node_of_cpu=True))}
     with without.lasting("--", spinner, "2", "300", stderr=subprocess.PIPE, env=env) as process:
         assert process.stderr is not None
         assert run.eventually(lambda: without.last() is not None)

@@ -42,8 +42,8 @@ def blind(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def env(run: Runner, tmp_path: Path) -> dict[str, str]:
-    """A machine with a last-level cache for each CPU."""
-    return {**run.env, "AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path))}
+    """A machine with a last-level cache and a node for each CPU."""
+    return {**run.env, "AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path, node_of_cpu=True))}
 
 
 def explained(run: Runner, env: dict[str, str]) -> tuple[str, Any]:

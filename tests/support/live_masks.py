@@ -41,10 +41,13 @@ def fake_sysfs(
     cpus: Sequence[OsIndex] = (),
     cores_of_llc: int = 1,
     cores_of_socket: int = 0,
+    *,
+    node_of_cpu: bool = False,
 ) -> Path:
     """A machine with a core for each of `cpus`; without `cpus`, a core for each allowed CPU.
 
-    A cache is a socket of its own, unless `cores_of_socket` says how large sockets are.
+    A cache is a socket of its own, unless `cores_of_socket` says how large sockets are. All are on
+    one node, or each CPU on its own.
     """
     system = folder / "sys" / "devices" / "system"
     shown = sorted(cpus or allowed())
@@ -67,5 +70,10 @@ def fake_sysfs(
             "shared_cpu_list": format_cpu_list(shared),
         }.items():
             (cache / name).write_text(value + "\n")
-    (system / "cpu" / "online").write_text(format_cpu_list(shown) + "\n")
+        if node_of_cpu:
+            node = system / "node" / f"node{cpu}"
+            node.mkdir(parents=True)
+            (node / "cpulist").write_text(f"{cpu}\n")
+    for part in ("cpu", "node") if node_of_cpu else ("cpu",):
+        (system / part / "online").write_text(format_cpu_list(shown) + "\n")
     return folder / "sys"

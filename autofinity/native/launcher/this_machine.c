@@ -356,5 +356,5 @@ const char* nothing_to_choose(const CpuSet* allowed) {
     bool one = packages == 1 && cpuset_within(&cpus, &domain);
     if ((!one && !share_no_cache(&cpus, &online)) || of_several_kinds(&cpus)) return NULL;
     return one ? "one LLC domain is allowed, so there is nothing to choose"
-               : "no two of the allowed CPUs share a cache, so there is nothing to choose";
+               : "no two allowed CPUs share a cache, so there is nothing to choose";
 }
