@@ -314,12 +314,13 @@ bool hinting_is_on(void) {
     return got > 0 && (strtol(text, NULL, 10) & 1);
 }
 
-// Whether these CPUs are of one node, and no two of them of one LLC domain.
-static bool share_no_cache(const CpuSet* cpus, const CpuSet* online) {
+// Whether these CPUs are of one node, and no two of them of one LLC domain. Packages share none.
+static bool share_no_cache(const CpuSet* cpus, const CpuSet* online, bool one_package) {
     static CpuSet domain;
     const Node* node = node_of(next_cpu(cpus, 0), online);
     for (int cpu = next_cpu(cpus, 0); cpu < CPU_LIMIT; cpu = next_cpu(cpus, cpu + 1)) {
         if (node_of(cpu, online) != node) return false;
+        if (!one_package) continue;
         domain_of(cpu, online, &domain);
         keep_only(&domain, cpus);
         if (count_cpus(&domain) > 1) return false;
@@ -352,9 +353,13 @@ const char* nothing_to_choose(const CpuSet* allowed) {
     if (first == CPU_LIMIT) return NULL;
     int packages = even_packages(&cpus);
     if (!packages) return NULL;
-    domain_of(first, &online, &domain);
-    bool one = packages == 1 && cpuset_within(&cpus, &domain);
-    if ((!one && !share_no_cache(&cpus, &online)) || of_several_kinds(&cpus)) return NULL;
+    bool one_package = packages == 1, one = false;
+    if (one_package) {
+        domain_of(first, &online, &domain);
+        one = cpuset_within(&cpus, &domain);
+    }
+    if (!one && !share_no_cache(&cpus, &online, one_package)) return NULL;
+    if (of_several_kinds(&cpus)) return NULL;
     return one ? "one LLC domain is allowed, so there is nothing to choose"
                : "no two allowed CPUs share a cache, so there is nothing to choose";
 }
