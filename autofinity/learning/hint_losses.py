@@ -14,7 +14,7 @@ from autofinity.learning.condense import condense
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.settings import Condense
 from autofinity.model.affinity import HINTS, PACKED, Affinity
-from autofinity.store.observation_table import ObservationTable
+from autofinity.store.observation_table import ObservationTable, number_combinations
 
 type Floats = npt.NDArray[np.float64]
 type Ints = npt.NDArray[np.int64]
@@ -67,17 +67,28 @@ def log_worth(table: ObservationTable, performance: Floats) -> Floats:
 
 
 def _means(table: ObservationTable, performance: Floats) -> Floats:
-    """Workloads × affinities: mean performance over the runs; NaN where none was profiled."""
+    """Workloads × affinities: mean performance over the runs, of each the mean over its rows,
+    however many it has. NaN where none was profiled, or where nothing was performed.
+    """
     workload = table.workload()
     shape = (int(workload.max(initial=-1)) + 1, len(table.affinity.names))
-    cell = workload * shape[1] + table.affinity.codes
-    usable = np.isfinite(performance) & (performance != 0)
-    size = shape[0] * shape[1]
-    seen = np.bincount(cell[usable], minlength=size)
-    total = np.bincount(cell[usable], weights=performance[usable], minlength=size)
-    means = np.full(size, np.nan)
-    np.divide(total, seen, out=means, where=seen > 0)
+    run = number_combinations(workload, table.affinity.codes, table.seed)
+    _, first = np.unique(run, return_index=True)
+    of_run = _mean_by(run, performance, len(first))
+    cell = (workload * shape[1] + table.affinity.codes)[first]
+    means = _mean_by(cell, of_run, shape[0] * shape[1])
+    means[means == 0] = np.nan
     return means.reshape(shape)
+
+
+def _mean_by(group: Ints, values: Floats, groups: int) -> Floats:
+    """Mean of the finite values of each group; NaN where there is none."""
+    known = np.isfinite(values)
+    count = np.bincount(group[known], minlength=groups)
+    total = np.bincount(group[known], weights=values[known], minlength=groups)
+    means = np.full(groups, np.nan)
+    np.divide(total, count, out=means, where=count > 0)
+    return means
 
 
 def _signed_log(values: Floats) -> Floats:

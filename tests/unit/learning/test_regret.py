@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from observed import observation
 
 from autofinity.learning.action_table import build_action_table
 from autofinity.learning.discretise import bin_of, equal_share
@@ -68,6 +69,33 @@ def test_samples_are_means_of_warm_periods_of_spread_runs() -> None:
     assert len(seen) == len(rows) == 3
     assert seen.counters["sharing"].tolist() == pytest.approx([4.0, 1.01, 1.02])
     assert {seen.affinity.names[code] for code in seen.affinity.codes} == {str(APART)}
+
+
+def test_each_run_counts_once_in_a_loss_however_many_sample_periods_it_has() -> None:
+    seeds = {APART: ((1, 1.0, 2), (2, 4.0, 8)), TOGETHER: ((1, 2.0, 4), (2, 2.0, 4))}
+    rows = [
+        observation(affinity=affinity, seed=seed, sample=sample, roi_s=roi_s)
+        for affinity, runs in seeds.items()
+        for seed, roi_s, samples in runs
+        for sample in range(samples)
+    ]
+    table = table_of(rows)
+    losses = hint_losses(table, 1 / table.roi_s, hints_of, "gmean")
+    assert losses[0, HINTS.index(SLP)] == 0
+    assert losses[0, HINTS.index(slp)] == pytest.approx(np.log(0.625 / 0.5))
+
+
+def test_a_period_in_which_nothing_is_done_counts_in_the_mean_of_its_run() -> None:
+    done = {APART: (0.0, 3.0), TOGETHER: (2.0, 2.0)}
+    rows = [
+        observation(affinity=affinity, sample=sample, performance=performance)
+        for affinity, periods in done.items()
+        for sample, performance in enumerate(periods)
+    ]
+    table = table_of(rows)
+    losses = hint_losses(table, table.performance, hints_of, "gmean")
+    assert losses[0, HINTS.index(SLP)] == pytest.approx(np.log(2.0 / 1.5))
+    assert losses[0, HINTS.index(slp)] == 0
 
 
 def test_losses_are_logs_of_time_ratios_and_ties_lose_nothing() -> None:
