@@ -88,6 +88,11 @@ def checked(table: pd.DataFrame) -> pd.DataFrame:
     worth = np.column_stack([columns[name] for name in CONSEQUENCES])
     if np.isnan(worth).all(axis=1).any():
         raise LearningError("a row of the action table has no consequence, expected one at least")
+    if np.nanmin(worth) < 0 < np.nanmax(worth):
+        raise LearningError(
+            f"the consequences are {np.nanmin(worth):g} to {np.nanmax(worth):g}, expected values "
+            "of one metric: all of them 0 or more, or all 0 or less"
+        )
     if not ((columns["weight"] > 0) & np.isfinite(columns["weight"])).all():
         raise LearningError("the column 'weight' has a value that is not finite and above 0")
     best = [_letters(text) for text in texts(table["best"], "best", LearningError).astype(str)]

@@ -32,11 +32,18 @@ def tree_policy(table: pd.DataFrame, most_rules: int) -> RulePolicy:
 
 
 def losses_of(table: pd.DataFrame) -> Floats:
-    """Loss of each hint in each row of an action table: rows × 8, not weighted."""
-    consequences = consequences_of(table)
-    best = np.nanmax(consequences, axis=1, keepdims=True)
+    """Loss of each hint in each row of an action table: rows × 8, not weighted.
+
+    A performance of zero (a stalled period) has no logarithm: it counts as the smallest one of the
+    table.
+    """
+    worth = np.abs(consequences_of(table))
+    negative = bool((consequences_of(table) < 0).any())
+    worth[worth == 0] = np.min(worth, initial=np.inf, where=worth > 0)
+    worth[np.isinf(worth)] = 1.0  # all are zero
     # Consequences of one sign: relative to the best, in logarithms (a negative metric is better the
     # smaller its magnitude). A hint that nobody tried in a row is no better than the worst there.
-    loss = np.abs(np.log(np.abs(best)) - np.log(np.abs(consequences)))
+    logs = -np.log(worth) if negative else np.log(worth)
+    loss = np.nanmax(logs, axis=1, keepdims=True) - logs
     loss = np.where(np.isnan(loss), np.nanmax(loss, axis=1, keepdims=True), loss)
     return np.asarray(loss)

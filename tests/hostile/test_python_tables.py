@@ -188,6 +188,7 @@ def test_bins_labels_and_weights_that_cannot_be_are_said(table: Frame) -> None:
             "no consequence",
         ),
         (table.drop(columns="consequence:slp"), "lacks the column 'consequence:slp'"),
+        (table.assign(**{"consequence:slp": -1.0}), "consequences are -1 to .*, expected values"),
     ):
         refused(lambda: af.training_data(changed), said)  # noqa: B023
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from observed import observation
 
+from autofinity.learning.action_frame import action_frame
 from autofinity.learning.action_table import build_action_table
 from autofinity.learning.discretise import bin_of, equal_share
 from autofinity.learning.elsewhere import WholeRuns
@@ -16,6 +17,7 @@ from autofinity.learning.hint_samples import samples_in, windows
 from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.regret_choice import choose_by_regret
+from autofinity.learning.regret_policy import losses_of
 from autofinity.learning.regret_tree import Losses, grow, labels_of, rules_of
 from autofinity.learning.settings import Condense, LearningSettings
 from autofinity.model.affinity import HINTS, SPREAD, Affinity, Hint
@@ -96,6 +98,22 @@ def test_a_period_in_which_nothing_is_done_counts_in_the_mean_of_its_run() -> No
     losses = hint_losses(table, table.performance, hints_of, "gmean")
     assert losses[0, HINTS.index(SLP)] == pytest.approx(np.log(2.0 / 1.5))
     assert losses[0, HINTS.index(slp)] == 0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_nothing_done_is_the_least_that_was_done_and_no_infinite_loss(sign: float) -> None:
+    worth = np.full((3, 8), np.nan)
+    worth[0, :3] = 4.0, 0.0, 2.0
+    worth[1, :2] = 8.0, 2.0
+    worth[2, :2] = 0.0
+    none, ones = np.zeros(3, np.int64), np.ones(3)
+    table = action_frame({}, np.empty((3, 0), np.int64), [APART], none, sign * worth, none, ones)
+    losses = losses_of(table)
+    by_hand = np.log([[1, 2, 2], [1, 4, 4], [1, 1, 1]])
+    if sign < 0:  # the smaller the magnitude, the better
+        by_hand = np.log([[2, 1, 1], [4, 1, 4], [1, 1, 1]])
+    assert losses[:, :3] == pytest.approx(by_hand)
+    assert np.isfinite(losses).all()
 
 
 def test_losses_are_logs_of_time_ratios_and_ties_lose_nothing() -> None:
