@@ -40,19 +40,16 @@ class Periods:
         self._number = np.repeat(np.arange(len(first)), lengths)
         self._sample = table.sample
         self._progress = table.progress
-        if self.by_progress:
-            distinct, rank = np.unique(table.progress, return_inverse=True)
-            self._spread, self._rank = len(distinct), rank.astype(np.int64)
-        else:
-            self._spread = int(table.sample.max(initial=0)) + 1
-            self._rank = table.sample
+        # Ranks, since numbers of samples may be any, also below zero.
+        places = table.progress if self.by_progress else table.sample
+        distinct, rank = np.unique(places, return_inverse=True)
+        self._spread, self._rank = len(distinct), rank.astype(np.int64)
         keys = self._number * self._spread + self._rank
         order = np.argsort(keys, kind="stable")
         self._keys = keys[order]
         # The first of rows with equal keys (no progress between them) stands for all.
         repeated = np.append(False, self._keys[1:] == self._keys[:-1])
-        places = np.arange(len(order))
-        self._order = order[np.maximum.accumulate(np.where(repeated, 0, places))]
+        self._order = order[np.maximum.accumulate(np.where(repeated, 0, np.arange(len(order))))]
         within = np.arange(len(run)) - np.repeat(first, lengths)
         self._contiguous = bool((table.sample == within).all())
 

@@ -199,6 +199,21 @@ def test_periods_match_by_progress_in_the_simulator_and_by_index_elsewhere() -> 
     assert [int(real.sample[f]) if f >= 0 else None for f in found] == [0, 1, None, None]
 
 
+def test_periods_have_any_numbers_and_match_within_their_program_only() -> None:
+    rows = [
+        row(program, affinity, sample, backend="linux")
+        for program in ("a", "b")
+        for affinity in ("{1}{1}", "{2}")
+        for sample in (-2, -1, 0)
+    ]
+    table = table_of(rows)
+    for code in range(2):
+        found = Periods(table).find(np.arange(len(table)), code)
+        assert table.sample[found].tolist() == table.sample.tolist()
+        assert table.program.codes[found].tolist() == table.program.codes.tolist()
+        assert set(table.affinity.codes[found].tolist()) == {code}
+
+
 def test_progress_that_was_not_recorded_is_not_matched_by() -> None:
     assert Periods(table_of([row()])).by_progress
     assert not Periods(table_of([row(progress=math.nan)])).by_progress
