@@ -286,7 +286,7 @@ def stakes(rows: Rows) -> Floats:
     """
     if rows.losses is None:
         return rows.weights
-    weights = rows.weights * -np.expm1(-rows.losses.max(axis=1))
+    weights = rows.weights * -np.expm1(-np.ptp(rows.losses, axis=1))
     if not weights.sum() > 0:
         return rows.weights
     weights *= rows.weights.sum() / weights.sum()

@@ -78,6 +78,17 @@ def test_what_a_wrong_label_costs_decides_and_not_how_often_it_is_wrong() -> Non
     assert set(RegretClassifier(bins=[()]).fit(values, labels).predict(values)) == {0}
 
 
+def test_a_row_is_at_stake_by_what_its_best_label_saves_whatever_is_lost_with_all_labels() -> None:
+    draw = np.random.default_rng(5)
+    values, labels = draw.random((80, 2)), draw.integers(0, 2, 80)
+    losses = np.where(np.eye(2)[labels] == 1, 0.0, draw.random((80, 1)))
+    lost_anyway = draw.normal(size=(80, 1))
+    for estimator in (RipperClassifier(), RegretClassifier()):
+        apart = clone(estimator).fit(values, labels, losses=losses)
+        both = clone(estimator).fit(values, labels, losses=losses + lost_anyway)
+        assert apart.describe() == both.describe()
+
+
 @pytest.mark.parametrize(
     ("settings", "losses", "says"),
     [
