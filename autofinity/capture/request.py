@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +55,21 @@ def arguments_of(request: CaptureRequest) -> tuple[str, ...]:
         else:
             argv.append(expand(argument, {**values, "input": " ".join(words)}))
     return tuple(argv)
+
+
+def run_in_words(request: CaptureRequest, argv: Sequence[str]) -> Iterator[str]:
+    """All that the manifest and the build say of a run: where a part changes, it is another run.
+
+    Raises `SuiteError` as `stdin_of` does.
+    """
+    spec, out = request.spec, str(request.built.out)
+    yield request.built.digest
+    yield from (argument.replace(out, "{out}") for argument in argv)
+    yield from (f"{name}={value}" for name, value in sorted(spec.threads.env.items()))
+    yield from (spec.roi, spec.expect, spec.cwd)
+    with stdin_of(request).open("rb") as file:
+        yield hashlib.file_digest(file, "sha256").hexdigest()
+    yield str(request.threads)
 
 
 def stdin_of(request: CaptureRequest) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autofinity.capture.build import runtime_folder
 from autofinity.capture.recorded_run import run_recorded
-from autofinity.capture.request import AHEAD, CaptureRequest, arguments_of, stdin_of
+from autofinity.capture.request import AHEAD, CaptureRequest, arguments_of, run_in_words
 from autofinity.capture.trace_folder import (
     empty,
     is_whole,
@@ -77,27 +77,14 @@ def _is_short(request: CaptureRequest, meta: TraceMeta) -> bool:
 def _key(request: CaptureRequest, argv: tuple[str, ...]) -> str:
     state = hashlib.sha256()
     runtime = (runtime_folder() / "libtsan.so.2").read_bytes()
-    out = str(request.built.out)
     for part in (
-        request.built.digest,
-        *(argument.replace(out, "{out}") for argument in argv),
-        *(f"{k}={v}" for k, v in sorted(request.spec.threads.env.items())),
-        request.spec.roi,
-        request.spec.expect,
-        request.spec.cwd,
-        _digest_of_file(stdin_of(request)),
-        str(request.threads),
+        *run_in_words(request, argv),
         str(AHEAD),
         *(() if request.sampling is None else (f"sampling {request.sampling}",)),
         hashlib.sha256(runtime).hexdigest(),
     ):
         state.update(os.fsencode(part) + b"\0")
     return state.hexdigest()[:16]
-
-
-def _digest_of_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def programs_of(out: Path, argv: Sequence[str]) -> list[Path]:

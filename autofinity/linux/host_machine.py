@@ -26,9 +26,12 @@ ALWAYS = "instructions"
 """Event of every run: a sample without it cannot be learned from."""
 
 
-def host_machine(conditions: Mapping[str, Conditions]) -> HostMachine:
-    """The present machine with the events that its CPU has names for; `conditions` of programs by
-    path.
+type Asked = tuple[tuple[str, ...], int]
+"""Arguments and threads of a run. Several programs of a suite may be scripts of one interpreter."""
+
+
+def host_machine(conditions: Mapping[Asked, Conditions]) -> HostMachine:
+    """The present machine with the events that its CPU has names for; `conditions` of runs.
 
     Raises `CapabilityError`, which names the alternatives, where nothing is counted in hardware.
     """
@@ -50,7 +53,7 @@ class HostMachine:
 
     topology: Topology
     encodings: Mapping[str, Encoding]
-    conditions: Mapping[str, Conditions]
+    conditions: Mapping[Asked, Conditions]
     at_once: int = AT_ONCE
 
     @property
@@ -91,7 +94,7 @@ class HostMachine:
                 "a real machine runs a program's region once, with pages where they are first "
                 "touched; expected a simulated machine for anything else"
             )
-        conditions = self.conditions.get(request.program, Conditions())
+        conditions = self.conditions.get((request.argv, request.threads), Conditions())
 
         def one(names: Sequence[str]) -> MarkedRun:
             some = {name: self.encodings[name] for name in names if name in self.encodings}

@@ -4,7 +4,9 @@ it.
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -15,8 +17,10 @@ from autofinity.capture.request import (
     arguments_of,
     environment_of,
     folder_of,
+    run_in_words,
     stdin_of,
 )
+from autofinity.linux.host_machine import Asked
 from autofinity.linux.marked_run import Conditions
 from autofinity.model.errors import LearningError, LinuxError, SuiteError
 from autofinity.ports import RunRequest
@@ -28,8 +32,8 @@ from autofinity.workflow.wanted import Wanted
 
 def host_programs(
     wanted: Wanted, reporter: Reporter = SILENT
-) -> tuple[list[ReadyProgram], dict[str, Conditions]]:
-    """Programs to run, and the conditions of each by the path of its binary.
+) -> tuple[list[ReadyProgram], dict[Asked, Conditions]]:
+    """Programs to run, and the conditions of each.
 
     A notice names programs that cannot be built here, or not run with a thread count. Raises
     `LearningError` when none is left, `SuiteError` for a program that the suite does not have.
@@ -37,7 +41,7 @@ def host_programs(
     suite, work = wanted.suite, wanted.work
     compilers = Compilers.find(os.environ)
     ready: list[ReadyProgram] = []
-    conditions: dict[str, Conditions] = {}
+    conditions: dict[Asked, Conditions] = {}
     for spec in suite.pick(wanted.programs):
         try:
             built = _built(suite, spec, compilers, work / "programs")
@@ -53,13 +57,19 @@ def host_programs(
             env = environment_of(request, os.environ)
             del env["OMP_WAIT_POLICY"]  # here each thread has a core of its own
             run = RunRequest(argv[0], argv, count, env, str(folder_of(request, built.out)))
-            ready.append(ReadyProgram(spec.name, size, count, run, origin=built.digest))
-            conditions[argv[0]] = Conditions(
+            ready.append(ReadyProgram(spec.name, size, count, run, origin=_origin(request, argv)))
+            conditions[argv, count] = Conditions(
                 spec.roi == "marks", spec.expect, spec.timeout_s, stdin_of(request)
             )
     if not ready:
         raise LearningError("no program can be run on this machine: see above")
     return ready, conditions
+
+
+def _origin(request: CaptureRequest, argv: Sequence[str]) -> str:
+    """Digest of all that decides what the run does."""
+    words = "\0".join(run_in_words(request, argv))
+    return hashlib.sha256(os.fsencode(words)).hexdigest()[:16]
 
 
 def _built(suite: Suite, spec: ProgramSpec, compilers: Compilers, cache: Path) -> Built:

@@ -176,4 +176,4 @@ def _on_host(wanted: Wanted, reporter: Reporter) -> tuple[Target, list[ReadyProg
         period_ns=round((wanted.period_us or HOST_PERIOD_US) * 1000),
         version=__version__,
     )
-    return target, programs, machine.topology.model
+    return target, programs, f"{machine.topology.model} {target.period_ns} ns"

@@ -120,7 +120,7 @@ def observations_folder(wanted: Wanted) -> Path:
     description.
     """
     safe = "".join(c if c.isalnum() or c in "-._" else "_" for c in wanted.machine)
-    if wanted.period_us not in (None, DEFAULT_PERIOD_US):
+    if wanted.period_us not in (None, HOST_PERIOD_US if wanted.native else DEFAULT_PERIOD_US):
         safe += f"-{wanted.period_us:g}us"
     if wanted.page_size is not None:
         safe += f"-{wanted.page_size}-pages"

@@ -221,7 +221,7 @@ def test_a_program_of_the_training_suite_runs_natively_and_answers_rightly(tmp_p
     wanted = Wanted("host", suite, ("pricer",), ("small",), (2,), jobs=1, work=tmp_path)
     programs, conditions = host_programs(wanted)
     (program,) = programs
-    assert conditions[program.request.program].expect == "^ok "
+    assert conditions[program.request.argv, 2].expect == "^ok "
     machine = HostMachine(host_topology(), SOFTWARE, conditions)
     run = Run("pricer", "small", 2, Affinity.parse("{2}"), 1)
     cpus = frozenset(map(OsIndex, os.sched_getaffinity(0)))

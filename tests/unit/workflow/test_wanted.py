@@ -10,6 +10,7 @@ import pytest
 from autofinity.model.errors import SuiteError, UsageError
 from autofinity.workflow.wanted import (
     DEFAULT_PERIOD_US,
+    HOST_PERIOD_US,
     observations_folder,
     wanted_on,
     work_folder,
@@ -76,3 +77,11 @@ def test_observations_made_differently_are_kept_apart(tmp_path: Path) -> None:
 
     assert folder(None) == folder(DEFAULT_PERIOD_US)
     assert len({folder(None), folder(20), folder(20.5)}) == 3
+
+
+def test_observations_of_this_machine_are_kept_apart_by_its_own_period(tmp_path: Path) -> None:
+    def folder(period_us: float | None) -> Path:
+        wanted = wanted_on("host", work=tmp_path)
+        return observations_folder(replace(wanted, period_us=period_us))
+
+    assert folder(None) == folder(HOST_PERIOD_US) != folder(DEFAULT_PERIOD_US)
