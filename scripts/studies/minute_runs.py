@@ -29,7 +29,7 @@ from autofinity.evaluation.within_minute import within_minute
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
 from autofinity.model.policy import RulePolicy
-from autofinity.own_code import digest_of_code, digest_of_core
+from autofinity.own_code import digest_of_code
 from autofinity.policy.answers import last_answer
 from autofinity.policy.on_machine import on_machine
 from autofinity.ports import Sensors
@@ -52,16 +52,17 @@ _MOST = 100
 _ERROR = 0.02
 """Relative standard error of the time of a region that is replayed in windows. Windows are the same
 in all places, and with them most of the error."""
+_REPLAYS = (
+    *("model", "profiling", "sim", "ports.py"),
+    *("evaluation/lasting.py", "evaluation/lasting_samples.py", "evaluation/repeat_record.py"),
+)
+"""Code that decides the times and samples of a region in one place, beside the native code."""
 _DECIDES = (
-    *("affinity", "mapping", "mechanisms", "model", "policy", "runtime", "sim"),
-    *("evaluation/lasting.py", "evaluation/lasting_samples.py", "evaluation/real_minute.py"),
-    "evaluation/repeat_record.py",
+    *("affinity", "mapping", "mechanisms", "policy", "runtime", *_REPLAYS),
+    *("evaluation/decider_notes.py", "evaluation/machine_around.py", "evaluation/real_minute.py"),
     *("evaluation/within_minute.py", "evaluation/mechanism_run.py"),
 )
-
-
-_WINDOWS = ("sim", "evaluation/lasting.py", "evaluation/repeat_record.py")
-"""Code that decides the times of a region in windows, beside the native code."""
+"""Code that decides a run within which threads are placed."""
 
 
 @dataclass(frozen=True)
@@ -168,10 +169,9 @@ class OnMachine:
         self.policy: RulePolicy = on_machine(chosen, facts)
         self._kept = Kept(asked.work / f"{name}.jsonl")
         spec = f"{self.machine.spec!r}"
-        self._replayed = sha256(digest_of_core() + spec.encode()).hexdigest()[:12]
-        in_windows = digest_of_core() + digest_of_code(*_WINDOWS) + f"{spec} {_ERROR}".encode()
-        self._in_windows = sha256(in_windows).hexdigest()[:12]
-        decided = digest_of_code(*_DECIDES) + f"{spec} {self.policy!r}".encode()
+        replayed = digest_of_code(*_REPLAYS) + f"{spec} {_ERROR}".encode()
+        self._replayed = sha256(replayed).hexdigest()[:12]
+        decided = digest_of_code(*_DECIDES) + f"{spec} {_ERROR} {self.policy!r}".encode()
         self._decided = sha256(decided).hexdigest()[:12]
         names = ("instructions", *self.policy.counters)
         self._sensors = Sensors(tuple(dict.fromkeys(names)))
@@ -179,8 +179,6 @@ class OnMachine:
     def row(self, program: ReadyProgram) -> Row:
         sampled = is_sampled(program.request.program)
         key = f"{program.name} {program.input} {program.origin}"
-        if sampled:
-            key += f" {self._in_windows}"
         region = self._kept(f"{key} region {self._replayed}", lambda: self._region(program))
         seeds = range(1, 1 + (1 if sampled else self._asked.seeds))
         system = [

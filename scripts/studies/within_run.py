@@ -126,10 +126,12 @@ def machines_table(judged: Mapping[str, Sequence[Row]]) -> Iterator[str]:
     )
     yield "|---|---|---|---|---|---|---|---|---|"
     for name, every in judged.items():
+        if not every:
+            continue
         if any(row.os_s for row in every):
             yield figures(name, "operating system", every, lambda row: row.system_s)
         yield figures(name, "started again", every, lambda row: row.hint_s(row.restart))
-        losses = list(every[0].within) if every else []
+        losses = list(every[0].within)
         for loss in losses:
             label = "within the run"
             if len(losses) > 1:
@@ -147,14 +149,15 @@ def figures(
     time_of: Callable[[Row], float],
     looking: str = " | |",
 ) -> str:
-    of_best = [row.best_s / time_of(row) for row in every]
-    against = [row.system_s / time_of(row) for row in every]
-    some = [row for row in every if row.interesting]
+    known = [row for row in every if not math.isnan(time_of(row))]
+    of_best = [row.best_s / time_of(row) for row in known]
+    against = [row.system_s / time_of(row) for row in known if row.os_s]
+    some = [row for row in known if row.interesting]
     won = sum(row.won(time_of(row)) for row in some)
     return (
         f"| `{machine}` | {label} | {geometric_mean(of_best):.3f} | {min(of_best):.3f} "
         f"| {won} of {len(some)} "
-        f"| {ratio(geometric_mean(against))} | {ratio(min(against))} |{looking}"
+        f"| {ratio(geometric_mean(against))} | {ratio(min(against, default=math.nan))} |{looking}"
     )
 
 
