@@ -65,8 +65,9 @@ class ObservationStore:
         """Complete runs. Raises `StoreError` for a damaged or foreign Parquet file."""
         return frozenset(key for path in self._files() for key in keys_of(path))
 
-    def expect(self, origins: Mapping[Workload, str]) -> None:
-        """Delete the runs of workloads that have changed since these runs were stored.
+    def expect(self, origins: Mapping[Workload, str]) -> int:
+        """Delete the runs of workloads that have changed since these runs were stored; return the
+        number of deleted files.
 
         `origins` identifies the inputs of a workload's runs (its trace, the machine), in any words.
         A file with a run of a changed workload is deleted as a whole. Raises `StoreError`.
@@ -76,10 +77,10 @@ class ObservationStore:
             workload for workload, origin in origins.items() if known.get(workload) != origin
         }
         if not changed:
-            return
-        for path in self._files():
-            if any(key[:3] in changed for key in keys_of(path)):
-                path.unlink(missing_ok=True)
+            return 0
+        stale = [path for path in self._files() if any(key[:3] in changed for key in keys_of(path))]
+        for path in stale:
+            path.unlink(missing_ok=True)
         rows = [[*workload, origin] for workload, origin in sorted({**known, **origins}.items())]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -89,6 +90,7 @@ class ObservationStore:
                 f"cannot write {self.folder / _ORIGINS}: {error.strerror}; free some space or name "
                 "another folder"
             ) from error
+        return len(stale)
 
     def _origins(self) -> dict[Workload, str]:
         """Origins that were stored last; empty where they are unknown or damaged."""

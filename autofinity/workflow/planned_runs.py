@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from autofinity import __version__
 from autofinity.model.observation import Workload
+from autofinity.own_code import digest_of_code
 from autofinity.ports import Pool
 from autofinity.profiling.campaign import (
     Cell,
@@ -34,6 +35,10 @@ from autofinity.workflow.wanted import (
     Wanted,
     observations_folder,
 )
+
+_DECIDES = ("affinity", "model", "profiling", "sim", "ports.py")
+"""Code that simulated runs depend on, beside the native core: after an edit of it, they are made
+again, so that no two versions of the simulator are compared with each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,12 @@ def planned(wanted: Wanted, pool: Pool, reporter: Reporter) -> PlannedRuns:
                 f"{', '.join(sampled)}: sampled, so not run under the OS's scheduler or switched"
             )
     store = ObservationStore(observations_folder(wanted))
-    store.expect({p.workload: f"{p.origin} {made_by}" for p in programs})
+    stale = store.expect({p.workload: f"{p.origin} {made_by}" for p in programs})
+    if stale:
+        reporter.notice(
+            f"{stale} kept files of runs are of other programs, another machine or another "
+            "autofinity: these runs are made again"
+        )
     return PlannedRuns(target, programs, in_order(cells), store, pool)
 
 
@@ -155,7 +165,7 @@ def _in_simulation(
         for threads in wanted.threads
         for program in capture(wanted, threads, reporter, sample="auto")
     ]
-    made_by = f"{__version__} {machine.spec!r}"
+    made_by = f"{__version__} {digest_of_code(*_DECIDES).hex()} {machine.spec!r}"
     if any(program.sampled for program in programs):
         made_by += f" {precision!r}"
     return target, programs, hashlib.sha256(made_by.encode()).hexdigest()

@@ -13,6 +13,7 @@ from autofinity.model.errors import LearningError, UsageError
 from autofinity.resources import shipped
 from autofinity.store.observations import read
 from autofinity.trace.manifest import Suite, load_suite
+from autofinity.workflow import planned_runs
 from autofinity.workflow.capture import capture
 from autofinity.workflow.evaluate import evaluate
 from autofinity.workflow.profile import cost_text, estimate, gather, keep, long_work_text
@@ -47,6 +48,23 @@ def test_runs_are_made_once_and_found_the_next_time(wanted: Wanted) -> None:
     assert gather(wanted, again).digest() == table.digest()
     assert set(again.done[1:]) == {"found"}
     assert estimate(wanted) == {}
+
+
+def test_runs_of_another_simulator_are_made_again_and_this_is_said(
+    wanted: Wanted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made() -> dict[str, int]:
+        found = observations_folder(wanted).glob("*.parquet")
+        return {path.name: path.stat().st_mtime_ns for path in found}
+
+    gather(wanted)
+    before = made()
+    monkeypatch.setattr(planned_runs, "digest_of_code", lambda *parts: b"edited")
+    told = Told()
+    gather(wanted, told)
+    assert made().keys() == before.keys()
+    assert all(made()[name] > before[name] for name in before)
+    assert told.notices[0].startswith(f"{len(before)} kept files of runs are of other programs")
 
 
 def test_what_it_will_cost_is_said_first(wanted: Wanted) -> None:
