@@ -11,6 +11,7 @@ row is one observation; every counter is a column called `counter:NAME`.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -192,15 +193,26 @@ def _part_name(key: RunKey) -> str:
 
 
 def _read_files(files: Sequence[Path]) -> pa.Table:
-    """All rows of all files; a part file has precedence over the same run in a merged file."""
+    """All rows of all files; a part file has precedence over the same run in a merged file.
+
+    Raises `StoreError` where two other files have the same run on a machine: nobody can say which
+    one is right.
+    """
     tables = []
-    parts: set[RunKey] = set()
+    known: dict[tuple[str, RunKey], Path] = {}
     for path in sorted(files, key=lambda file: file.name == _COMPACT):  # merged file last
         found, table = read_file(path)
-        keys = set(found)
-        if len(files) > 1 and path.name == _COMPACT and keys & parts:
-            table = _without(table, keys & parts)
-        parts |= keys
+        runs = set(itertools.product(table.column("machine").unique().to_pylist(), found))
+        twice = known.keys() & runs
+        if twice and path.name == _COMPACT:
+            table = _without(table, {key for _, key in twice})
+        elif twice:
+            first = min(twice)
+            raise StoreError(
+                f"{known[first]} and {path} both have the run {' '.join(map(str, first[1]))}; "
+                "expected each run in one file: name one of the files, or move the other away"
+            )
+        known |= dict.fromkeys(runs, path)
         tables.append(table)
     return pa.concat_tables(tables, promote_options="default")
 

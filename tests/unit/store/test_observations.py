@@ -209,6 +209,15 @@ def test_a_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         store.done()
 
 
+def test_a_run_in_two_files_of_a_folder_is_refused(tmp_path: Path) -> None:
+    for name, roi_s in (("before", 1.0), ("after", 4.0)):
+        write_one(table_of([observation(roi_s=roi_s)]), tmp_path / f"{name}.parquet")
+    with pytest.raises(StoreError, match=r"after.parquet and .*before.parquet both have the run p"):
+        read(tmp_path)
+    write_one(table_of([observation(machine="other")]), tmp_path / "after.parquet")
+    assert len(read(tmp_path)) == 2
+
+
 def test_nothing_to_read_says_what_was_expected(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="autofinity profile"):
         read(tmp_path / "absent")
