@@ -14,6 +14,7 @@ from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import Evidence, evidence_of, joined, learn_from
 from autofinity.model.policy import RulePolicy
+from autofinity.sim.preset import modes_of
 
 type LeftOut = Literal["program", "machine", "both"]
 LEFT_OUT: tuple[LeftOut, ...] = get_args(LeftOut.__value__)
@@ -49,13 +50,15 @@ def leaving(
 ) -> PolicyFor:
     """Policies that have not seen what `left_out` excludes, each learned once, or got from `keep`.
 
-    `keep` names a policy by two lines, the machine and the program that are left out.
+    A machine is left out in all its NUMA modes: with another one of its CPU, most of it would be
+    known. `keep` names a policy by two lines, the machine and the program that are left out.
     """
 
     @functools.cache
     def without(machine: str, program: str) -> RulePolicy:
         def learn() -> RulePolicy:
-            rest = learned_from.without(machine=machine, program=program)
+            machines = modes_of(machine) if machine else ()
+            rest = learned_from.without(machines=machines, program=program)
             return learn_from(rest, settings, {}).policy
 
         return keep(f"{machine}\n{program}", learn)

@@ -10,7 +10,7 @@ on held-out programs, and on held-out machines.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,12 +55,13 @@ class Evidence:
     """Losses, workloads × 8: those of `hint_losses.hint_losses`, and `MOVING` for hints that
     move."""
 
-    def without(self, *, machine: str = "", program: str = "") -> Evidence:
-        """The evidence without a machine, and without a program on all machines."""
+    def without(self, *, machines: Collection[str] = (), program: str = "") -> Evidence:
+        """The evidence without some machines, and without a program on all machines."""
 
         def left(look: Seen) -> Seen:
             seen = look.features
-            return look.take(~(seen.machine.equals(machine) | seen.program.equals(program)))
+            of_machines = [seen.machine.equals(machine) for machine in machines]
+            return look.take(~np.any([*of_machines, seen.program.equals(program)], axis=0))
 
         again = self.again
         return Evidence(left(self.first), None if again is None else left(again), self.losses)

@@ -69,7 +69,7 @@ def test_what_is_learned_holds_on_machines_that_nobody_has_seen(lines_pkc: float
 
 
 def test_a_machine_and_a_program_can_be_left_out() -> None:
-    rest = ALL.without(machine="wide", program="p03")
+    rest = ALL.without(machines={"wide"}, program="p03")
     seen = rest.first.features
     assert "wide" not in seen.machine.text() and "p03" not in seen.program.text()
     assert len(seen) == 2 * 19
@@ -118,6 +118,6 @@ def test_every_answer_is_checked_by_a_second_look_staying_too() -> None:
 
 
 def test_of_nothing_a_default_alone_is_learned_and_said_so() -> None:
-    learned = learn_from(runs_on("wide").without(machine="wide"), SETTINGS, {})
+    learned = learn_from(runs_on("wide").without(machines={"wide"}), SETTINGS, {})
     assert learned.policy.rules == ()
     assert "no feature can be chosen" in learned.notes[0]

@@ -18,9 +18,10 @@ from autofinity.evaluation import across
 from autofinity.evaluation.across import LEFT_OUT, all_of, evidence_on, leaving
 from autofinity.learning.pipeline import LearnedPolicy
 from autofinity.learning.settings import PAPER, LearningSettings
-from autofinity.learning.several_machines import learn_from
+from autofinity.learning.several_machines import Evidence, learn_from
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.policy import files
+from autofinity.sim.preset import modes_of
 from autofinity.store.observations import write_one
 from autofinity.workflow.observations import observations_of
 from autofinity.workflow.several_machines import evaluate_across, machines_in, rules_of_machines
@@ -56,7 +57,7 @@ def test_a_policy_has_not_seen_what_was_left_out(folder: Path) -> None:
     evidence = all_of(evidence_on(known, settings))
     for left_out in LEFT_OUT:
         rest = evidence.without(
-            machine=MACHINES[0] if left_out != "program" else "",
+            machines={MACHINES[0]} if left_out != "program" else (),
             program="cg" if left_out != "machine" else "",
         )
         seen = set(
@@ -67,6 +68,29 @@ def test_a_policy_has_not_seen_what_was_left_out(folder: Path) -> None:
         assert ((MACHINES[0], "pic") in seen) == (left_out == "program")
         policy = leaving(left_out, evidence, settings)(MACHINES[0], "cg")
         assert policy.default in policy.last_words
+
+
+def test_a_machine_is_left_out_in_all_numa_modes_of_its_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes = {"epyc-9654", "epyc-9654-nps1"}
+    assert modes_of("epyc-9654") == modes_of("epyc-9654-nps1") == modes
+    assert modes_of("xeon-x7550") == {"xeon-x7550"} and modes_of("my.toml") == {"my.toml"}
+    for machine in (*modes, "xeon-x7550"):
+        table = observations_of(machine)
+        some = np.isin(table.program.text(), PROGRAMS[:3]) & table.input.equals("small")
+        write_one(table.take(some & (table.threads == 8)), tmp_path / f"{machine}.parquet")
+    settings = LearningSettings()
+    evidence = all_of(evidence_on(machines_in(tmp_path), settings))
+    machines: set[str] = set()
+
+    def learned(rest: Evidence, *others: Any) -> LearnedPolicy:
+        machines.update(rest.first.features.machine.text())
+        return learn_from(rest, *others)
+
+    monkeypatch.setattr(across, "learn_from", learned)
+    leaving("machine", evidence, settings)("epyc-9654", "")
+    assert machines == {"xeon-x7550"}
 
 
 def test_the_policy_says_what_it_was_made_of_and_reads_back(folder: Path) -> None:
