@@ -37,6 +37,7 @@ enum {
 #define AF_ROOM_EVENTS 2048
 #define AF_FULL_BYTES (160u * 1024)                            /* of all columns: time to seal */
 #define AF_COLUMN_BYTES (AF_FULL_BYTES + AF_ROOM_EVENTS * 40u) /* no event has more in one */
+#define AF_SPARE_BYTES (16u * 1024)
 #define AF_PAYLOAD_BYTES (AF_FULL_BYTES + AF_ROOM_EVENTS * 80u + AF_COLUMNS * 16u)
 
 // ------------------------------------------------------------------------------------ encoder
@@ -183,11 +184,23 @@ static inline void af_encode(af_encoder* e, const af_event* event) {
     }
 }
 
+// Memory that no column needs now, AF_SPARE_BYTES, at the end of the shortest one: all columns
+// together have at most AF_FULL_BYTES and 80 bytes for each of AF_ROOM_EVENTS. So no function that
+// encodes needs much of the stack, which is the program's.
+static inline void* af_spare(af_encoder* e) {
+    int shortest = 0;
+    for (int i = 1; i < AF_COLUMNS; i++)
+        if (e->end[i] - e->column[i] < e->end[shortest] - e->column[shortest]) shortest = i;
+    const uintptr_t end = (uintptr_t)(e->column[shortest] + AF_COLUMN_BYTES);
+    return (void*)((end - AF_SPARE_BYTES) & ~(uintptr_t)63);
+}
+
 // Writes the payload at `out`, which has AF_PAYLOAD_BYTES, and returns its end.
 static inline uint8_t* af_pack(af_encoder* e, uint8_t* out) {
     af_flush_run(e);
+    af_packing* const work = (af_packing*)af_spare(e);
     for (int i = 0; i < AF_COLUMNS; i++)
-        out = af_pack_column(out, e->column[i], (size_t)(e->end[i] - e->column[i]));
+        out = af_pack_column(out, e->column[i], (size_t)(e->end[i] - e->column[i]), work);
     return out;
 }
 

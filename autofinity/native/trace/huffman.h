@@ -38,12 +38,22 @@ static inline const uint8_t* af_get_varint(const uint8_t* p, const uint8_t* end,
     return NULL;
 }
 
+// Memory for packing a column.
+typedef struct af_packing {
+    uint64_t symbol[256];
+    uint32_t count[256], part[4][256], flat[256], weight[512];
+    uint16_t parent[512], order[256], code[256];
+    uint8_t length[256], depth[512];
+} af_packing;
+
 // Length of the code of each value, 0 for those that do not occur; at most AF_CODE_BITS. Counts
 // that would need longer codes are flattened until they do not.
-static inline void af_code_lengths(const uint32_t count[256], uint8_t length[256]) {
-    uint32_t weight[512];
-    uint16_t parent[512], order[256];
-    uint32_t flat[256], used = 0;
+static inline void af_code_lengths(af_packing* work) {
+    const uint32_t* const count = work->count;
+    uint8_t *const length = work->length, *const depth = work->depth;
+    uint32_t *const weight = work->weight, *const flat = work->flat;
+    uint16_t *const parent = work->parent, *const order = work->order;
+    uint32_t used = 0;
     for (int i = 0; i < 256; i++) {
         flat[i] = count[i];
         if (count[i] != 0) order[used++] = (uint16_t)i;
@@ -69,7 +79,6 @@ static inline void af_code_lengths(const uint32_t count[256], uint8_t length[256
                 parent[taken] = (uint16_t)made;
             }
         }
-        uint8_t depth[512];
         depth[made - 1] = 0;
         longest = 0;
         for (uint32_t i = made - 1; i-- > 0;) {
@@ -106,18 +115,22 @@ static inline int af_codes(const uint8_t length[256], uint16_t code[256]) {
 }
 
 // Writes the column at `out`, where there is room for n + 16 bytes, and returns the end.
-static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t n) {
+static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t n,
+                                      af_packing* work) {
     out = af_put_varint(out, n);
     if (n == 0) return out;
-    uint32_t count[256], part[4][256] = {{0}};  // four, or equal neighbours wait for each other
-    uint8_t length[256];
-    uint16_t code[256];
+    uint32_t* const count = work->count;
+    uint32_t (*const part)[256] = work->part;  // four, or equal neighbours wait for each other
+    uint8_t* const length = work->length;
+    uint16_t* const code = work->code;
+    uint64_t* const symbol = work->symbol;
+    memset(part, 0, sizeof work->part);
     size_t read = 0;
     for (; read + 4 <= n; read += 4)
         for (int k = 0; k < 4; k++) part[k][from[read + k]]++;
     for (; read < n; read++) part[0][from[read]]++;
     for (int i = 0; i < 256; i++) count[i] = part[0][i] + part[1][i] + part[2][i] + part[3][i];
-    af_code_lengths(count, length);
+    af_code_lengths(work);
     uint64_t bits = 0;
     for (int i = 0; i < 256; i++) bits += (uint64_t)count[i] * length[i];
     const uint64_t bytes = (bits + 7) / 8;
@@ -130,7 +143,6 @@ static inline uint8_t* af_pack_column(uint8_t* out, const uint8_t* from, size_t 
     for (int i = 0; i < 256; i += 2) *out++ = (uint8_t)(length[i] | length[i + 1] << 4);
     out = af_put_varint(out, bytes);
     // The code in the highest bits, the length in the lowest.
-    uint64_t symbol[256];
     for (int i = 0; i < 256; i++)
         symbol[i] = length[i] == 0 ? 0 : (uint64_t)code[i] << (64 - length[i]) | length[i];
     // Bits come in at the top. Below the valid bits are lengths on their way out: where four codes

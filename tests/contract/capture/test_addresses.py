@@ -1,12 +1,17 @@
 """A trace has the same addresses in every run, even where randomisation cannot be undone."""
 
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from workshop import REFUSING, UNDER, Captured, Workshop, can_refuse
+
+from autofinity.capture.build import runtime_folder
+
+PT_LOAD = 1
 
 steadied = pytest.mark.skipif(
     bool(UNDER) or "[stack]" not in Path("/proc/self/maps").read_text(),
@@ -105,3 +110,17 @@ def test_every_capture_of_a_program_sees_it_at_the_same_addresses(shop: Workshop
     assert first.stdout.startswith("the same arguments 0x")
     assert first.stdout == second.stdout
     assert first.raw(0).tobytes() == second.raw(0).tobytes()
+
+
+def test_the_runtime_is_smaller_than_a_huge_page() -> None:
+    # Linux gives a larger library an address for huge pages, and mappings of the program then
+    # come into the gap before it, between the libraries.
+    file = (runtime_folder() / "libtsan.so.2").read_bytes()
+    (at,) = struct.unpack_from("<Q", file, 32)
+    (count,) = struct.unpack_from("<H", file, 56)
+    ends = []
+    for number in range(count):
+        kind, _, _, address, _, _, size, _ = struct.unpack_from("<IIQQQQQQ", file, at + 56 * number)
+        if kind == PT_LOAD:
+            ends.append(address + size)
+    assert 0 < max(ends) < 2 << 20

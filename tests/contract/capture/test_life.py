@@ -1,5 +1,7 @@
 """Beginnings and ends: exits from anywhere, crashes, forks, detached and many threads."""
 
+import sys
+
 import pytest
 from workshop import Workshop
 
@@ -140,6 +142,101 @@ def test_a_program_started_by_the_captured_one_does_not_touch_its_trace(shop: Wo
     run = shop.run(EXITS, "exec", '"$0" return')
     assert run.code == 0
     assert not (run.folder / "index.aft").exists()  # the recorded one was replaced: no whole trace
+
+
+BY_VFORK = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static _Alignas(64) volatile long a[512];
+static void* work(void* p) { for (int i = 0; i < 512; i++) a[i]++; return 0; }
+static int started(char* program) {
+    char* words[] = {program, 0};
+    const pid_t child = vfork();
+    if (child == 0) {
+        execv(program, words);
+        _exit(127);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+}
+int main(void) {
+    pthread_t t;
+    printf("a %p\n", (void*)a); fflush(stdout);
+    printf("%d\n", started("/nowhere/nothing")); fflush(stdout);
+    printf("%d\n", started("/bin/true")); fflush(stdout);
+    pthread_create(&t, 0, work, 0);
+    pthread_join(t, 0);
+    return 3;
+}
+"""
+
+
+def test_a_child_that_shares_the_memory_ends_by_itself(shop: Workshop) -> None:
+    run = shop.run(BY_VFORK)
+    assert run.code == 3
+    assert run.stdout.split()[2:] == ["127", "0"]
+    assert run.trace.streams == 2
+    assert run.counts(1, run.address("a"), 4096) == (512, 512)
+
+
+SMALL_STACK = r"""
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static _Alignas(64) volatile long a[1 << 14];
+static void* work(void* p) {
+    volatile char own[9000];  // more than half of the stack
+    own[8999] = 1;
+    for (int k = 0; k < 40; k++)
+        for (int i = 0; i < 1 << 14; i += 3) a[(i * 5003) % (1 << 14)] += own[8999];
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_attr_t small;
+    size_t size;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 16384);  // PTHREAD_STACK_MIN
+    if (pthread_create(&t, &small, work, 0)) return 1;
+    pthread_join(t, 0);
+    pthread_attr_getstacksize(&small, &size);
+    printf("%zu\n", size);
+    return 0;
+}
+"""
+
+
+def test_a_thread_has_its_own_stack_and_room_for_the_recorder(shop: Workshop) -> None:
+    run = shop.run(SMALL_STACK)
+    assert (run.code, run.stdout) == (0, "16384\n")
+    assert run.kinds(1)["thread_end"] == 1
+
+
+LONG = r"""
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+    fputs("begun\n", stderr);
+    sleep(10);
+    puts("alone");
+    return 0;
+}
+"""
+KILLED = """
+import os, signal, subprocess, sys
+program = subprocess.Popen(sys.argv[1:], stderr=subprocess.PIPE)
+program.stderr.readline()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_program_ends_with_the_process_that_has_it_recorded(shop: Workshop) -> None:
+    run = shop.run(LONG, under=(sys.executable, "-c", KILLED), replays=0)
+    assert (run.code, run.stdout) == (-9, "")
 
 
 def test_thread_ids_are_reused_and_streams_are_not(shop: Workshop) -> None:

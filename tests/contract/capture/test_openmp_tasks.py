@@ -90,3 +90,31 @@ def test_task_dependences_are_edges(shop: Workshop) -> None:
             assert number == 1 or number - 2 in before
         elif number:  # overwrites x after it was read
             assert number - 1 in before
+
+
+REDUCED = r"""
+#include <stdio.h>
+int main(void) {
+    long x = 0, y = 0;
+    #pragma omp parallel
+    #pragma omp single
+    {
+        #pragma omp taskloop reduction(+ : x) num_tasks(10)
+        for (int i = 0; i < 100; i++) x += i;
+        #pragma omp taskgroup task_reduction(+ : y)
+        {
+            #pragma omp task in_reduction(+ : y)
+            y += 1;
+            #pragma omp taskloop in_reduction(+ : y)
+            for (unsigned long long i = 0; i < 10; i++) y += i;
+        }
+    }
+    printf("%ld %ld\n", x, y);
+}
+"""
+
+
+def test_loops_of_tasks_reduce(shop: Workshop) -> None:
+    done = shop.openmp(REDUCED)
+    assert done.stdout == "4950 46\n"
+    assert len(done.units(task=1)) >= 10 + 1

@@ -17,13 +17,13 @@ static inline void after_relaxed_load(af_thread* t, const volatile void* p, int 
                                       uint64_t value) {
     bool woke;
     const bool again = af_polling(t, (uintptr_t)p, value, &woke);
-    if (t->polls == 1) watch(word_of(p, bits));
+    if (t->polls == 1) watch(t, word_of(p, bits));
     if (again) {
         af_rest(t);
         return;
     }
     if (woke)
-        await_write(t, look_at(word_of(p, bits)));
+        await_write(t, look_at(t, word_of(p, bits)));
     else
         remember_relaxed(t, p, bits);
     af_alone(t, p, 1, 0);
@@ -35,7 +35,7 @@ static inline void after_relaxed_load(af_thread* t, const volatile void* p, int 
 static inline bool polls_again(af_thread* t, const volatile void* p, uint64_t value, seen_write w,
                                bool* woke) {
     const bool again = af_polling(t, (uintptr_t)p, value, woke);
-    if (t->polls == 1) watch(w.word);
+    if (t->polls == 1) watch(t, w.word);
     if (again) af_rest(t);
     return again;
 }

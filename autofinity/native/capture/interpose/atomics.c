@@ -14,24 +14,36 @@
 
 typedef unsigned __int128 u128;
 
-// With `t` NULL (quiet, or not recording) the operation is only carried out, but also under the
-// lock: 128-bit operations are atomic only because of the lock.
-#define BEGIN(bits)                                  \
-    af_thread* const t = af_here();                  \
-    _Atomic uint64_t* const word = word_of(p, bits); \
-    uint64_t state = take(word);                     \
-    const seen_write w = look(word, state);          \
+// With `t` NULL (quiet, or not recording) the operation is only carried out. Those of 128 bits are
+// atomic only because of the lock, but a signal handler's would wait for the lock of its own
+// thread.
+static inline bool has_lock(const af_thread* t, int bits) {
+    return t != NULL || (bits == 128 && (af_mine == NULL || af_mine->busy == 0));
+}
+
+#define BEGIN(bits)                                                             \
+    af_thread* const t = af_here();                                             \
+    if (t != NULL) af_begin_telling(t);                                         \
+    _Atomic uint64_t* const word = has_lock(t, bits) ? word_of(p, bits) : NULL; \
+    uint64_t state = word != NULL ? take(t, word) : 0;                          \
+    const seen_write w = look(word, state);                                     \
     (void)w
 
-#define END atomic_store_explicit(word, state, memory_order_release)
+// Ends the lock, and where there is no post, all of it; RECORDED comes after the event of the post.
+#define END(posted)                            \
+    if (word != NULL) release(t, word, state); \
+    if (t != NULL && (posted) == 0) af_end_telling(t)
+#define RECORDED(posted) \
+    if (t != NULL && (posted) != 0) af_end_telling(t)
 
 #define FETCH(bits, type, name, operation)                                                \
     AF_API type __tsan_atomic##bits##_fetch_##name(volatile type* p, type v, int order) { \
         BEGIN(bits);                                                                      \
         const type old = operation;                                                       \
         const uint64_t posted = will_post(t, &state, false, order);                       \
-        END;                                                                              \
+        END(posted);                                                                      \
         if (t != NULL) after_change(t, p, w, order, posted);                              \
+        RECORDED(posted);                                                                 \
         return old;                                                                       \
     }
 
@@ -56,23 +68,25 @@ typedef unsigned __int128 u128;
         BEGIN(bits);                                                                            \
         __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                               \
         const uint64_t posted = will_post(t, &state, true, order);                              \
-        END;                                                                                    \
+        END(posted);                                                                            \
         if (t != NULL) {                                                                        \
             af_alone(t, p, 0, 1);                                                               \
             if (posted != 0) af_event_add(t, AF_POST, posted, 0);                               \
         }                                                                                       \
+        RECORDED(posted);                                                                       \
     }                                                                                           \
     AF_API type __tsan_atomic##bits##_exchange(volatile type* p, type v, int order) {           \
         BEGIN(bits);                                                                            \
         const type old = __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                           \
         const uint64_t posted = old == v ? 0 : will_post(t, &state, false, order);              \
-        END;                                                                                    \
+        END(posted);                                                                            \
         if (t != NULL) {                                                                        \
             if (old == v)                                                                       \
                 after_attempt(t, p, (uint64_t)old, w, order);                                   \
             else                                                                                \
                 after_change(t, p, w, order, posted);                                           \
         }                                                                                       \
+        RECORDED(posted);                                                                       \
         return old;                                                                             \
     }                                                                                           \
     FETCH(bits, type, add, __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST))                          \
@@ -87,13 +101,14 @@ typedef unsigned __int128 u128;
         const bool done = __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST,  \
                                                       __ATOMIC_SEQ_CST);                        \
         const uint64_t posted = done ? will_post(t, &state, false, order) : 0;                  \
-        END;                                                                                    \
+        END(posted);                                                                            \
         if (t != NULL) {                                                                        \
             if (done)                                                                           \
                 after_change(t, p, w, order, posted);                                           \
             else                                                                                \
                 after_attempt(t, p, (uint64_t)*expected, w, failure);                           \
         }                                                                                       \
+        RECORDED(posted);                                                                       \
         return done;                                                                            \
     }                                                                                           \
     AF_API int __tsan_atomic##bits##_compare_exchange_strong(volatile type* p, type* c, type v, \
@@ -122,7 +137,7 @@ static void store128(volatile u128* p, u128 v) { *p = v; }
 AF_API u128 __tsan_atomic128_load(const volatile u128* p, int order) {
     BEGIN(128);
     const u128 value = *p;
-    END;
+    END(0);
     const uint64_t seen = (uint64_t)value ^ (uint64_t)(value >> 64);
     if (t != NULL && acquires(order)) after_load(t, p, seen, w);
     if (t != NULL && !acquires(order)) after_relaxed_load(t, p, 128, seen);
@@ -132,11 +147,12 @@ AF_API void __tsan_atomic128_store(volatile u128* p, u128 v, int order) {
     BEGIN(128);
     store128(p, v);
     const uint64_t posted = will_post(t, &state, true, order);
-    END;
+    END(posted);
     if (t != NULL) {
         af_alone(t, p, 0, 1);
         if (posted != 0) af_event_add(t, AF_POST, posted, 0);
     }
+    RECORDED(posted);
 }
 #define CHANGE128(name, expression)                                            \
     AF_API u128 __tsan_atomic128_##name(volatile u128* p, u128 v, int order) { \
@@ -144,8 +160,9 @@ AF_API void __tsan_atomic128_store(volatile u128* p, u128 v, int order) {
         const u128 old = *p;                                                   \
         store128(p, expression);                                               \
         const uint64_t posted = will_post(t, &state, false, order);            \
-        END;                                                                   \
+        END(posted);                                                           \
         if (t != NULL) after_change(t, p, w, order, posted);                   \
+        RECORDED(posted);                                                      \
         return old;                                                            \
     }
 CHANGE128(exchange, v)
@@ -165,13 +182,14 @@ AF_API int __tsan_atomic128_compare_exchange_strong(volatile u128* p, u128* c, u
     else
         *c = old;
     const uint64_t posted = done ? will_post(t, &state, false, order) : 0;
-    END;
+    END(posted);
     if (t != NULL) {
         if (done)
             after_change(t, p, w, order, posted);
         else
             after_attempt(t, p, (uint64_t)old ^ (uint64_t)(old >> 64), w, failure);
     }
+    RECORDED(posted);
     return done;
 }
 AF_API int __tsan_atomic128_compare_exchange_weak(volatile u128* p, u128* c, u128 v, int order,
@@ -190,7 +208,7 @@ void af_fence(af_thread* t, int order) {
     for (uint32_t i = 0; i < AF_RELAXED; i++) {
         const uint64_t seen = t->relaxed[t->relaxed_n++ % AF_RELAXED];
         if (seen != 0)
-            await_write(t, look_at(word_of((const void*)(seen >> 1), seen & 1 ? 8 : 32)));
+            await_write(t, look_at(t, word_of((const void*)(seen >> 1), seen & 1 ? 8 : 32)));
     }
     for (uint32_t i = 0; i < AF_RELAXED; i++) t->relaxed[i] = 0;
 }

@@ -45,7 +45,8 @@ static __thread struct {
     seen_write seen;
     unsigned size;
     int kind, order;
-    bool done;  // a compare-exchange that will change the value
+    bool done;         // a compare-exchange that will change the value
+    uint16_t unheard;  // nested ones that are not recorded, the last ones to begin
 } atomic __attribute__((tls_model("initial-exec")));
 
 static uint64_t value_at(const volatile void* p, unsigned size) {
@@ -63,37 +64,53 @@ static uint64_t value_at(const volatile void* p, unsigned size) {
 
 static void begin_atomic(const af_block_table* block, const volatile void* p, uint64_t rax) {
     const unsigned bits = block->size * 8u;
-    atomic.t = af_here();
+    af_thread* const t = af_here();
+    if (t == NULL) {
+        atomic.unheard++;
+        return;
+    }
+    _Atomic uint64_t* const word = word_of(p, (int)bits);
+    af_begin_telling(t);
+    const uint64_t state = take(t, word);
+    atomic.t = t;
     atomic.address = p;
     atomic.size = block->size;
     atomic.kind = block->event;
     atomic.order = block->order;
-    atomic.word = word_of(p, (int)bits);
-    atomic.state = take(atomic.word);
-    atomic.seen = look(atomic.word, atomic.state);
+    atomic.word = word;
+    atomic.state = state;
+    atomic.seen = look(word, state);
     atomic.old = value_at(p, atomic.size);
     atomic.done = bits == 64 ? atomic.old == rax : ((atomic.old ^ rax) << (64 - bits)) == 0;
 }
 
 void af_event_end(void) {
+    if (atomic.unheard > 0) {
+        atomic.unheard--;
+        return;
+    }
     af_thread* const t = atomic.t;
     const volatile void* const p = atomic.address;
     const bool store = atomic.kind == AF_EVENT_STORE;
+    const seen_write seen = atomic.seen;
+    const uint64_t old = atomic.old;
+    const int order = atomic.order;
     bool changed = true;
     if (atomic.kind == AF_EVENT_EXCHANGE) changed = value_at(p, atomic.size) != atomic.old;
     if (atomic.kind == AF_EVENT_COMPARE_EXCHANGE) changed = atomic.done;
     uint64_t state = atomic.state;
-    const uint64_t posted = changed ? will_post(t, &state, store, atomic.order) : 0;
-    atomic_store_explicit(atomic.word, state, memory_order_release);
-    if (t == NULL) return;
+    const uint64_t posted = changed ? will_post(t, &state, store, order) : 0;
+    release(t, atomic.word, state);  // from here on a signal handler's may take its place
+    if (posted == 0) af_end_telling(t);
     if (store) {
         af_alone(t, p, 0, 1);
         if (posted != 0) af_event_add(t, AF_POST, posted, 0);
     } else if (changed) {
-        after_change(t, p, atomic.seen, atomic.order, posted);
+        after_change(t, p, seen, order, posted);
     } else {
-        after_attempt(t, p, atomic.old, atomic.seen, atomic.order);
+        after_attempt(t, p, old, seen, order);
     }
+    if (posted != 0) af_end_telling(t);
 }
 
 // Called after the program's own load: the program has seen this value, or will see it at its next

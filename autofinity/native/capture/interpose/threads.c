@@ -1,6 +1,10 @@
 // POSIX threads: creation, join and once. Every function does its work by calling the real one, and
 // records the order that a replay must keep.
 #include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "capture/interpose/interpose.h"
 #include "capture/order/awaiting.h"
@@ -26,11 +30,36 @@ static void thread_ends(void* argument) {
 
 static void make_end_key(void) { pthread_key_create(&end_key, thread_ends); }
 
+// The kernel's masks have 64 bits.
+static void set_signals(const uint64_t* mask, uint64_t* before) {
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, before, sizeof *mask);
+}
+
+static bool has_own_signals(const pthread_attr_t* attributes) {
+    sigset_t own;
+    return attributes != NULL &&
+           pthread_attr_getsigmask_np(attributes, &own) != PTHREAD_ATTR_NO_SIGMASK_NP;
+}
+
 static void* thread_begins(void* argument) {
     af_thread* t = argument;
     pthread_setspecific(end_key, t);
     af_thread_enter(t);
+    if (t->unblocks) set_signals(&t->signals, NULL);
     return t->start(t->argument);
+}
+
+// Attributes with a stack that has room for the runtime, too, where the program asks for a small
+// one and has no memory of its own for it.
+static const pthread_attr_t* with_room(const pthread_attr_t* asked, pthread_attr_t* own) {
+    enum { LEAST = 128 << 10 };
+    void* at;
+    size_t size;
+    if (asked == NULL || pthread_attr_getstack(asked, &at, &size) != 0) return asked;
+    const bool chosen = size != 0, placed = (uintptr_t)at + size != 0;
+    if (!chosen || placed || size >= LEAST) return asked;
+    AF_UNHEARD(memcpy(own, asked, sizeof *own));
+    return pthread_attr_setstacksize(own, LEAST) == 0 ? own : asked;
 }
 
 AF_API int pthread_create(pthread_t* handle, const pthread_attr_t* attributes,
@@ -51,8 +80,17 @@ AF_API int pthread_create(pthread_t* handle, const pthread_attr_t* attributes,
     // The thread counts for fairness from now on, otherwise the threads before it would run ahead
     // while it starts.
     af_fair_enter(t);
+    // No signal handler comes before the thread has its record: it would get one more.
+    const uint64_t all = UINT64_MAX;
+    uint64_t before;
+    t->unblocks = !has_own_signals(attributes);
+    set_signals(&all, &before);
+    t->signals = before;
     int error;
-    AF_UNHEARD(error = AF_REAL(pthread_create)(handle, attributes, thread_begins, t));
+    pthread_attr_t roomy;
+    AF_UNHEARD(
+        error = AF_REAL(pthread_create)(handle, with_room(attributes, &roomy), thread_begins, t));
+    set_signals(&before, NULL);
     if (error != 0) {
         af_fair_leave(t);
         t->joined = true;

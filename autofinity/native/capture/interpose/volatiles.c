@@ -42,7 +42,7 @@ static void look_again(af_thread* t) {
     _Atomic uint64_t* const word = t->unsettled;
     if (word == NULL) return;
     af_unsettle(t, NULL, NULL);
-    await_write(t, look_at(word));
+    await_write(t, look_at(t, word));
 }
 
 static void leave_loop(af_thread* t) {
@@ -73,7 +73,7 @@ __attribute__((always_inline)) static inline void volatile_read(void* p, unsigne
         rest_a_little(t);
         return;
     }
-    await_write(t, look_at(word));
+    await_write(t, look_at(t, word));
     af_access_unaligned(t, (uintptr_t)p, size, false);
     if (size == 8) t->pointer = value;
     af_polled(t, (uintptr_t)p, value);
@@ -86,10 +86,12 @@ static void volatile_write(void* p, unsigned size) {
     af_access_unaligned(t, (uintptr_t)p, size, true);
     if (alone() || size > 8) return;
     _Atomic uint64_t* const word = word_of(p, (int)size * 8);
-    uint64_t state = take(word);
+    af_begin_telling(t);
+    uint64_t state = take(t, word);
     const uint64_t posted = will_post(t, &state, true, __ATOMIC_RELEASE);
-    atomic_store_explicit(word, state, memory_order_release);
+    release(t, word, state);
     af_event_add(t, AF_POST, posted, 0);
+    af_end_telling(t);
 }
 
 #define VOLATILE(n)                                                                 \

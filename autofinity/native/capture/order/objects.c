@@ -45,8 +45,12 @@ af_object* af_object_of(uint64_t key, af_object_kind kind, size_t size) {
 }
 
 void af_object_lock(af_object* o) {
+    af_shut_mine();
     for (int i = 0; atomic_exchange_explicit(&o->locked, 1, memory_order_acquire); i++)
         if (i > 20) sched_yield();
 }
 
-void af_object_unlock(af_object* o) { atomic_store_explicit(&o->locked, 0, memory_order_release); }
+void af_object_unlock(af_object* o) {
+    atomic_store_explicit(&o->locked, 0, memory_order_release);
+    af_open_mine();
+}

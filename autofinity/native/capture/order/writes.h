@@ -35,12 +35,20 @@ static inline _Atomic uint64_t* word_of(const volatile void* address, int bits) 
     return af_shadow_word(at);
 }
 
-static inline uint64_t take(_Atomic uint64_t* word) {
+// The lock of an address, until `release`; `t` is the calling thread, or NULL.
+static inline uint64_t take(af_thread* t, _Atomic uint64_t* word) {
+    if (t != NULL) af_shut(t);
     for (int i = 0;; i++) {
         const uint64_t state = atomic_fetch_or_explicit(word, STATE_LOCKED, memory_order_acquire);
         if (AF_LIKELY(!(state & STATE_LOCKED))) return state;
         if (i > 20) sched_yield();
+        if (!af_recording()) return state;  // its thread may have left it (interpose/jumps.c)
     }
+}
+
+static inline void release(af_thread* t, _Atomic uint64_t* word, uint64_t state) {
+    atomic_store_explicit(word, state, memory_order_release);
+    if (t != NULL) af_open(t);
 }
 
 typedef struct {
@@ -62,10 +70,10 @@ typedef struct {
         if (i > 20) sched_yield();                                                \
     }
 
-static inline void watch(_Atomic uint64_t* word) {
+static inline void watch(af_thread* t, _Atomic uint64_t* word) {
     if (word == NULL) return;
-    const uint64_t state = take(word);
-    atomic_store_explicit(word, state | STATE_WATCHED, memory_order_release);
+    const uint64_t state = take(t, word);
+    release(t, word, state | STATE_WATCHED);
 }
 
 static inline seen_write look(_Atomic uint64_t* word, uint64_t state) {
@@ -77,9 +85,9 @@ static inline void await_write(af_thread* t, seen_write w) {
     if (w.who != t->number) af_await(t, w.token, NULL);
 }
 
-static inline seen_write look_at(_Atomic uint64_t* word) {
-    const uint64_t state = take(word);
-    atomic_store_explicit(word, state, memory_order_release);
+static inline seen_write look_at(af_thread* t, _Atomic uint64_t* word) {
+    const uint64_t state = take(t, word);
+    release(t, word, state);
     return look(word, state);
 }
 

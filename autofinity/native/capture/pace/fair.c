@@ -10,12 +10,12 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/state/common.h"
+#include "capture/state/text.h"
 
 enum {
     AF_PATIENCE_US = 20000,
@@ -129,9 +129,10 @@ void af_unblock(af_thread* t) {
 static bool wants_to_run(const af_thread* t) {
     const int tid = atomic_load_explicit(&t->tid, memory_order_relaxed);
     if (tid == 0) return true;  // it is being created
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
-    const long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    char text[64];              // the path, then what is read
+    char* const at = af_put_number(af_put_text(text, "/proc/self/task/"), (unsigned)tid, 1);
+    af_put_text(at, "/stat");
+    const long fd = syscall(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return false;
     long n = syscall(SYS_read, fd, text, sizeof text);
     syscall(SYS_close, fd);

@@ -13,9 +13,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +34,7 @@
 
 static _Atomic int initialised;
 static af_facts facts;
+static pid_t recorded;
 
 static void forget_in_child(void) {
     atomic_store(&af_shared->recording, 0);
@@ -69,6 +72,9 @@ static void start_recording(char** arguments) {
 #endif
     strcpy(af_shared->directory, directory);
     if (!claim(directory)) return;
+    // Whoever has the program recorded may be killed and started again: this run must not go on
+    // writing into the next one's files.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     af_crc_init(&af_shared->crc);
     if (!af_registry_open()) {
         af_fail("out of memory at the start", "", ENOMEM);
@@ -92,6 +98,7 @@ static void start_recording(char** arguments) {
     af_streams_are_counted(facts.counted);
     af_roi_choose(roi_asked_for());
     clock_gettime(CLOCK_MONOTONIC, &facts.begin);
+    recorded = getpid();
     pthread_atfork(NULL, NULL, forget_in_child);
     at_quick_exit(af_finish);
     if (af_shared->failed) return;
@@ -125,7 +132,9 @@ static bool may_move(af_thread* t) {
 }
 
 void af_finish(void) {
-    if (!af_recording() || atomic_exchange(&af_shared->finishing, 1)) return;
+    // A child of vfork has this memory, too, until it ends or becomes another program.
+    if (!af_recording() || getpid() != recorded) return;
+    if (atomic_exchange(&af_shared->finishing, 1)) return;
     af_thread* me = af_mine;
     af_self = NULL;
     // A thread that neither stops nor waits within 200 ms is in a system call.

@@ -87,11 +87,11 @@ static void write_windows(const uint64_t* pages, bool skeleton) {
 }
 
 static void remove_skeleton(void) {
-    char path[4200];
+    char path[AF_PATH_BYTES];
     for (uint32_t i = 0; i < af_registry_size(); i++) {
         const af_thread* const t = af_registry_at(i);
         if (t == NULL) continue;
-        af_track_path(t, &t->skeleton, path, sizeof path);
+        af_track_path(t, &t->skeleton, path);
         syscall(SYS_unlinkat, AT_FDCWD, path, 0);
     }
     snprintf(path, sizeof path, "%s" AF_SKELETON_FOLDER, af_shared->directory);

@@ -18,8 +18,8 @@ void af_seal_chunk(af_thread* t, af_track* track) {
     header.bytes = (uint32_t)(end - payload);
     header.crc = af_chunk_crc(&af_shared->crc, &header, payload);
     __builtin_memcpy(t->out, &header, sizeof header);
-    char path[4200];
-    af_track_path(t, track, path, sizeof path);
+    char* const path = af_spare(track->encoder);
+    af_track_path(t, track, path);
     af_append(path, t->out, (size_t)(end - t->out));
     record->chunks++;
     record->events += header.events;
@@ -116,12 +116,10 @@ void af_drain_slots(af_thread* t) {
 
 void af_drain(af_thread* t) {
     if (t->busy) {  // in a signal handler that interrupted this very function
-        if (t->next >= t->slots + AF_SLOTS) t->next = t->slots + AF_SLOTS - 1;
+        if (t->next >= t->slots + AF_SLOTS) t->next = t->slots + AF_SLOTS;  // the spare ones
         return;
     }
-    t->busy = true;
-    atomic_signal_fence(memory_order_seq_cst);
+    af_shut(t);
     af_drain_slots(t);
-    atomic_signal_fence(memory_order_seq_cst);
-    t->busy = false;
+    af_open(t);
 }

@@ -2,12 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "capture/state/common.h"
 #include "capture/state/failure.h"
+#include "capture/state/text.h"
 
 // System calls by number: no cancellation point, nothing interposed, no descriptor kept open (a
 // program may close all of them, or fork).
@@ -32,21 +32,26 @@ void af_append(const char* path, const void* data, size_t size) {
     syscall(SYS_close, fd);
 }
 
-void af_track_path(const af_thread* t, const af_track* track, char* path, size_t size) {
-    const char* const folder = track == &t->skeleton ? AF_SKELETON_FOLDER : "";
-    snprintf(path, size, "%s%s/stream-%04u.aft", af_shared->directory, folder, t->number);
+static void name_file(char* path, const char* name, const af_thread* t, const char* ending) {
+    af_put_text(af_put_number(af_put_text(path, name), t->number, 4), ending);
+}
+
+void af_track_path(const af_thread* t, const af_track* track, char* path) {
+    char* at = af_put_text(path, af_shared->directory);
+    if (track == &t->skeleton) at = af_put_text(at, AF_SKELETON_FOLDER);
+    name_file(at, "/stream-", t, ".aft");
 }
 
 void af_track_begin(af_thread* t, af_track* track) {
     af_stream_header header = {AF_STREAM_MAGIC, AF_VERSION, t->number, t->parent, 0};
     header.crc = af_crc(&af_shared->crc, 0, &header, offsetof(af_stream_header, crc));
-    char path[4200];
-    af_track_path(t, track, path, sizeof path);
+    char* const path = af_spare(track->encoder);
+    af_track_path(t, track, path);
     af_append(path, &header, sizeof header);
     track->record.parent = t->parent;
     track->record.bytes = sizeof header;
 }
 
-void af_snapshot_path(const af_thread* t, char* path, size_t size) {
-    snprintf(path, size, "%s/warm-%04u.afw", af_shared->directory, t->number);
+void af_snapshot_path(const af_thread* t, char* path) {
+    name_file(af_put_text(path, af_shared->directory), "/warm-", t, ".afw");
 }

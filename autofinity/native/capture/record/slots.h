@@ -11,9 +11,20 @@ static inline void af_make_room(af_thread* t) {
     if (!af_has_room(t)) af_make_room_apart(t);
 }
 
+// The next slot. No signal handler comes in the middle and has its slots taken back.
+static inline af_slot* af_reserve_slot(af_thread* t) {
+#ifdef __x86_64__
+    af_slot* at = (af_slot*)sizeof(af_slot);
+    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->next) : : "cc");
+    return at;
+#else
+    return t->next++;
+#endif
+}
+
 // Fills a slot. There must be room for it.
 static inline af_slot* af_fill_slot(af_thread* t, uint64_t now, uint64_t value, uint64_t shape) {
-    af_slot* const s = t->next++;
+    af_slot* const s = af_reserve_slot(t);
     s->value = value;
     s->start = now;
     s->shape = shape;
@@ -22,15 +33,7 @@ static inline af_slot* af_fill_slot(af_thread* t, uint64_t now, uint64_t value, 
 }
 
 // Adds an event that is not an access. Returns its permanent number (see af_slot_at).
-static inline uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {
-    if (AF_UNLIKELY(t->recency != NULL)) af_windows_event(t, kind, value, aux);
-    af_make_room(t);
-    af_slot* const s = af_fill_slot(t, t->now, value, af_slot_shape(0, 0, kind));
-    s->aux = (uint16_t)aux;
-    t->posts += kind == AF_POST;
-    af_close_lines(t);
-    return t->base + (uint64_t)(s - t->slots);
-}
+AF_HIDDEN uint64_t af_event_add(af_thread* t, uint8_t kind, uint64_t value, unsigned aux);
 
 static inline af_slot* af_slot_at(af_thread* t, uint64_t number) {
     const uint64_t in_use = (uint64_t)(t->next - t->slots);

@@ -25,7 +25,9 @@ void af_windows_tick(af_thread* t) {
     t->stamp =
         (uint32_t)atomic_fetch_add_explicit(&af_shared->sampling.clock, 1, memory_order_relaxed) +
         2;
+    af_shut(t);
     af_cuts_count(t);
+    af_open(t);
     af_windows_pass(t);
 }
 
@@ -106,11 +108,9 @@ void af_windows_warm(af_thread* t) {
 void af_warm(af_thread* t) {
     if (t->recency == NULL || t->busy) return;
     af_close_lines(t);
-    t->busy = true;
-    atomic_signal_fence(memory_order_seq_cst);
+    af_shut(t);
     af_windows_warm(t);
-    atomic_signal_fence(memory_order_seq_cst);
-    t->busy = false;
+    af_open(t);
 }
 
 // Writes the snapshot to the thread's file. A snapshot equal to the last refers to that snapshot.
@@ -123,8 +123,8 @@ static void write_snapshot(af_thread* t, af_window_stream* s) {
         s->warm_crc = last->warm_crc;
         return;
     }
-    char path[4200];
-    af_snapshot_path(t, path, sizeof path);
+    char* const path = af_spare(t->stream.encoder);
+    af_snapshot_path(t, path);
     if (t->warm_bytes == 0) {
         const af_sampled_file header = {AF_WARM_MAGIC, AF_SAMPLED_VERSION, t->number};
         af_append(path, &header, sizeof header);
@@ -176,8 +176,7 @@ static void close_window(af_thread* t, bool missed, bool waits) {
 void af_windows_pass(af_thread* t) {
     const uint64_t epoch = atomic_load_explicit(&af_shared->sampling.epoch, memory_order_acquire);
     if (AF_LIKELY(t->epoch == epoch) || t->recency == NULL || t->busy) return;
-    t->busy = true;
-    atomic_signal_fence(memory_order_seq_cst);
+    af_shut(t);
     const bool waits = t->woke || atomic_load_explicit(&t->blocked, memory_order_relaxed) != 0;
     af_drain_slots(t);
     for (bool missed = false; t->epoch < epoch && af_recording();) {
@@ -192,8 +191,7 @@ void af_windows_pass(af_thread* t) {
     }
     t->epoch = epoch;
     t->woke = false;
-    atomic_signal_fence(memory_order_seq_cst);
-    t->busy = false;
+    af_open(t);
 }
 
 static void stand(af_thread* t, uint8_t kind, uint64_t value, unsigned aux) {

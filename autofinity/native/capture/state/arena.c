@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/state/failure.h"
+#include "capture/state/thread.h"
 
 static struct {
     _Atomic uint64_t id;
@@ -40,6 +41,7 @@ void af_unmap(void* pages, size_t bytes) { syscall(SYS_munmap, pages, bytes); }
 
 void* af_alloc(size_t bytes) {
     bytes = (bytes + 15) & ~(size_t)15;
+    af_shut_mine();
     while (atomic_flag_test_and_set_explicit(&arena.lock, memory_order_acquire)) sched_yield();
     if (bytes > arena.left) {
         arena.left = bytes > (1u << 20) ? bytes : 1u << 20;
@@ -53,6 +55,7 @@ void* af_alloc(size_t bytes) {
         arena.left = 0;
     }
     atomic_flag_clear_explicit(&arena.lock, memory_order_release);
+    af_open_mine();
     if (p == NULL) {
         af_fail("out of memory while recording", "", ENOMEM);
         syscall(SYS_exit_group, 97);

@@ -1,8 +1,8 @@
 #include "capture/state/failure.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "capture/state/common.h"
@@ -10,8 +10,21 @@
 void af_fail(const char* what, const char* path, int error) {
     atomic_store(&af_shared->recording, 0);
     if (atomic_exchange(&af_shared->failed, 1)) return;
-    char text[4400];
-    const int n = snprintf(text, sizeof text, "autofinity capture: %s %s: %s\n", what, path,
-                           strerrordesc_np(error) ? strerrordesc_np(error) : "unknown error");
-    if (n > 0) syscall(SYS_write, 2, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    const char* const reason = strerrordesc_np(error);
+    // Parts, not a text: the stack may be a small one.
+    const char* const parts[] = {"autofinity capture: ",
+                                 what,
+                                 " ",
+                                 path,
+                                 ": ",
+                                 reason != NULL ? reason : "unknown error",
+                                 "\n"};
+    enum { PARTS = sizeof parts / sizeof *parts };
+    struct iovec line[PARTS];
+    for (int i = 0; i < PARTS; i++) {
+        size_t n = 0;
+        while (parts[i][n] != 0) n++;
+        line[i] = (struct iovec){(void*)parts[i], n};
+    }
+    syscall(SYS_writev, 2, line, PARTS);
 }

@@ -24,6 +24,7 @@ enum {
         255,  // an await if its value is not 0; decided at unlock or when the buffer is full
 };
 enum { AF_KIND_SHIFT = 56 };  // position of the kind in a slot's shape
+enum { AF_AUX_SHIFT = 32 };   // position of the aux
 enum { AF_SHARED = 1 };       // aux of a lock: taken for reading
 enum { AF_FLAG_ATOMIC = 1, AF_FLAG_FIRST_WRITE = 2, AF_FLAG_DEPENDENT = 4 };
 

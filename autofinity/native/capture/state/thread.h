@@ -35,6 +35,7 @@
 
 enum {
     AF_SLOTS = AF_ROOM_EVENTS - 1,  // events between two encodings
+    AF_SPARE_SLOTS = 4,             // behind them, for signal handlers that find no room
     AF_OPEN = 128,                  // lines that can be open at a time
     AF_PERIOD = 4096,  // accesses between two looks around (fairness, end of the program)
     AF_OUT_BYTES = sizeof(af_chunk_header) + AF_PAYLOAD_BYTES,
@@ -129,7 +130,8 @@ typedef struct af_thread {
     af_slot* next;     // the first free slot
     af_slot* limit;    // from here on, slots are filled only after af_make_room_apart
     af_slot* closed;   // slots below are closed
-    bool busy;         // encoding: accesses of a signal handler are dropped meanwhile
+    uint16_t busy;     // nested sections that a signal handler must not come into (af_shut)
+    uint16_t telling;  // writes that others may have seen and whose events are not recorded yet
 
     uint64_t base;      // slots encoded so far: base + index is a slot's permanent number
     uint64_t posts;     // of all kinds: unlocks, signals, …
@@ -183,6 +185,8 @@ typedef struct af_thread {
     uint64_t begin_token, end_token;
     void* (*start)(void*);
     void* argument;
+    uint64_t signals;  // the kernel's mask of blocked signals that it begins with
+    bool unblocks;     // whether it has to set that mask
 
     // OpenMP (interpose/openmp/).
     struct af_team* team;
@@ -228,18 +232,50 @@ static inline uint64_t af_accesses_of(const af_thread* t) {
     return t->accesses + (uint64_t)(AF_PERIOD - t->budget);
 }
 
+// Around encoding, and around locks of the runtime: a signal handler would find slots half encoded,
+// or wait for a lock of its own thread. It synchronises unheard meanwhile.
+static inline void af_shut(af_thread* t) {
+    t->busy++;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+static inline void af_open(af_thread* t) {
+    atomic_signal_fence(memory_order_seq_cst);
+    t->busy--;
+}
+
+// Around a write and its events: others may see the write before the post is recorded, so that no
+// handler's events may come between.
+static inline void af_begin_telling(af_thread* t) {
+    t->telling++;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+static inline void af_end_telling(af_thread* t) {
+    atomic_signal_fence(memory_order_seq_cst);
+    t->telling--;
+}
+
 #ifdef AF_IN_PLUGIN
 // The plugin's own accesses are never recorded, and it has no record of a calling thread.
 #define AF_UNHEARD(statement) \
     do {                      \
         statement;            \
     } while (0)
+static inline void af_shut_mine(void) {}
+static inline void af_open_mine(void) {}
 #else
 // The record of the calling thread while its accesses count. NULL in runtime code whose accesses
 // are not the program's (`af_quiet`), before the thread is attached and after its end.
 extern AF_HIDDEN __thread af_thread* af_self __attribute__((tls_model("initial-exec")));
 // The record of the calling thread, quiet or not.
 extern AF_HIDDEN __thread af_thread* af_mine __attribute__((tls_model("initial-exec")));
+
+// As af_shut and af_open, for the calling thread where it has a record.
+static inline void af_shut_mine(void) {
+    if (af_mine != NULL) af_shut(af_mine);
+}
+static inline void af_open_mine(void) {
+    if (af_mine != NULL) af_open(af_mine);
+}
 
 // Between these two calls accesses do not count: code of run-time libraries.
 static inline af_thread* af_quiet(void) {

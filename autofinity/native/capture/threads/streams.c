@@ -21,6 +21,8 @@
 
 enum { INSTRUCTIONS_PER_ACCESS = 3 };  // the documented estimate where nothing counts them
 
+static const size_t SLOT_BYTES = (AF_SLOTS + AF_SPARE_SLOTS) * sizeof(af_slot);
+
 static bool counted;
 
 void af_streams_are_counted(bool are) { counted = are; }
@@ -31,8 +33,7 @@ af_thread* af_thread_new(uint32_t parent) {
         af_fail("too many threads for one trace", "", E2BIG);
         return NULL;
     }
-    const size_t bytes =
-        sizeof(af_thread) + AF_SLOTS * sizeof(af_slot) + sizeof(af_encoder) + AF_OUT_BYTES + 64;
+    const size_t bytes = sizeof(af_thread) + SLOT_BYTES + sizeof(af_encoder) + AF_OUT_BYTES + 64;
     char* memory = af_map(bytes);
     if (memory == NULL) {
         af_fail("out of memory for a thread's buffer", "", ENOMEM);
@@ -40,7 +41,7 @@ af_thread* af_thread_new(uint32_t parent) {
     }
     af_thread* t = (af_thread*)memory;
     t->slots = (af_slot*)(memory + sizeof(af_thread));
-    t->stream.encoder = (af_encoder*)((char*)t->slots + AF_SLOTS * sizeof(af_slot));
+    t->stream.encoder = (af_encoder*)((char*)t->slots + SLOT_BYTES);
     t->out = (uint8_t*)t->stream.encoder + sizeof(af_encoder);
     AF_UNHEARD(af_encoder_reset(t->stream.encoder));
     t->number = number;
@@ -50,7 +51,7 @@ af_thread* af_thread_new(uint32_t parent) {
     t->next = t->closed = t->slots;
     af_set_limits(t);
     t->seat = -1;
-    for (int i = 0; i < AF_SLOTS; i++) t->slots[i].kind = AF_SKIP;
+    for (int i = 0; i < AF_SLOTS + AF_SPARE_SLOTS; i++) t->slots[i].kind = AF_SKIP;
     for (int i = 0; i < AF_OPEN; i++) t->open[i].base = AF_NO_LINE;
     if (!af_windows_prepare(t) || !af_skeleton_prepare(t)) {
         af_fail("out of memory for a thread's lines", "", ENOMEM);
@@ -117,8 +118,8 @@ void af_thread_leave(af_thread* t) {
     // The record stays (joins look it up); its buffers are freed: the pages behind the struct.
     const uintptr_t page = 4096;
     const uintptr_t from = ((uintptr_t)(t + 1) + page - 1) & ~(page - 1);
-    const uintptr_t to = (uintptr_t)t + sizeof(af_thread) + AF_SLOTS * sizeof(af_slot) +
-                         sizeof(af_encoder) + AF_OUT_BYTES;
+    const uintptr_t to =
+        (uintptr_t)t + sizeof(af_thread) + SLOT_BYTES + sizeof(af_encoder) + AF_OUT_BYTES;
     madvise((void*)from, (to - from) & ~(page - 1), MADV_DONTNEED);
 }
 

@@ -17,5 +17,5 @@ AF_HIDDEN af_thread* af_attach(void);  // makes the record of a thread not seen 
 static inline af_thread* af_here(void) {
     af_thread* t = af_self;
     if (AF_UNLIKELY(t == NULL)) t = af_attach();
-    return t != NULL && !t->busy ? t : NULL;
+    return t != NULL && !(t->busy | t->telling) ? t : NULL;
 }

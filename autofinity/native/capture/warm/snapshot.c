@@ -35,6 +35,7 @@ typedef struct {
     entry *runs, *spare;
     line_run* lines;
     uint64_t* pages;
+    uint32_t* starts;  // of a digit's values
     uint64_t runs_n, pages_n;
 } taking;
 
@@ -166,7 +167,7 @@ static void choose(void* data, uint64_t page, uint32_t* words) {
 
 // Sorts runs by age, and keeps the order of runs of one age: by digits from the last on.
 static void sort(taking* t) {
-    uint32_t starts[1 << DIGIT];
+    uint32_t* const starts = t->starts;
     for (int shift = AGE_SHIFT; (uint64_t)t->oldest >> (shift - AGE_SHIFT) != 0; shift += DIGIT) {
         for (int i = 0; i < 1 << DIGIT; i++) starts[i] = 0;
         for (uint64_t i = 0; i < t->runs_n; i++) starts[t->runs[i] >> shift & ((1 << DIGIT) - 1)]++;
@@ -265,15 +266,17 @@ af_snapshot af_snapshot_take(af_recency* r, uint32_t now, uint64_t most) {
     if (!choose_age(r, &t, most, &lines)) return snapshot;
     const uint64_t room = lines + 1;
     const size_t run_bytes = room * sizeof(entry), line_bytes = room * sizeof(line_run),
-                 page_bytes = (lines + 1) * sizeof *t.pages;
+                 page_bytes = (lines + 1) * sizeof *t.pages,
+                 start_bytes = (1 << DIGIT) * sizeof *t.starts;
     t.runs = af_map(run_bytes);
     t.spare = af_map(run_bytes);
     t.lines = af_map(line_bytes);
     t.pages = af_map(page_bytes);
+    t.starts = af_map(start_bytes);
     snapshot.room = room * BYTES_A_RUN;
     snapshot.bytes = af_map(snapshot.room);
     if (t.runs != NULL && t.spare != NULL && t.lines != NULL && t.pages != NULL &&
-        snapshot.bytes != NULL) {
+        t.starts != NULL && snapshot.bytes != NULL) {
         if (lines > 0) {
             for_all_pages(r, choose, &(choosing){r, &t});
             af_recency_forget_cached(r);
@@ -288,6 +291,7 @@ af_snapshot af_snapshot_take(af_recency* r, uint32_t now, uint64_t most) {
     if (t.spare != NULL) af_unmap(t.spare, run_bytes);
     if (t.lines != NULL) af_unmap(t.lines, line_bytes);
     if (t.pages != NULL) af_unmap(t.pages, page_bytes);
+    if (t.starts != NULL) af_unmap(t.starts, start_bytes);
     return snapshot;
 }
 

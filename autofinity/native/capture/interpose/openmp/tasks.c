@@ -99,8 +99,11 @@ static void run_task(void* argument) {
     af_self = saved;
 }
 
-// Data that GOMP_task and GOMP_taskloop pass on: our copy function makes the head from it.
+// Data that GOMP_task and GOMP_taskloop pass on: our copy function makes the head from it. libgomp
+// reads the reductions of a taskloop from the third word, behind its range.
 typedef struct {
+    long range[2];
+    void* reductions;
     void (*run)(void*);
     void (*copy)(void*, void*);
     void* data;
@@ -182,7 +185,8 @@ static void collect_waits(void** depend, af_tokens* waits, uint64_t done) {
     }
 }
 
-enum { TASK_FLAG_DEPEND = 8, TASK_FLAG_NOGROUP = 2048, LEAST_ALIGN = 16 };
+enum { TASK_FLAG_DEPEND = 8, TASK_FLAG_NOGROUP = 2048, TASK_FLAG_REDUCTION = 4096 };
+enum { LEAST_ALIGN = 16 };
 
 static af_task_order order_of(void (*run)(void*), void* data, void (*copy)(void*, void*), long size,
                               long align) {
@@ -245,6 +249,7 @@ void af_end_reducing(af_thread* t) { close_group(t); }
         if (align < LEAST_ALIGN) align = LEAST_ALIGN;                                             \
         af_task_order order = order_of(run, data, copy, size, align);                             \
         order.loop = true;                                                                        \
+        if (flags & TASK_FLAG_REDUCTION) order.reductions = ((void**)data)[2];                    \
         af_group* const group = flags & TASK_FLAG_NOGROUP ? NULL : open_group(t);                 \
         AF_UNHEARD(af_block(t); real(run_task, &order, copy_task, size + (long)order.offset,      \
                                      align, flags, tasks, priority, start, end, step);            \
