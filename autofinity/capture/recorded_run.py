@@ -99,6 +99,8 @@ def _recording(
         AUTOFINITY_CAPTURE_DIR=str(partial),
         AUTOFINITY_CAPTURE_ROI=request.spec.roi,
         AUTOFINITY_CAPTURE_AHEAD=str(AHEAD),
+        # The width never changes: the environment is part of the program's stack.
+        AUTOFINITY_CAPTURE_RECORDER=f"{os.getpid():010d}",
     )
     env.pop("AUTOFINITY_CAPTURE_SAMPLE", None)
     env.pop("AUTOFINITY_CAPTURE_MOST_EVENTS", None)

@@ -218,16 +218,18 @@ def test_a_thread_has_its_own_stack_and_room_for_the_recorder(shop: Workshop) ->
 
 LONG = r"""
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
-int main(void) {
+int main(int argc, char** argv) {
     fputs("begun\n", stderr);
-    sleep(10);
+    sleep(atoi(argv[1]));
     puts("alone");
     return 0;
 }
 """
 KILLED = """
 import os, signal, subprocess, sys
+os.environ["AUTOFINITY_CAPTURE_RECORDER"] = f"{os.getpid():010d}"
 program = subprocess.Popen(sys.argv[1:], stderr=subprocess.PIPE)
 program.stderr.readline()
 os.kill(os.getpid(), signal.SIGKILL)
@@ -235,8 +237,14 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_program_ends_with_the_process_that_has_it_recorded(shop: Workshop) -> None:
-    run = shop.run(LONG, under=(sys.executable, "-c", KILLED), replays=0)
+    run = shop.run(LONG, "10", under=(sys.executable, "-c", KILLED), replays=0)
     assert (run.code, run.stdout) == (-9, "")
+
+
+def test_a_program_of_a_script_may_outlive_the_script(shop: Workshop) -> None:
+    by_shell = ("sh", "-c", '"$0" "$@" & wait')
+    run = shop.run(LONG, "1", under=(sys.executable, "-c", KILLED, *by_shell), replays=0)
+    assert (run.code, run.stdout) == (-9, "alone\n")
 
 
 def test_thread_ids_are_reused_and_streams_are_not(shop: Workshop) -> None:

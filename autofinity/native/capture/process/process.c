@@ -59,6 +59,15 @@ static bool claim(const char* directory) {
     return fd >= 0;
 }
 
+// Who has the program recorded may be killed and started again: this run must not go on writing
+// into the next one's files. A program of a script may outlive the script's shell.
+static void end_with_recorder(void) {
+    const char* recorder = getenv("AUTOFINITY_CAPTURE_RECORDER");
+    if (recorder == NULL || atoi(recorder) != getppid()) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (atoi(recorder) != getppid()) raise(SIGKILL);  // it has ended in between
+}
+
 static void start_recording(char** arguments) {
     if (atomic_exchange(&initialised, 1)) return;
     const char* directory = getenv("AUTOFINITY_CAPTURE_DIR");
@@ -72,9 +81,7 @@ static void start_recording(char** arguments) {
 #endif
     strcpy(af_shared->directory, directory);
     if (!claim(directory)) return;
-    // Whoever has the program recorded may be killed and started again: this run must not go on
-    // writing into the next one's files.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    end_with_recorder();
     af_crc_init(&af_shared->crc);
     if (!af_registry_open()) {
         af_fail("out of memory at the start", "", ENOMEM);
