@@ -127,7 +127,8 @@ def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
                 ", each of use to one node only: better yet, let each thread touch its data first"
             )
     elif not several and use.one_node != to[0] and seen.memory.total_bytes:
-        policy, line = "bind", f"numactl --membind={numbers}"
+        # Unlike --membind, it ends no program whose node is full.
+        policy, line = "bind", f"numactl --preferred={numbers}"
         why = "all threads are to be on one node; a run moves what lies elsewhere when that pays"
     else:
         policy, line = "first touch", None

@@ -148,7 +148,7 @@ def test_what_one_thread_initialised_for_several_nodes_is_to_be_interleaved() ->
 
 def test_threads_that_are_to_be_on_one_node_are_bound_to_its_memory_unless_it_is_there() -> None:
     found = memory(seen(**sampled(PACKED, instructions=1e9)))
-    assert (found.facts["policy"], found.facts["line"]) == ("bind", "numactl --membind=0")
+    assert (found.facts["policy"], found.facts["line"]) == ("bind", "numactl --preferred=0")
     there = memory(seen(**sampled(PACKED, instructions=1e9), memory=ONE_NODES_PAGES))
     assert there.facts["policy"] == "first touch"
 
