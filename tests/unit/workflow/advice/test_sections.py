@@ -249,8 +249,17 @@ def test_the_state_of_numa_balancing_is_told_as_it_is(state: str | None, said: s
     found = numa_balancing(seen(numa_balancing=state), Use(0.5, "counted reads", 0.0, None), None)
     assert said in found.evidence[0]
     assert found.facts["wanted"] is True
-    line = "sudo sysctl -w kernel.numa_balancing=1" if state in ("0", "2", "9") else None
+    wanted = {"0": 1, "2": 3, "9": 1}.get(state or "")  # 2: memory tiers stay balanced
+    line = f"sudo sysctl -w kernel.numa_balancing={wanted}" if wanted else None
     assert found.facts["line"] == line
+
+
+@pytest.mark.parametrize(("state", "off"), [("1", "0"), ("3", "2"), ("0", None), ("2", None)])
+def test_balancing_between_nodes_is_switched_off_without_that_of_memory_tiers(
+    state: str, off: str | None
+) -> None:
+    found = numa_balancing(seen(numa_balancing=state), Use(0.5, "counted reads", 0.9, None), None)
+    assert found.facts["line"] == (off and f"sudo sysctl -w kernel.numa_balancing={off}")
 
 
 @pytest.mark.parametrize(
