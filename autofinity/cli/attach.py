@@ -214,15 +214,15 @@ class _Teller:
             self.say(f"not bound: {line}")
         if _where(after) == _where(before):
             return
-        count = len(after.placed)
+        placed, count = after.placed, len(after.placed.threads)
         at_once = before.phase == "watching" and after.phase == "sampling"
-        if (after.phase == "settling" or at_once) and after.hint is not None:
-            self.say(f"{count} threads compute: sampled in {after.hint.shown}")
-        elif after.phase == "placed" and after.cpus:
-            cpus = format_cpu_list(after.cpus)
-            by = f"hint {after.hint.shown}" if after.hint else "by sharing"
+        if (after.phase == "settling" or at_once) and placed.hint is not None:
+            self.say(f"{count} threads compute: sampled in {placed.hint.shown}")
+        elif after.phase == "placed" and placed.cpus:
+            cpus = format_cpu_list(placed.cpus)
+            by = f"hint {placed.hint.shown}" if placed.hint else "by sharing"
             self.say(f"{by}: {count} threads on CPUs {cpus}")
 
 
 def _where(state: LiveState) -> tuple[object, ...]:
-    return state.phase, state.placed, state.hint, state.cpus
+    return state.phase, state.placed.threads, state.placed.hint, state.placed.cpus

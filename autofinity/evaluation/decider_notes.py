@@ -22,11 +22,12 @@ class DeciderNotes:
         """Note one turn of the loop."""
         when = f"{interval.end_ns / 1e9:.2f} s: "
         self.lines += [when + line for line in after.notes[len(before.notes) :]]
-        if outcome is not None and outcome.done and after.placed:
+        if outcome is not None and outcome.done and after.placed.threads:
             self.lines.append(when + _placed(after))
 
 
 def _placed(state: LiveState) -> str:
-    hint = f"{state.hint.shown}, " if state.hint is not None else ""
-    where = f"{state.affinity}, " if state.affinity is not None else ""
-    return f"{len(state.placed)} threads are put on cores: {hint}{where}{SHOWN[state.order]}"
+    placed = state.placed
+    hint = f"{placed.hint.shown}, " if placed.hint is not None else ""
+    where = f"{placed.affinity}, " if placed.affinity is not None else ""
+    return f"{len(placed.threads)} threads are put on cores: {hint}{where}{SHOWN[state.order]}"

@@ -90,7 +90,7 @@ def within_minute(
     run = in_real_time(lasting, request, recipe, seed, watch)
     return WithinMinute(
         run,
-        turns.last.hint,
+        turns.last.placed.hint,
         turns.lost_s() + lasting.process.unpaid_s,
         turns.placed[1] / 1e9 if turns.placed else math.nan,
         (*turns.last.notes, *told),

@@ -25,6 +25,7 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, MovePages
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.live_state import LiveState, Settings
+from autofinity.runtime.placed import Placed
 from autofinity.runtime.placer import Placer
 
 
@@ -33,7 +34,7 @@ class Mapped(LiveState):
     """State of a run under a recipe."""
 
     recipe: Recipe[Any] | None = None
-    """For the threads `placed`; None while nobody is placed."""
+    """For the threads of `placed`; None while nobody is placed."""
     inner: Any = None
     """The recipe's own state."""
     begins: bool = False
@@ -73,7 +74,7 @@ class LiveRecipe:
     def begin(self, topology: Topology, available: frozenset[OsIndex], threads: int) -> Mapped:
         """State before the first look; machine and thread count are known since construction."""
         del topology, threads
-        return Mapped(available=available, notes=tuple(self._notes))
+        return Mapped(placed=Placed(available=available), notes=tuple(self._notes))
 
     def period_ns(self, state: Mapped) -> int:
         """How long the next look takes."""
@@ -86,9 +87,9 @@ class LiveRecipe:
         state = state.looked(interval)
         if interval.ended:
             return state, ()
-        known = state.workers.computing == state.placed and (
+        known = state.same_threads and (
             # Its cgroup may allow other CPUs by now than when it was begun or left alone.
-            self._placer.available() == state.allowed
+            self._placer.available() == state.placed.allowed
         )
         if state.recipe is not None and known:
             return self._turn(replace(state, unsettled=0), state.recipe, interval)
@@ -121,10 +122,13 @@ class LiveRecipe:
         state = replace(
             state,
             phase="placed",
-            placed=computing,
-            available=available,
-            allowed=self._placer.available(),
-            crowded=bool(note),
+            placed=replace(
+                state.placed,
+                threads=computing,
+                available=available,
+                allowed=self._placer.available(),
+                crowded=bool(note),
+            ),
             recipe=recipe,
             inner=recipe.begin(topology, available, len(computing)),
             begins=True,
@@ -142,13 +146,13 @@ class LiveRecipe:
     def _turn(
         self, state: Mapped, recipe: Recipe[Any], interval: Interval
     ) -> tuple[Mapped, Sequence[Action]]:
-        seen = narrowed(state.workers, state.placed, interval, begins=state.begins)
+        seen = narrowed(state.workers, state.placed.threads, interval, begins=state.begins)
         if not self._migrate_pages:
             seen = replace(seen, pages=None)
         if not self._topology.by_os_index.keys() >= set(seen.cpus):
             seen = replace(seen, cpus=())  # CPUs that came after the machine was read
         if not state.shown:
-            sharing = state.sharing.among(state.placed)
+            sharing = state.sharing.among(state.placed.threads)
             state = replace(state, shown=is_believed(sharing))
             seen = replace(seen, sharing=sharing if state.shown else None)
         inner, actions = recipe.step(state.inner, seen)

@@ -20,6 +20,7 @@ from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.home_seats import neighbours, numbered
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding, thread_masks, union, widened
+from autofinity.runtime.placed import Placed
 from autofinity.runtime.placer import BY_SHARING
 from autofinity.runtime.seat_order import evens_out, exchanged, work_of
 
@@ -70,14 +71,15 @@ def masks_of_next_run(topology: Topology, state: LiveState, bind: Binding) -> Ma
     Empty where threads have no seats of their own, or numbers show that threads come and go. An
     order by number that was tried and was no faster counts for nothing: pages stayed behind then.
     """
-    if not _own_seats(state):
+    if not _own_seats(state.placed):
         return ()
-    seats, seated = state.seats, state.seated
+    placed = state.placed
+    seats, seated = placed.seats, placed.seated
     if BY_SHARING not in state.notes:
         seats, seated = numbered(topology, seats, {}), tuple(sorted(seated))
         if order_of_next_run(topology, state) == "exchanged":
             seats = exchanged(topology, seats)
-    masks = widened(topology, [frozenset({seat}) for seat in seats], state.available, bind)
+    masks = widened(topology, [frozenset({seat}) for seat in seats], placed.available, bind)
     own, everywhere = dict(zip(seated, masks, strict=True)), union(masks)
     return tuple(own.get(number, everywhere) for number in range(1 + max(seated)))
 
@@ -89,22 +91,19 @@ def order_of_next_run(topology: Topology, state: LiveState) -> SeatOrder:
     would make their caches' work uneven, they begin it exchanged: neither was tried with pages
     where the threads sit.
     """
-    if state.order != "near home" or not _own_seats(state) or BY_SHARING in state.notes:
+    if state.order != "near home" or not _own_seats(state.placed) or BY_SHARING in state.notes:
         return state.order
-    threads = sorted(state.seated)
-    seats = numbered(topology, state.seats, {})
-    now = dict(zip(state.seated, state.seats, strict=True))
+    threads, now = sorted(state.placed.seated), state.placed.seat_of
+    seats = numbered(topology, state.placed.seats, {})
     if neighbours(topology, [now[n] for n in threads]) == neighbours(topology, seats):
         return state.order
     return "exchanged" if evens_out(topology, seats, work_of(state.work, threads)) else state.order
 
 
-def _own_seats(state: LiveState) -> bool:
+def _own_seats(placed: Placed) -> bool:
     """Whether each thread has a seat, and numbers are not those of threads that come and go."""
-    seated = state.seated
-    if not seated or len(seated) != len(state.placed) or len(seated) != len(state.seats):
-        return False
-    return max(seated) <= len(seated)
+    seated = placed.seated
+    return bool(seated) and placed.all_seated and max(seated) <= len(seated)
 
 
 def starting_masks(

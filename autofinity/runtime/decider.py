@@ -39,6 +39,7 @@ from autofinity.runtime.follower import Follower, guarded, wants_outcome
 from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looking import LookCosts
 from autofinity.runtime.phases import PHASE_COUNTERS
+from autofinity.runtime.placed import Placed
 from autofinity.runtime.placer import BY_SHARING, Placer
 from autofinity.runtime.sampler import Sampler
 from autofinity.runtime.seat_order import SHOWN
@@ -101,7 +102,7 @@ class LivePolicy:
         """State before the first look; machine and thread count were given to the constructor."""
         del topology, threads
         costs = LookCosts(sampling_loss=self._settings.sampling_loss)
-        return LiveState(available=available, costs=costs)
+        return LiveState(placed=Placed(available=available), costs=costs)
 
     def sees_memory(self, memory: Callable[[], MemoryByNode | None]) -> None:
         """From now on put threads near the program's memory, which `memory` looks for."""
@@ -175,8 +176,8 @@ class LivePolicy:
                 state = replace(state.noting(note), order=known.order, sampled_order=known.order)
             state, actions = self._placer.place(state, known.hint, "placed")
             if asked_for and state.phase == "placed":
-                here = self._topology.restricted(state.available)
-                note = siblings_note(here, known.hint, state.seats)
+                here = self._topology.restricted(state.placed.available)
+                note = siblings_note(here, known.hint, state.placed.seats)
                 state = state.noting(note) if note else state
             return state, actions
         if self._policy is None or self._sampler is None:
@@ -255,12 +256,12 @@ class LivePolicy:
 
     def _left_alone(self, state: LiveState) -> Turn:
         """Bind nobody; without counters, place threads once the sharing between them is known."""
-        policy, count = self._policy, len(state.placed)
+        policy, count = self._policy, len(state.placed.threads)
         if policy is None or count < 2 or not (self._settings.by_sharing and self._settings.blind):
             return state, ()
         if state.workers.room < count:  # they take turns: no thread would have a seat of its own
             return state, ()
-        sharing = state.sharing.among(state.placed)
+        sharing = state.sharing.among(state.placed.threads)
         state = replace(state, sharing=state.sharing.faded())
         available = self._placer.available()
         hint = policy.at(policy.default, count, all_cores(self._topology, available))
@@ -277,15 +278,15 @@ class LivePolicy:
         """Whether the threads, and the CPUs that they may use, are still those that were left
         alone.
         """
-        same_cpus = self._placer.available() == state.allowed
-        return state.workers.computing == state.placed and same_cpus
+        same_cpus = self._placer.available() == state.placed.allowed
+        return state.same_threads and same_cpus
 
     def _look_cost_ns(self, state: LiveState) -> float:
-        return look_cost_ns(self._topology, len(state.placed), self._settings.sample_ns)
+        return look_cost_ns(self._topology, len(state.placed.threads), self._settings.sample_ns)
 
     def _sample_anew(self, state: LiveState) -> Turn:
         assert self._sampler is not None
-        return self._sampler.begin(replace(state, standing=state.hint, restarts=0))
+        return self._sampler.begin(replace(state, standing=state.placed.hint, restarts=0))
 
 
 def _counters(policy: RulePolicy | None, topology: Topology) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ class Follower:
         """Sample in the chosen affinity, from the second undisturbed look on."""
         if not wants_outcome(state):
             return state
-        if state.workers.computing != state.placed:
+        if not state.same_threads:
             return replace(state, outcomes=(), settled=False)
         if not state.settled:
             return replace(state, settled=True)
@@ -47,7 +47,7 @@ class Follower:
         again after it.
         """
         elapsed = interval.end_ns - interval.start_ns
-        if state.workers.computing != state.placed or 2 * elapsed < self._settings.every_ns:
+        if not state.same_threads or 2 * elapsed < self._settings.every_ns:
             return replace(state, watch=Watch())
         seen = look_of(interval, state.workers, state.cores).behaviour
         counted = [
@@ -64,34 +64,35 @@ class Follower:
     def follow(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         """One look at a placed program; `rate` is its progress per second."""
         state = self._guarded(state, interval, rate)
-        if state.guard.undo and state.hint is not None and _moved(state):
-            return self._taken_back(state)
+        hint = state.placed.hint
+        if state.guard.undo and hint is not None and _moved(state):
+            return self._taken_back(state, hint)
         newcomers = interval.threads("begin")
-        if state.workers.computing == state.placed:
-            if state.renewed and state.hint is not None:
-                return self._renewed(state, newcomers, state.hint)
+        if state.same_threads:
+            if state.placed.renewed and hint is not None:
+                return self._renewed(state, newcomers, hint)
             state = replace(state, unsettled=0)
-            other_cpus = self._placer.available() != state.allowed
-            if self._settings.every_ns and state.hint and other_cpus:
+            other_cpus = self._placer.available() != state.placed.allowed
+            if self._settings.every_ns and hint and other_cpus:
                 return self._placer.place(
-                    state.noting("its cgroup allows other CPUs: placed again"), state.hint, "placed"
+                    state.noting("its cgroup allows other CPUs: placed again"), hint, "placed"
                 )
-            if state.hint is not None and self._wants_other_room(state):
-                swings = state.swings or state.workers.at_a_time > state.room
-                return self._placer.place(replace(state, swings=swings), state.hint, "placed")
+            if hint is not None and self._wants_other_room(state):
+                swings = state.swings or state.workers.at_a_time > state.placed.room
+                return self._placer.place(replace(state, swings=swings), hint, "placed")
             return state, self._placer.let_go(newcomers)
         if state.steady == 0:
             return self._unsettled(state, newcomers)
-        if state.hint is None or len(state.workers.computing) < 2:
+        if hint is None or len(state.workers.computing) < 2:
             return state, self._placer.let_go(newcomers)
-        return self._placer.place(replace(state, unsettled=0), state.hint, "placed")
+        return self._placer.place(replace(state, unsettled=0), hint, "placed")
 
     def _wants_other_room(self, state: LiveState) -> bool:
         """Whether more threads want to run at a time than there is room for, or far fewer."""
-        workers = state.workers
-        if workers.at_a_time > state.room:
+        workers, room = state.workers, state.placed.room
+        if workers.at_a_time > room:
             return True
-        return not state.swings and workers.room < _MUCH_LESS * state.room
+        return not state.swings and workers.room < _MUCH_LESS * room
 
     def _guarded(self, state: LiveState, interval: Interval, rate: float) -> LiveState:
         if state.decision is None or state.guard.verdict != "undecided":
@@ -104,11 +105,9 @@ class Follower:
         guard = state.guard.saw_after(rate, Phase.of(look.behaviour), look.elapsed_ns)
         return replace(state, guard=guard)
 
-    def _taken_back(self, state: LiveState) -> Turn:
-        hint = state.hint
-        assert hint is not None
+    def _taken_back(self, state: LiveState, hint: Hint) -> Turn:
         ordered = state.order != state.sampled_order
-        order_alone = ordered and (hint == SPREAD or state.affinity == state.sampled_in)
+        order_alone = ordered and (hint == SPREAD or state.placed.affinity == state.sampled_in)
         what = SHOWN[state.order] if order_alone else hint.shown
         matter = "the order of threads" if order_alone else "affinity"
         state = state.noting(
@@ -142,8 +141,7 @@ class Follower:
         state = replace(
             state,
             phase="left alone",
-            placed=state.workers.computing,
-            allowed=self._placer.available(),
+            placed=state.placed.left_alone(state.workers.computing, self._placer.available()),
             unsettled=0,
             restless=True,
         )
@@ -160,8 +158,9 @@ def _moved(state: LiveState) -> bool:
     """Whether threads are placed otherwise than where they were sampled first."""
     if state.order != state.sampled_order:
         return True
-    apart = state.affinity != state.sampled_in or None in (state.affinity, state.sampled_in)
-    return state.hint != SPREAD and apart
+    affinity, sampled_in = state.placed.affinity, state.sampled_in
+    apart = affinity != sampled_in or None in (affinity, sampled_in)
+    return state.placed.hint != SPREAD and apart
 
 
 def wants_outcome(state: LiveState) -> bool:
@@ -169,6 +168,6 @@ def wants_outcome(state: LiveState) -> bool:
     return (
         state.sample is not None
         and state.outcome is None
-        and None not in (state.affinity, state.sampled_in)
-        and state.affinity not in (state.sampled_in, state.probed_in)
+        and None not in (state.placed.affinity, state.sampled_in)
+        and state.placed.affinity not in (state.sampled_in, state.probed_in)
     )

@@ -92,12 +92,12 @@ class Journal:
         if after.probe is not None and after.probe is not before.probe:
             self._observed(after, after.probed_in, after.probe)
         if after.outcome is not None and after.outcome is not before.outcome:
-            self._observed(after, after.affinity, after.outcome)
+            self._observed(after, after.placed.affinity, after.outcome)
         if outcome is not None:
             self._refused = outcome.skipped > 0
             for reason in outcome.reasons:
                 self.note(f"not bound: {reason}")
-        if after.placed and _where(after) != _where(before):
+        if after.placed.threads and _where(after) != _where(before):
             bound = outcome.done if outcome else 0
             self._rows.write(lambda database: self._bound(database, after, bound))
         # A placement that was undone is not to be tried by the next run either.
@@ -109,7 +109,7 @@ class Journal:
         if after.phase != before.phase:  # last: who reads of a phase reads all of what led to it
             self._rows.write(lambda database: self._moved_on(database, after))
         bound = after.phase == "placed" and self._header.bind != "none" and not self._refused
-        self._kept_on = after.cpus if bound else frozenset()
+        self._kept_on = after.placed.cpus if bound else frozenset()
         self._rows.flush()
 
     def note(self, line: str) -> None:
@@ -265,7 +265,8 @@ class Journal:
         self._rows.write(write)
 
     def _looked(self, before: LiveState, after: LiveState, interval: Interval) -> None:
-        place = str(before.affinity) if before.placed and before.affinity is not None else ""
+        placed = before.placed
+        place = str(placed.affinity) if placed.threads and placed.affinity is not None else ""
         look = look_of(before.workers.alive, interval)
         if self._nodes is not None:
             look = self._nodes.added(look, interval)
@@ -286,10 +287,11 @@ class Journal:
         self._update(database, notes="\n".join(self._notes))
 
     def _bound(self, database: BehaviourDB, state: LiveState, bound: int) -> None:
-        self._update(database, threads=len(state.placed), hint=state.hint, bound=bound)
+        placed = state.placed
+        self._update(database, threads=len(placed.threads), hint=placed.hint, bound=bound)
 
     def _decided(self, database: BehaviourDB, state: LiveState) -> None:
-        header, hint = self._header, state.hint
+        header, hint = self._header, state.placed.hint
         if hint is None or not header.policy or state.unasked:
             return
         threads = self._threads(state)
@@ -297,7 +299,7 @@ class Journal:
         database.remember_answer(header.program, threads, answer, header.policy, header.place)
         # Cores chosen beside other runs are no answer for a start on a free machine, and cores
         # chosen near a device none for a start without one.
-        elsewhere = state.crowded or header.divided or header.near
+        elsewhere = state.placed.crowded or header.divided or header.near
         if header.bind == "none" or elsewhere:
             return
         decision = CachedDecision(
@@ -308,8 +310,8 @@ class Journal:
             machine=machine_key(),
             hint=hint,
             # The cpuset may have changed since the program began.
-            allowed=format_cpu_list(state.allowed) or header.allowed,
-            mask=format_cpu_list(state.cpus),
+            allowed=format_cpu_list(state.placed.allowed) or header.allowed,
+            mask=format_cpu_list(state.placed.cpus),
         )
         with database.exclusively():
             write_decision(database.path.with_name("decisions"), *self._with_seats(decision, state))
@@ -324,10 +326,10 @@ class Journal:
             return
         yield replace(decision, seats=seats_text(masks_of_next_run(topology, state, bind)))
         # A lone second thread may go on to make all others, as in Java.
-        whole = 3 <= decision.threads == len(state.placed) and bind == "llc"
+        whole = 3 <= decision.threads == len(state.placed.threads) and bind == "llc"
         if state.sample is None or not whole:
             return
-        start = starting_masks(topology, decision.threads, state.allowed, bind)
+        start = starting_masks(topology, decision.threads, state.placed.allowed, bind)
         if start:
             mask, seats = format_cpu_list(union(start)), seats_text(start)
             any_program = replace(decision, program=ANY, policy=ANY, hint=SPREAD)
@@ -338,7 +340,7 @@ class Journal:
         return state.order if topology is None else order_of_next_run(topology, state)
 
     def _threads(self, state: LiveState) -> int:
-        return self._header.threads or len(state.placed)
+        return self._header.threads or len(state.placed.threads)
 
     def _update(self, database: BehaviourDB, **changes: Unpack[RunChanges]) -> None:
         if self._run is not None:
@@ -346,4 +348,4 @@ class Journal:
 
 
 def _where(state: LiveState) -> tuple[Hint | None, tuple[int, ...], frozenset[OsIndex]]:
-    return state.hint, state.placed, state.cpus
+    return state.placed.hint, state.placed.threads, state.placed.cpus

@@ -21,6 +21,7 @@ from autofinity.runtime.looks import Look, look_of
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.page_rate import TODAYS, PageRate
 from autofinity.runtime.pages_along import PagesAlong
+from autofinity.runtime.placed import Placed
 from autofinity.runtime.seats import SharedSoFar
 from autofinity.runtime.steady import Onset
 from autofinity.runtime.trying import Trying
@@ -97,23 +98,9 @@ class LiveState:
     restless: bool = False
     """Whether the program was let go once because of changing workers: then only steady workers are
     placed."""
-    placed: tuple[int, ...] = ()
-    """Numbers of the threads that the present placement is for."""
-    renewed: frozenset[int] = frozenset()
-    """Numbers of `placed` that other threads have by now: these were not placed."""
-    room: int = 0
-    """Number of cores of the placement: one for each thread, or some more than ran at a time."""
+    placed: Placed = field(default_factory=Placed)
     swings: bool = False
     """Whether more threads once ran at a time than a placement had room for: it shrinks no more."""
-    hint: Hint | None = None
-    cpus: frozenset[OsIndex] = frozenset()
-    """CPUs of the present placement, all threads together."""
-    available: frozenset[OsIndex] = frozenset()
-    """CPUs that the placement was chosen from."""
-    allowed: frozenset[OsIndex] = frozenset()
-    """CPUs that were allowed when the program was placed or left alone, other runs' among them."""
-    crowded: bool = False
-    """Whether other runs limited the placement."""
     unasked: bool = False
     """Whether the placement is no answer of the policy: a fallback, or by sharing alone."""
     homes: Mapping[int, OsIndex] = field(default_factory=dict)
@@ -154,15 +141,7 @@ class LiveState:
     refuted: frozenset[Hint] = frozenset()
     """Hints that were tried in this run and were slower: they are not tried again."""
     sample: Behaviour | None = None
-    seats: tuple[OsIndex, ...] = ()
-    """PUs of the placement, before masks are widened: first those of the threads `seated`, in
-    order."""
-    seated: tuple[int, ...] = ()
-    """Numbers of the threads of `placed` that have a seat of their own; the others share all
-    seats."""
     sharing: SharedSoFar = field(default_factory=SharedSoFar)
-    affinity: Affinity | None = None
-    """Affinity of the present placement; None where no thread was bound to it."""
     sampled_in: Affinity | None = None
     """Affinity that `sample` was taken in."""
     settled: bool = False
@@ -195,7 +174,12 @@ class LiveState:
     @property
     def cores(self) -> int:
         """Number of cores that rates are divided by: the same in all looks that are compared."""
-        return max(1, self.sample_room or self.room)
+        return max(1, self.sample_room or self.placed.room)
+
+    @property
+    def same_threads(self) -> bool:
+        """Whether the threads that compute are those that were placed, or left alone."""
+        return self.workers.computing == self.placed.threads
 
     def looked(self, interval: Interval) -> Self:
         """The state after one more look, before anything is decided."""
@@ -206,7 +190,7 @@ class LiveState:
             workers=workers,
             most_computing=max(self.most_computing, len(workers.computing)),
             steady=0 if changed else self.steady + 1,
-            renewed=(self.renewed | interval.threads("begin")).intersection(self.placed),
+            placed=self.placed.after(interval),
             waited_ns=self.waited_ns + interval.end_ns - interval.start_ns,
             sharing=self.sharing.after(interval),
             homes=self._homes_after(interval),
@@ -218,7 +202,7 @@ class LiveState:
         known = {number: cpu for number, cpu in self.homes.items() if number not in ended}
         seen = {number: cpu for number, cpu in enumerate(interval.cpus) if cpu >= 0}
         # Once threads are bound, the CPUs where they run are our choice.
-        return seen | known if self.cpus else known | seen
+        return seen | known if self.placed.cpus else known | seen
 
     def working(self, interval: Interval) -> Self:
         """The state with the work that its threads have done in one more look of a sample."""

@@ -50,4 +50,5 @@ class Meaning:
 
     def affinity_of(self, state: LiveState, hint: Hint) -> Affinity:
         """The affinity of a hint for the program's threads."""
-        return BestMatches(self._topology.restricted(state.available))(state.room, hint)
+        placed = state.placed
+        return BestMatches(self._topology.restricted(placed.available))(placed.room, hint)

@@ -50,14 +50,14 @@ class NearLook:
         """Whether near pages might turn the answer of both looks round or, where it stands anyway
         and a `trial` of one more hint follows, that trial.
         """
-        there = state.affinity if state.again else state.probed_in
+        there = state.placed.affinity if state.again else state.probed_in
         if self._topology.n_nodes < 2 or state.along.tried or there is None:
             return False
         if not self._asking.shows_speed:
             return False
         if self._meaning.leads_to(state, answer.decision) == there and not trial:
             return False
-        if not self._time_left(state) or len(state.seats) < len(state.placed):
+        if not self._time_left(state) or len(state.placed.seats) < len(state.placed.threads):
             return False
         memory = self._memory()
         if memory is None:
@@ -88,13 +88,12 @@ class NearLook:
         along = along.saw(look)
         gain, left, remote = along.gain, along.left, along.answer
         assert remote is not None  # as asked for with it
-        turned = gain and self._turned(state, state.affinity, remote, left, gain.least, gain.likely)
+        there = state.placed.affinity
+        turned = gain and self._turned(state, there, remote, left, gain.least, gain.likely)
         if turned:
             state = state.noting(_all_text(along))
             return replace(state, along=along.all_after(turned))
-        hopeless = gain and not self._turned(
-            state, state.affinity, remote, left, gain.most, gain.most
-        )
+        hopeless = gain and not self._turned(state, there, remote, left, gain.most, gain.most)
         over = along.late or hopeless or not self._time_left(state)
         return replace(state, along=along.over() if over else along)
 
@@ -112,7 +111,7 @@ class NearLook:
 
     def _nodes(self, state: LiveState) -> list[int]:
         pus = self._topology.by_os_index
-        return [pus[cpu].node for cpu in state.seats]
+        return [pus[cpu].node for cpu in state.placed.seats]
 
     def _far(self, memory: MemoryByNode | None, state: LiveState) -> FarPages:
         """Pages that are far from the seats; none where memory was not seen."""

@@ -51,7 +51,7 @@ type Seats = tuple[tuple[int, ...], tuple[OsIndex, ...]]
 
 
 @dataclass(slots=True)
-class _Placed:
+class _SincePlaced:
     """Record since threads were last placed."""
 
     seats: object
@@ -100,7 +100,7 @@ class PagesFollow:
         self._tell = tell
         self._begin_ns: int | None = None
         self._homes = ThreadHomes(topology)
-        self._placed: _Placed | None = None
+        self._placed: _SincePlaced | None = None
         self._pay = PagesPay(rate)
         self._hurries = False
         """Whether the next look is to be short."""
@@ -132,7 +132,7 @@ class PagesFollow:
             self._come_along(after)
         elif self._trail and not self._stay_for_now(after):
             self._left_again(before, after)
-        if after.phase == "placed" and after.cpus:
+        if after.phase == "placed" and after.placed.cpus:
             self._saw_placed(after, interval)
             return
         self._placed = None
@@ -141,19 +141,19 @@ class PagesFollow:
 
     def _saw_placed(self, after: LiveState, interval: Interval) -> None:
         """See one turn of placed threads."""
-        seats = after.placed, after.seats
-        if self._placed is None or self._placed.seats != (*seats, after.cpus):
+        seats = after.placed.threads, after.placed.seats, after.placed.cpus
+        if self._placed is None or self._placed.seats != seats:
             # The threads move there only now.
-            self._placed = _Placed((*seats, after.cpus), interval.end_ns)
+            self._placed = _SincePlaced(seats, interval.end_ns)
             self._pay.begin(after)
             self._moves.stop()
             return
         if not self._may_go_back(after) and not self._moves.under_way:
             self._stay()
-        now = None if self._moves.returning else self._homes.of_cpus(after, interval.cpus)
+        now = None if self._moves.returning else self._homes.of_cpus(after.placed, interval.cpus)
         if now is None or self._placed.over:
             return
-        counts = after.workers.computing == after.placed
+        counts = after.same_threads
         if self._moves.under_way:
             self._move_some(self._placed, after, now)
         else:
@@ -172,7 +172,9 @@ class PagesFollow:
         """Whether pages that followed threads to their placement may go back."""
         return guarded(state) or self._pay.trying
 
-    def _weigh(self, placed: _Placed, state: LiveState, now: Sequence[int], now_ns: int) -> None:
+    def _weigh(
+        self, placed: _SincePlaced, state: LiveState, now: Sequence[int], now_ns: int
+    ) -> None:
         for_ns = now_ns - placed.since_ns
         # A look at all pages is slow with much memory: such looks get ever rarer.
         if placed.found is None or for_ns >= 2 * placed.seen_after_ns:
@@ -206,7 +208,7 @@ class PagesFollow:
         memory = self._process.memory()
         if memory is None:
             return None
-        homes = self._homes.of(state.placed)
+        homes = self._homes.of(state.placed.threads)
         return left_behind(self._topology, memory, homes, now)
 
     def _stay_for_now(self, state: LiveState) -> bool:
@@ -219,7 +221,7 @@ class PagesFollow:
 
     def _at(self, state: LiveState) -> Seats | None:
         """Seats of the threads; None where they are let go."""
-        return None if state.phase == "left alone" else (state.placed, state.seats)
+        return None if state.phase == "left alone" else (state.placed.threads, state.placed.seats)
 
     def _left_again(self, before: LiveState, after: LiveState) -> None:
         """Handle threads that left the seats that pages followed: pages go back, as far as the
@@ -263,7 +265,7 @@ class PagesFollow:
                 return
 
     def _begin_to_bring(self, state: LiveState, *, part: bool) -> None:
-        now = self._homes.of_seats(state)
+        now = self._homes.of_seats(state.placed)
         found = None if now is None else self._look(state, now)
         if now is None or found is None:
             return
@@ -271,20 +273,20 @@ class PagesFollow:
         self._follow(state, _after(self._moves.view, found.belongs), max(1, one_in))
         if not part:
             self._at_home = None
-            self._homes.move(state.placed, now)
+            self._homes.move(state.placed.threads, now)
 
     def _come_along(self, state: LiveState) -> None:
         """Move pages along to a second look or a trial, where that takes little time."""
-        now = self._homes.of_seats(state)
+        now = self._homes.of_seats(state.placed)
         if now is None:
             return
         if not self._trail:
             memory = self._process.memory()
             self._at_home = None if memory is None else _AtHome(self._homes.by_number, memory)
         home = self._at_home
-        if home is None or not home.homes.keys() >= set(state.placed):
+        if home is None or not home.homes.keys() >= set(state.placed.threads):
             return
-        homes = [home.homes[number] for number in state.placed]
+        homes = [home.homes[number] for number in state.placed.threads]
         found = left_behind(self._topology, home.memory, homes, now, near_too=True)
         if found.bytes_to_move > self._few_bytes:  # then only what is far
             found = left_behind(self._topology, home.memory, homes, now)
@@ -295,7 +297,7 @@ class PagesFollow:
             self._go_on()
         self._homes.restore(home.homes)
         if found.belongs:
-            self._homes.move(state.placed, now)
+            self._homes.move(state.placed.threads, now)
 
     def _go_on(self) -> None:
         """Move some pages that are under way, and some more after a short look."""
@@ -303,11 +305,11 @@ class PagesFollow:
         self._hurries = self._moves.under_way
 
     def _follow(self, state: LiveState, view: View, one_in: int = 1) -> None:
-        seats = state.placed, state.seats
+        seats = state.placed.threads, state.placed.seats
         self._trail.append(_Followed(seats, self._homes.by_number, self._moves.view))
         self._moves.begin(view, one_in)
 
-    def _move_some(self, placed: _Placed, state: LiveState, now: Sequence[int]) -> None:
+    def _move_some(self, placed: _SincePlaced, state: LiveState, now: Sequence[int]) -> None:
         self._go_on()
         if self._moves.under_way:
             return
@@ -315,12 +317,12 @@ class PagesFollow:
             self._moved_a_part(placed, state, now)
             return
         placed.over = True
-        self._homes.move(state.placed, now)
+        self._homes.move(state.placed.threads, now)
         stayed = f"; {self._moves.stayed} could not be moved" if self._moves.stayed else ""
         moved = placed.pages_moved + self._moves.moved
         self._tell(f"{moved} pages were moved to their threads{stayed}")
 
-    def _moved_a_part(self, placed: _Placed, state: LiveState, now: Sequence[int]) -> None:
+    def _moved_a_part(self, placed: _SincePlaced, state: LiveState, now: Sequence[int]) -> None:
         found = self._look(state, now)
         assert placed.found is not None
         left = placed.found.bytes_to_move if found is None else found.bytes_to_move

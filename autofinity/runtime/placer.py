@@ -27,6 +27,7 @@ from autofinity.runtime.home_seats import (
 from autofinity.runtime.live_state import LiveState, Phase, Settings, Turn
 from autofinity.runtime.looking import LookCosts, refill_ns
 from autofinity.runtime.masks import binding, union, widened
+from autofinity.runtime.placed import Placed
 from autofinity.runtime.seat_order import evens_out, work_of
 from autofinity.runtime.seats import dealt
 from autofinity.runtime.undecided import LEFT
@@ -93,14 +94,15 @@ class Placer:
         False where threads have no seats of their own, where sharing that was seen decides who sits
         beside whom, or a device where the threads are.
         """
-        if not self._orders(state):
+        placed = state.placed
+        if not self._orders(placed):
             return False
-        homes = _homes(state, state.seated)
-        cores = get_affinity(self._topology, len(state.seats), hint, state.available)
+        homes = _homes(state, placed.seated)
+        cores = get_affinity(self._topology, len(placed.seats), hint, placed.available)
         home, there = (
             neighbours(
                 self._topology,
-                seat(self._topology, homes, cores, state.available, state.memory).cpus,
+                seat(self._topology, homes, cores, placed.available, state.memory).cpus,
             )
             for seat in (at_home, by_number)
         )
@@ -110,28 +112,28 @@ class Placer:
         """Whether threads sit in the order of their numbers, and their caches have uneven work that
         an exchange would even out. False where the order by number has no say (`order_matters`).
         """
-        if not self._orders(state):
+        placed, seats = state.placed, state.placed.seats
+        if not self._orders(placed):
             return False
-        ordered = numbered(self._topology, state.seats, {})
-        sits = neighbours(self._topology, state.seats) == neighbours(self._topology, ordered)
-        return sits and evens_out(self._topology, state.seats, work_of(state.work, state.seated))
+        ordered = numbered(self._topology, seats, {})
+        sits = neighbours(self._topology, seats) == neighbours(self._topology, ordered)
+        return sits and evens_out(self._topology, seats, work_of(state.work, placed.seated))
 
-    def _orders(self, state: LiveState) -> bool:
+    def _orders(self, placed: Placed) -> bool:
         """Whether each thread has a seat, and nothing but its number decides which."""
         if self._settings.by_sharing or self._settings.near:
             return False
-        return len(state.seated) == len(state.seats) == len(state.placed)
+        return placed.all_seated
 
     def place(self, state: LiveState, hint: Hint, phase: Phase) -> Turn:
         """Place the computing threads by the best match of a hint for as many as run at a time.
 
         Without such a match the threads are left alone.
         """
-        first = state.memory is None and not state.cpus
+        first = state.memory is None and not state.placed.cpus
         # Where threads are placed their pages may have followed them.
         if self._moves_to_memory and (first or state.phase == "placed"):
             state = replace(state, memory=self.memory() or state.memory)
-        computing = state.workers.computing
         # With fewer CPUs there are no spare ones, and with still fewer no placement.
         room = min(state.workers.room, max(state.workers.at_a_time, len(self.available())))
         seated = state.workers.seated_on(room)
@@ -142,55 +144,55 @@ class Placer:
             return self.leave_alone(state, error)
         if reserved.note:
             state = state.noting(reserved.note)
-        state = replace(
-            state,
-            phase=phase,
-            placed=computing,
-            renewed=frozenset(),
-            room=room,
+        cores = reserved.cores
+        placed = Placed(
+            threads=state.workers.computing,
             hint=hint,
-            seats=reserved.cores.cpus,
-            seated=seated[: len(reserved.cores.cpus)],
+            room=room,
+            affinity=None if self._settings.bind == "none" else cores.affinity,
+            seats=cores.cpus,
+            seated=seated[: len(cores.cpus)],
             available=reserved.available,
             allowed=self.available(),
             crowded=bool(reserved.note),
-            affinity=None if self._settings.bind == "none" else reserved.cores.affinity,
+        )
+        state = replace(
+            state,
+            phase=phase,
+            placed=placed,
             settled=False,
             outcomes=(),
             visit_ns=0,
             apart_ns=0,
             visits=state.visits + (phase == "settling"),
-            costs=self._costs(state, reserved.cores.cpus),
+            costs=self._costs(state, cores.cpus),
             watch=Watch(),
         )
         if self._settings.by_sharing and phase == "placed":
-            state = replace(state, seats=self._dealt(state))
-        return self._seat(state)
+            placed = replace(placed, seats=self._dealt(state))
+        return self._seat(state, placed)
 
     def seat_anew(self, state: LiveState) -> Turn:
         """Assign new seats by sharing to the threads of a placed program."""
-        if (
-            not self._settings.by_sharing
-            or state.phase != "placed"
-            or state.workers.computing != state.placed
-        ):
+        if not self._settings.by_sharing or state.phase != "placed" or not state.same_threads:
             return state, ()
         seats = self._dealt(state)
         state = replace(state, sharing=state.sharing.faded())
-        if seats == state.seats:
+        if seats == state.placed.seats:
             return state, ()
         state = state.noting(BY_SHARING)
-        return self._seat(replace(state, seats=seats))
+        return self._seat(state, replace(state.placed, seats=seats))
 
     def _dealt(self, state: LiveState) -> tuple[OsIndex, ...]:
         """The seats assigned by sharing, where each seat belongs to one thread."""
-        if len(state.seated) != len(state.seats):
-            return state.seats
-        return dealt(self._topology, state.seats, state.sharing.among(state.seated))
+        seats, seated = state.placed.seats, state.placed.seated
+        if len(seated) != len(seats):
+            return seats
+        return dealt(self._topology, seats, state.sharing.among(seated))
 
     def _costs(self, state: LiveState, seats: Sequence[OsIndex]) -> LookCosts:
         """Cost of looks, once threads are on these seats."""
-        if tuple(seats) == state.seats:
+        if tuple(seats) == state.placed.seats:
             return state.costs
         return state.costs.moved(refill_ns(self._topology, len(seats)))
 
@@ -211,14 +213,13 @@ class Placer:
 
         Bound threads may run anywhere; those of a rank anywhere in its share.
         """
-        bound_now = bool(state.cpus) or self._settings.divided or self._settings.seated
+        bound_now = bool(state.placed.cpus) or self._settings.divided or self._settings.seated
         bound = frozenset(number for number, _ in state.workers.alive if bound_now)
+        left = state.placed.left_alone(state.workers.computing, self.available())
         state = replace(
             state.without_trial(),
             phase="left alone",
-            placed=state.workers.computing,
-            cpus=frozenset(),
-            allowed=self.available(),
+            placed=replace(left, cpus=frozenset()),
             memory=None,
             order="near home",
         )
@@ -228,13 +229,14 @@ class Placer:
         self, state: State, masks: Sequence[frozenset[OsIndex]]
     ) -> tuple[State, Sequence[Action]]:
         """Bind the threads of the placement to these PUs, widened as far as the settings allow."""
-        masks = widened(self._topology, masks, state.available, self._settings.bind)
-        state = replace(state, cpus=union(masks))
+        placed = state.placed
+        masks = widened(self._topology, masks, placed.available, self._settings.bind)
+        state = replace(state, placed=replace(placed, cpus=union(masks)))
         if self._settings.bind == "none":
             return state, ()
         alive = [number for number, _ in state.workers.alive]
         beside = self._beside(state)
-        numbers, masks = (*state.placed, *beside), (*masks, *beside.values())
+        numbers, masks = (*placed.threads, *beside), (*masks, *beside.values())
         return state, (binding(numbers, masks, alive, self.available()),)
 
     def _beside(self, state: LiveState) -> Mapping[int, frozenset[OsIndex]]:
@@ -247,23 +249,24 @@ class Placer:
         alive = [number for number, _ in state.workers.alive]
         if len(alive) != self._settings.threads:
             return {}
-        idle = [number for number in alive[1:] if number not in state.placed]
-        pus, caches = self._topology.by_os_index, self._caches(state)
-        spare = {pus[cpu].core for cpu in caches} - {pus[cpu].core for cpu in state.seats}
+        idle = [number for number in alive[1:] if number not in state.placed.threads]
+        pus, caches = self._topology.by_os_index, self._caches(state.placed)
+        spare = {pus[cpu].core for cpu in caches} - {pus[cpu].core for cpu in state.placed.seats}
         return dict.fromkeys(idle, caches) if len(idle) <= len(spare) else {}
 
-    def _caches(self, state: LiveState) -> frozenset[OsIndex]:
+    def _caches(self, placed: Placed) -> frozenset[OsIndex]:
         """PUs in the caches of the affinity."""
-        return union(widened(self._topology, (frozenset(state.seats),), state.available, "llc"))
+        seats = frozenset(placed.seats)
+        return union(widened(self._topology, (seats,), placed.available, "llc"))
 
-    def _seat(self, state: LiveState) -> Turn:
-        own = dict(zip(state.seated, state.seats, strict=False))
+    def _seat(self, state: LiveState, placed: Placed) -> Turn:
+        own = placed.seat_of
         # Threads that take turns may use all cores of the affinity's caches: on the seats alone
         # each would lose its private caches to the others, while cores beside them are idle. (So
         # a wave over 64 threads, of which 34 ran at a time, took longer than under the OS.)
-        everywhere = self._caches(state)
-        masks = [frozenset({own[n]}) if n in own else everywhere for n in state.placed]
-        return self.bind(state, masks)
+        everywhere = self._caches(placed)
+        masks = [frozenset({own[n]}) if n in own else everywhere for n in placed.threads]
+        return self.bind(replace(state, placed=placed), masks)
 
 
 def _homes(state: LiveState, seated: Sequence[int]) -> dict[int, OsIndex]:

@@ -94,9 +94,9 @@ class Sampler:
         order: SeatOrder = "near home" if state.order == "near home" else "by number"
         room = state.workers.room
         state = replace(state, order=order, sampled_order=order, sample_room=room)
-        there = dict(state.homes) if not state.cpus else {}
+        there = dict(state.homes) if not state.placed.cpus else {}
         state, actions = self._placer.place(afresh(state), SPREAD, "settling")
-        seats = zip(state.seated, state.seats, strict=False)
+        seats = state.placed.seat_of.items()
         if state.phase == "settling" and all(there.get(number) == seat for number, seat in seats):
             state = replace(state, phase="sampling")
         return state, actions
@@ -107,7 +107,7 @@ class Sampler:
 
     def look(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         """One look at a program that is being sampled; `rate` is its progress per second."""
-        others = state.workers.computing != state.placed or state.renewed
+        others = not state.same_threads or state.placed.renewed
         if others and state.restarts < self._settings.restarts:
             state = state.without_trial()
             state = replace(state, phase="watching", steady=0, restarts=state.restarts + 1)
@@ -137,14 +137,14 @@ class Sampler:
         """
         state, hint = self._meaning.chosen(state, decision)
         state = replace(state, decision=decision, unasked=False)
-        tried_in = state.affinity
+        tried_in = state.placed.affinity
         state, actions = self._placer.place(state, hint, "placed")
         # Where the last sample was taken in this very affinity, it is the reference for changes, so
         # that a change right after it does not become the reference.
         seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
-        if state.affinity is not None:
-            reference, trying = seen.get(state.affinity), state.trying
-            if trying and state.affinity == tried_in:
+        if state.placed.affinity is not None:
+            reference, trying = seen.get(state.placed.affinity), state.trying
+            if trying and state.placed.affinity == tried_in:
                 kept = trying.order in (None, state.order)
                 reference = mean_of(trying.looks if kept else trying.reference)
             state = replace(state, watch=Watch(reference=reference))
@@ -170,7 +170,7 @@ class Sampler:
         answer = self._asking.first(state.starts, state.cores)
         if not answer.stands and not self._limits.exhausted(state):
             return state, ()
-        sampled_in = state.affinity
+        sampled_in = state.placed.affinity
         state = replace(
             state, sample=answer.start, sampled_in=sampled_in, outcome=None, decision=None
         )
@@ -179,7 +179,7 @@ class Sampler:
             probing, actions = self._placer.place(
                 replace(state, again=True), second.sampled_in, "settling"
             )
-            if probing.affinity != sampled_in:  # else a second look would show nothing new
+            if probing.placed.affinity != sampled_in:  # else a second look would show nothing new
                 return replace(probing, decision=answer.decision, asked=_of(answer)), actions
         return self._trials.after_one_look(state, answer)
 
@@ -256,7 +256,7 @@ class Sampler:
 
 
 def _probed(state: LiveState) -> LiveState:
-    return replace(state, probe=mean_of(state.probes), probed_in=state.affinity)
+    return replace(state, probe=mean_of(state.probes), probed_in=state.placed.affinity)
 
 
 def _of(answer: Answer) -> tuple[Behaviour, Behaviour | None]:

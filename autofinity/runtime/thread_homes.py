@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.ports import Interval
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.placed import Placed
 
 
 class ThreadHomes:
@@ -30,7 +31,7 @@ class ThreadHomes:
             self._homes.pop(number, None)
         for number, cpu in enumerate(interval.cpus):
             pu = self._topology.by_os_index.get(cpu)
-            if pu is not None and (not before.cpus or number not in self._homes):
+            if pu is not None and (not before.placed.cpus or number not in self._homes):
                 self._homes[number] = pu.node
 
     def restore(self, homes: Mapping[int, int]) -> None:
@@ -45,22 +46,23 @@ class ThreadHomes:
         """Homes of threads that are all known."""
         return [self._homes[number] for number in numbers]
 
-    def of_cpus(self, state: LiveState, cpus: Sequence[OsIndex]) -> list[int] | None:
+    def of_cpus(self, placed: Placed, cpus: Sequence[OsIndex]) -> list[int] | None:
         """Nodes of the placed threads now; None where the CPU of a thread is not known, or threads
         take turns on several nodes.
         """
-        pus, numbers = self._topology.by_os_index, state.placed
+        pus, numbers = self._topology.by_os_index, placed.threads
         if any(number >= len(cpus) or cpus[number] not in pus for number in numbers):
             return None
-        if len(state.seats) < len(numbers) and len(self.nodes(state.seats)) > 1:
+        if len(placed.seats) < len(numbers) and len(self.nodes(placed.seats)) > 1:
             return None
         return [pus[cpus[number]].node for number in numbers]
 
-    def of_seats(self, state: LiveState) -> list[int] | None:
+    def of_seats(self, placed: Placed) -> list[int] | None:
         """Nodes of the threads' seats; None where a thread has no seat, or its home is unknown."""
-        if len(state.seats) != len(state.placed) or not self._homes.keys() >= set(state.placed):
+        numbers = placed.threads
+        if len(placed.seats) != len(numbers) or not self._homes.keys() >= set(numbers):
             return None
-        return [self._topology.by_os_index[cpu].node for cpu in state.seats]
+        return [self._topology.by_os_index[cpu].node for cpu in placed.seats]
 
     def nodes(self, cpus: Iterable[OsIndex]) -> set[int]:
         """Logical nodes of CPUs."""

@@ -94,8 +94,9 @@ class Trials:
             return None
         if state.along.answer is not None or self._asking.lacking(answer, state.cores):
             return None
+        room = state.placed.room
         hint, seen = (
-            self._meaning.of(each, state.room) for each in (answer.decision.hint, second.sampled_in)
+            self._meaning.of(each, room) for each in (answer.decision.hint, second.sampled_in)
         )
         looked_at = self._meaning.affinity_of(state, hint) in _looks_by_affinity(state)
         if looked_at or seen != second.sampled_in or hint in state.refuted:
@@ -141,9 +142,8 @@ class Trials:
         trial = self._asking.trial(answer)
         if trial is None or trial.hint in state.refuted or not self._limits.may_return(state):
             return None
-        hint, tried = (
-            self._meaning.of(each, state.room) for each in (answer.decision.hint, trial.hint)
-        )
+        room = state.placed.room
+        hint, tried = (self._meaning.of(each, room) for each in (answer.decision.hint, trial.hint))
         looks, there = _looks_by_affinity(state), self._meaning.affinity_of(state, tried)
         asked_for = self._meaning.affinity_of(state, hint)
         if there in looks or there == asked_for:
@@ -182,7 +182,7 @@ class Trials:
         state = replace(state, order=order, trying=trying)
         moved, actions = self._placer.place(state, hint, "settling")
         # With other CPUs that are allowed, or claimed, by now it may be another affinity.
-        return (moved, actions) if moved.affinity == there else None
+        return (moved, actions) if moved.placed.affinity == there else None
 
     def _other_order(
         self, state: LiveState, hint: Hint, there: Affinity, seen: Behaviour
@@ -196,7 +196,7 @@ class Trials:
         sharing = state.order == "near home" and neighbours_matter(seen)
         if sharing and self._placer.order_matters(state, hint):
             return "by number"
-        if state.affinity == there and self._placer.exchange_matters(state):
+        if state.placed.affinity == there and self._placer.exchange_matters(state):
             return "exchanged"
         return None
 

@@ -33,6 +33,7 @@ from autofinity.ports import (
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.loop import run_loop
 from autofinity.runtime.pages_follow import LASTS_NS, PagesFollow
+from autofinity.runtime.placed import Placed
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.process import SimProcess
 
@@ -113,8 +114,8 @@ def test_pages_follow_threads_to_their_one_node_once_leaving_them_has_cost_as_mu
     process, told, state = followed(
         machine, own_pages(THREADS, PAGES, 4000), tmp_path, policy("instructions")
     )
-    assert state.hint == PACKED
-    (target,) = {machine.topology.by_os_index[cpu].node for cpu in state.seats}
+    assert state.placed.hint == PACKED
+    (target,) = {machine.topology.by_os_index[cpu].node for cpu in state.placed.seats}
     homes = {machine.topology.by_os_index[OsIndex(cpu)].node for cpu in HOMES}
     left = len(homes - {target})
     assert process.last is not None
@@ -174,7 +175,7 @@ def test_packed_threads_go_to_the_memory_that_one_of_them_has_initialised_for_al
         folder.mkdir()
         process, _, state = followed(machine, trace, folder, policy("instructions"), homes=homes)
         pus = machine.topology.by_os_index
-        assert {pus[cpu].node for cpu in state.seats} == {pus[OsIndex(first)].node}
+        assert {pus[cpu].node for cpu in state.placed.seats} == {pus[OsIndex(first)].node}
         assert process.moved == []
 
 
@@ -200,7 +201,7 @@ def test_a_machine_of_one_node_has_nothing_to_say(machine: SimMachine, tmp_path:
     )
     assert one.n_nodes == 1 and told
     silent: list[str] = []
-    state = LiveState(phase="placed", placed=(0,), cpus=frozenset({OsIndex(0)}))
+    state = LiveState(phase="placed", placed=Placed((0,), cpus=frozenset({OsIndex(0)})))
     follow = PagesFollow(Nowhere(), one, silent.append)
     for at in range(3):
         follow.saw(state, state, Interval(at, at + 1, (), cpus=(OsIndex(0),)), None)

@@ -138,7 +138,7 @@ def test_other_threads_are_another_mapping_and_what_is_gone_is_forgotten() -> No
     assert freed.masks == (frozenset(), frozenset(), frozenset(), frozenset(), EVERY)
     for _ in range(6):
         program.look(busy=(*TIDS[1:4], 200))
-    assert program.state.placed == (1, 2, 3, 4)
+    assert program.state.placed.threads == (1, 2, 3, 4)
     assert program.state.sharing.counts == {(1, 3): 50.0}
     placement = masks(program.look(pairs((1, 2, 900.0)), busy=(*TIDS[1:4], 200)))
     assert caches(placement)[0] == caches(placement)[1]
@@ -202,13 +202,13 @@ def test_a_recipe_begins_anew_when_other_cpus_are_allowed(name: str) -> None:
     policy, settings = RulePolicy((), {}, (), PACKED), Settings(bind="core")
     program = Program(LiveRecipe(name, machine(1), lambda: allowed[0], settings, policy=policy))
     program.settle()
-    assert program.state.allowed == allowed[0]
+    assert program.state.placed.allowed == allowed[0]
     first = program.state.recipe
     program.look()
     assert program.state.recipe is first
     allowed[0] = EVERY
     program.look()
     assert program.state.recipe is not first
-    assert program.state.phase == "placed" and program.state.allowed == EVERY
+    assert program.state.phase == "placed" and program.state.placed.allowed == EVERY
     placement = masks(program.look(pairs((1, 3, 50.0), (2, 4, 50.0))))
     assert frozenset().union(*placement.masks[1:]) == EVERY

@@ -85,7 +85,7 @@ def watched(program: Changing, *, margin: float = float("inf"), every_s: int = 1
 def test_a_program_that_changes_is_sampled_anew_and_placed_by_the_new_answer() -> None:
     program = Changing(lambda second: 5e6 if second < 30 else 2e5)
     state = watched(program)
-    assert state.hint == SPREAD
+    assert state.placed.hint == SPREAD
     first, *later = program.spread_at_s()
     assert first < 2
     assert 31 <= later[0] <= 36
@@ -103,20 +103,20 @@ def test_a_steady_program_is_sampled_once() -> None:
     for noise in (0.0, 0.2):
         program = Changing(lambda second, noise=noise: 5e6 * (1 + noise * (int(second) % 2)))
         state = watched(program)
-        assert state.hint == PACKED
+        assert state.placed.hint == PACKED
         assert len(program.spread_at_s()) == 1
 
 
 def test_without_continuous_mode_a_change_changes_nothing() -> None:
     program = Changing(lambda second: 5e6 if second < 30 else 2e5)
-    assert watched(program, every_s=0).hint == PACKED
+    assert watched(program, every_s=0).placed.hint == PACKED
     assert len(program.spread_at_s()) == 1
 
 
 def test_an_answer_that_is_nearly_a_tie_moves_nobody() -> None:
     program = Changing(lambda second: 5e6 if second < 30 else 2e5)
     state = watched(program, margin=0.01)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert "spread (SLP) is nearly a tie: packed (slp) stays" in state.notes
 
 

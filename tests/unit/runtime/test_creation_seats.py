@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from live_states import placed_as
 from made_up_machine import machine
 
 from autofinity.model.errors import UsageError
@@ -18,14 +18,17 @@ from autofinity.runtime.creation_seats import (
     starting_masks,
 )
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.placed import Placed
 from autofinity.runtime.placer import BY_SHARING
 
 MACHINE = machine(packages=2, llcs=2, cores=4)
 APART = LiveState(
-    placed=(0, 1, 2, 3),
-    seated=(0, 1, 2, 3),
-    seats=tuple(map(OsIndex, (0, 8, 4, 12))),
-    available=MACHINE.allowed,
+    placed=Placed(
+        (0, 1, 2, 3),
+        seated=(0, 1, 2, 3),
+        seats=tuple(map(OsIndex, (0, 8, 4, 12))),
+        available=MACHINE.allowed,
+    )
 )
 """Four threads, each in a cache; no thread has its neighbour by number on its socket."""
 
@@ -46,7 +49,7 @@ def test_sharing_that_was_seen_decides_before_numbers() -> None:
 
 
 def test_a_first_thread_that_only_waits_may_use_all_cpus_of_the_others() -> None:
-    state = replace(APART, placed=(1, 2, 3, 4), seated=(1, 2, 3, 4))
+    state = placed_as(APART, threads=(1, 2, 3, 4), seated=(1, 2, 3, 4))
     everywhere = [0, 4, 8, 12]
     assert masks_of_next_run(MACHINE, state, "core") == masks(everywhere, [0], [4], [8], [12])
 
@@ -55,14 +58,14 @@ def test_a_first_thread_that_only_waits_may_use_all_cpus_of_the_others() -> None
     "changed",
     [
         {"seated": (), "seats": ()},  # nothing was placed
-        {"placed": (0, 1, 2, 3, 4)},  # one takes turns with the others
-        {"placed": (0, 1, 2, 9), "seated": (0, 1, 2, 9)},  # others have ended
+        {"threads": (0, 1, 2, 3, 4)},  # one takes turns with the others
+        {"threads": (0, 1, 2, 9), "seated": (0, 1, 2, 9)},  # others have ended
     ],
 )
 def test_threads_without_seats_of_their_own_have_none_in_the_next_run(
     changed: dict[str, tuple[int, ...]],
 ) -> None:
-    state = replace(APART, **changed)  # type: ignore[arg-type]
+    state = placed_as(APART, **changed)
     assert masks_of_next_run(MACHINE, state, "core") == ()
 
 

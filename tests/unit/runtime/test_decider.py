@@ -152,7 +152,7 @@ def test_an_unknown_program_starts_spread_is_sampled_and_then_placed_by_the_poli
     # Four looks of 50 ms with 5 M counts each, per thread and second.
     assert asked[0]["data_cache_accesses"] == 100_000_000
     assert state.phase == "placed"
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
 
 
 @pytest.mark.parametrize("turns", [1, 2, 6])
@@ -189,12 +189,12 @@ def test_a_second_look_samples_again_elsewhere_and_has_the_last_word() -> None:
     assert masks(process, 2) == [[0, 1, 2, 3]] * 4
     assert (str(state.sampled_in), str(state.probed_in)) == ("{1,1}{1,1}", "{2,2}")
     assert state.probe is not None
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     back = run(
         FakeProcess(dict.fromkeys(range(4), 0), counters={"data_cache_accesses": 1}),
         policy=two_looks(SPREAD),
     )
-    assert (back.hint, back.phase) == (SPREAD, "placed")
+    assert (back.placed.hint, back.phase) == (SPREAD, "placed")
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_an_answer_means_another_hint_with_other_threads_on_the_machine_it_was_l
     other = OtherCounts(Affinity.parse(cores), (Instead(PACKED, 4, 4, ONE_SOCKET),))
     process = FakeProcess(dict.fromkeys(range(4), 0), counters={"data_cache_accesses": 5_000_000})
     state = run(process, policy=replace(policy, other_counts=other))
-    assert (state.hint, state.phase) == (answer, "placed")
+    assert (state.placed.hint, state.phase) == (answer, "placed")
     fewer = FakeProcess(dict.fromkeys(range(3), 0), counters={"data_cache_accesses": 5_000_000})
-    assert run(fewer, policy=replace(policy, other_counts=other)).hint == PACKED
+    assert run(fewer, policy=replace(policy, other_counts=other)).placed.hint == PACKED
 
 
 def test_a_second_look_that_could_show_nothing_new_is_not_taken() -> None:
@@ -217,7 +217,7 @@ def test_a_second_look_that_could_show_nothing_new_is_not_taken() -> None:
     asked: list[Mapping[str, float]] = []
     state = run(process, policy=two_looks(SPREAD), asked=asked, settings=Settings(bind="none"))
     assert len(asked) == 1
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
 
 
 def test_threads_that_join_during_a_second_look_begin_the_first_one_anew() -> None:
@@ -234,7 +234,7 @@ def test_threads_that_join_during_a_second_look_begin_the_first_one_anew() -> No
 def test_the_chosen_affinity_is_sampled_too_once_its_threads_are_undisturbed() -> None:
     counters = {"data_cache_accesses": 5_000_000}
     calm = run(FakeProcess(dict.fromkeys(range(4), 0), counters=counters))
-    assert (str(calm.sampled_in), str(calm.affinity)) == ("{1,1}{1,1}", "{4}")
+    assert (str(calm.sampled_in), str(calm.placed.affinity)) == ("{1,1}{1,1}", "{4}")
     assert calm.outcome is not None
     assert calm.outcome["data_cache_accesses"] == 5_000_000
     # A thread that joins in the very look puts the sample off, and the program ends first.
@@ -249,7 +249,7 @@ def test_the_chosen_affinity_is_sampled_too_once_its_threads_are_undisturbed() -
         FakeProcess(dict.fromkeys(range(4), 0), counters=counters), settings=Settings(bind="none")
     )
     assert unbound.sample is not None
-    assert (unbound.affinity, unbound.outcome) == (None, None)
+    assert (unbound.placed.affinity, unbound.outcome) == (None, None)
 
 
 def test_nothing_is_placed_while_threads_still_appear() -> None:
@@ -360,14 +360,14 @@ def test_nothing_is_applied_to(
     process = FakeProcess(dict.fromkeys(range(threads), 0))
     state = run(process, **options)
     assert not process.applied
-    assert (state.phase, state.hint) == (phase, hint)
+    assert (state.phase, state.placed.hint) == (phase, hint)
 
 
 def test_threads_that_come_later_are_followed() -> None:
     process = FakeProcess({0: 0, 1: 0, 2: 40, 3: 40})
     state = run(process, settings=Settings(threads=2))
     assert len(masks(process, -1)) == 4
-    assert state.placed == (0, 1, 2, 3)
+    assert state.placed.threads == (0, 1, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -384,7 +384,7 @@ def test_the_guard_takes_back_nothing_but_what(
 ) -> None:
     threads = dict.fromkeys(range(4), 0)
     state = run(FakeProcess(threads, work_per_s=work_per_s, turns=80 if work_per_s else 200))
-    assert (state.hint, state.guard.verdict) == (hint, verdict)
+    assert (state.placed.hint, state.guard.verdict) == (hint, verdict)
     assert any(line.startswith("taken back") for line in state.notes) == (verdict == "worse")
 
 
@@ -437,8 +437,8 @@ def test_without_counters_who_shares_sits_together_on_the_seats_that_the_hint_ga
     late = FakeProcess(FOUR, sharing={30: sharing((0, 2), (1, 3))})
     for process in (early, late):
         state = run(process, settings=SEATED, policy=policy, available=two_caches)
-        assert state.hint == SPREAD
-        assert set(state.seats) == two_caches
+        assert state.placed.hint == SPREAD
+        assert set(state.placed.seats) == two_caches
         a, b, c, d = caches_at_the_end(process)
         assert a == c != b == d
     assert "threads that share pages are placed together, by page faults" in state.notes
@@ -472,7 +472,7 @@ def test_where_nothing_can_be_measured_threads_stay_where_the_system_puts_them()
     state = run(process, settings=BLIND, policy=ASKING, asked=asked)
     assert process.applied == []
     assert asked == []
-    assert (state.phase, state.sample, state.cpus) == ("left alone", None, frozenset())
+    assert (state.phase, state.sample, state.placed.cpus) == ("left alone", None, frozenset())
     (note,) = state.notes
     assert note.startswith(UNDECIDED + "no counter of the policy's rules can be measured")
     assert "(llc_misses)" in note
@@ -499,7 +499,7 @@ ON_CYCLES = replace(
 def test_an_answer_that_no_unmeasured_counter_could_change_is_evidence() -> None:
     process = FakeProcess(FOUR, counters={"cycles": 2_000_000})
     state = run(process, policy=ON_CYCLES)
-    assert (state.phase, state.hint) == ("placed", PACKED)  # as the decider of `run` says
+    assert (state.phase, state.placed.hint) == ("placed", PACKED)  # as the decider of `run` says
     assert state.missing == ("llc_misses",)
 
 
@@ -515,7 +515,7 @@ def test_an_answer_that_an_unmeasured_counter_could_change_binds_nobody() -> Non
 def test_the_fallback_is_for_an_open_answer_too() -> None:
     process = FakeProcess(FOUR, counters={"cycles": 0})
     state = run(process, settings=Settings(fallback=PACKED), policy=ON_CYCLES)
-    assert (state.phase, state.hint, state.decision) == ("placed", PACKED, None)
+    assert (state.phase, state.placed.hint, state.decision) == ("placed", PACKED, None)
 
 
 @pytest.mark.parametrize("policy", [ASKING, None], ids=["blind", "no policy"])
@@ -526,7 +526,7 @@ def test_the_fallback_places_where_nothing_else_can_decide(
     process = FakeProcess(FOUR)
     settings = replace(BLIND, blind=policy is not None, fallback=fallback)
     state = run(process, settings=settings, policy=policy)
-    assert (state.phase, state.hint, state.unasked) == ("placed", fallback, True)
+    assert (state.phase, state.placed.hint, state.unasked) == ("placed", fallback, True)
     assert len({tuple(mask) for mask in masks(process)}) == (1 if fallback == PACKED else 4)
     assert state.decision is None
     assert f"placed by the fallback, {fallback.shown}" in state.notes[0]
@@ -535,13 +535,13 @@ def test_the_fallback_places_where_nothing_else_can_decide(
 def test_the_fallback_is_for_a_sample_that_shows_nothing_too() -> None:
     process = FakeProcess(FOUR)
     state = run(process, settings=Settings(fallback=PACKED), policy=ASKING)
-    assert (state.phase, state.hint, state.unasked) == ("placed", PACKED, True)
+    assert (state.phase, state.placed.hint, state.unasked) == ("placed", PACKED, True)
 
 
 def test_what_is_measured_comes_before_the_fallback() -> None:
     process = FakeProcess(FOUR, counters={"llc_misses": 1})
     state = run(process, settings=Settings(fallback=SPREAD), policy=ASKING)
-    assert (state.hint, state.unasked) == (PACKED, False)
+    assert (state.placed.hint, state.unasked) == (PACKED, False)
 
 
 def test_without_counters_nobody_is_bound_before_sharing_shows_who_belongs_together() -> None:
@@ -643,7 +643,7 @@ def test_in_continuous_mode_a_placed_program_follows_its_cpus(every_ns: int, mov
     )
     state = run_loop(process, mechanism, mechanism.begin(MACHINE, first, 0), mechanism.period_ns)
     assert state.phase == "placed"
-    assert state.cpus <= (allowed if moves else first)
+    assert state.placed.cpus <= (allowed if moves else first)
 
 
 BUSY = {"data_cache_accesses": 5_000_000}
@@ -686,7 +686,7 @@ def test_threads_that_take_the_place_of_others_are_placed_like_them(at_once: boo
     phases = frozenset({60, 90})
     process = Generations({}, counters=BUSY, turns=120, renewals=phases, at_once=at_once)
     state = run(process)
-    assert (state.phase, state.hint, state.renewed) == ("placed", PACKED, frozenset())
+    assert (state.phase, state.placed.hint, state.placed.renewed) == ("placed", PACKED, frozenset())
     for phase in phases:
         after = [at for at, (turn, _) in enumerate(process.applied) if 1 <= turn - phase <= 3]
         assert masks(process, after[-1])[:4] == [[0, 1, 2, 3]] * 4

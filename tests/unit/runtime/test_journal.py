@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from live_states import placed_as
 from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD, Affinity
@@ -23,6 +24,7 @@ from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.machine_text import machine_text, place_text
 from autofinity.runtime.masks import Binding
+from autofinity.runtime.placed import Placed
 from autofinity.runtime.row_queue import Row, RowQueue
 from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.workers import Workers
@@ -39,12 +41,11 @@ def header(bind: Binding = "llc", threads: int = 0) -> RunHeader:
 
 def decided() -> tuple[LiveState, LiveState]:
     """A state before its sample was taken, and after the policy has spoken."""
-    settling = LiveState(phase="sampling", placed=(1, 2), hint=SPREAD)
+    settling = LiveState(phase="sampling", placed=Placed((1, 2), hint=SPREAD))
     placed = replace(
         settling,
         phase="placed",
-        hint=PACKED,
-        cpus=frozenset(map(OsIndex, range(4))),
+        placed=Placed((1, 2), hint=PACKED, cpus=frozenset(map(OsIndex, range(4)))),
         sample=Behaviour({"ipc": 1.5}),
         notes=("a note",),
     )
@@ -70,9 +71,10 @@ def test_a_decision_becomes_a_row_a_run_and_a_line_of_the_cache(tmp_path: Path) 
 def seated() -> tuple[LiveState, LiveState]:
     """The same with three threads, which have a seat each."""
     before, after = decided()
-    seats = {"placed": (1, 2, 3), "seated": (1, 2, 3), "seats": tuple(map(OsIndex, (1, 0, 2)))}
+    seats = {"seated": (1, 2, 3), "seats": tuple(map(OsIndex, (1, 0, 2)))}
     available = {"available": MACHINE.allowed, "allowed": MACHINE.allowed}
-    return replace(before, placed=(1, 2, 3)), replace(after, **seats, **available)  # type: ignore[arg-type]
+    before, after = (placed_as(state, threads=(1, 2, 3)) for state in (before, after))
+    return before, placed_as(after, **seats, **available)
 
 
 def test_the_cache_has_seats_of_the_program_and_of_unknown_programs(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_unknown_programs_get_no_seats_of_another_number_of_threads_or_of_single
 def test_two_threads_give_unknown_programs_no_seats(tmp_path: Path) -> None:
     """The second of two may go on to make all others, as in Java."""
     before, after = decided()
-    after = replace(after, allowed=MACHINE.allowed, available=MACHINE.allowed)
+    after = placed_as(after, allowed=MACHINE.allowed, available=MACHINE.allowed)
     journal = Journal(tmp_path / "db", header(), MACHINE)
     journal.saw(before, after, TURN, None)
     journal.end({})
@@ -139,7 +141,7 @@ def test_looks_on_record_have_reads_by_node_where_the_topology_is_known(tmp_path
 
 def test_the_first_look_after_a_move_is_on_record_while_the_program_runs(tmp_path: Path) -> None:
     before, after = decided()
-    after = replace(after, affinity=Affinity.parse("{2}"))
+    after = placed_as(after, affinity=Affinity.parse("{2}"))
     journal = Journal(tmp_path / "db", header())
     places = []
     for at, states in enumerate(((before, after), (after, after), (after, after), (after, after))):
@@ -187,17 +189,17 @@ def observed(path: Path, before: LiveState, after: LiveState, first: Outcome | N
 def test_both_samples_of_a_run_are_kept_to_learn_from(tmp_path: Path) -> None:
     before, after = decided()
     spread, packed = Affinity.parse("{1}{1}"), Affinity.parse("{2}")
-    before = replace(before, affinity=spread)
-    after = replace(after, affinity=packed, sampled_in=spread)
+    before = placed_as(before, affinity=spread)
+    after = replace(placed_as(after, affinity=packed), sampled_in=spread)
     assert observed(tmp_path / "a", before, after, Outcome(2, 0)) == ["{1}{1}", "{2}"]
     # Some thread was not where the first affinity says: that sample shows nothing.
     assert observed(tmp_path / "b", before, after, Outcome(1, 1, ("pinned",))) == ["{2}"]
     # Nothing was bound at all.
-    unbound = replace(after, affinity=None, sampled_in=None)
+    unbound = replace(placed_as(after, affinity=None), sampled_in=None)
     assert observed(tmp_path / "c", before, unbound, Outcome(2, 0)) == []
     # The sample is of another number of threads than the one on record.
     three = Affinity.parse("{2}{1}")
-    other = replace(after, affinity=three, sampled_in=three)
+    other = replace(placed_as(after, affinity=three), sampled_in=three)
     assert observed(tmp_path / "d", before, other, Outcome(2, 0)) == []
 
 
@@ -221,7 +223,7 @@ def test_rows_that_follow_an_answer_without_a_sample_of_these_threads_are_writte
 ) -> None:
     before, after = decided()
     if sampled:
-        before = replace(before, placed=(1, 2, 3), sample=after.sample)
+        before = replace(placed_as(before, threads=(1, 2, 3)), sample=after.sample)
     else:
         decision = Decision(PACKED, None, math.inf, None)
         after = replace(after, sample=None, decision=decision)

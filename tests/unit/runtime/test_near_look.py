@@ -48,7 +48,7 @@ def test_pages_that_turn_the_second_look_round_come_along_a_part_first() -> None
     program = Program(near=1.25, far=0.75)
     assert Program(near=1.25, far=0.75).speed == 1
     state = run(program)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert set(program.on) == {program.packed_on}
     sizes = [size for _, size in program.moved]
     first_s = program.moved[0][0]
@@ -70,7 +70,7 @@ def test_the_second_look_is_taken_with_all_pages_near() -> None:
 def test_pages_that_change_nothing_go_home_after_a_part_of_them() -> None:
     program = Program(near=0.96, far=0.96)
     state = run(program)
-    assert state.hint == SPREAD
+    assert state.placed.hint == SPREAD
     assert at_home(program)
     assert 0 < sum(size for _, size in program.moved) <= 2.2 * TODAYS.few_bytes
 
@@ -86,14 +86,14 @@ def test_no_page_moves_where_that_cannot_turn_the_answer(
     near: float, far: float, misses_per_s: float
 ) -> None:
     program = Program(near, far, misses_per_s=misses_per_s)
-    assert run(program).hint == SPREAD
+    assert run(program).placed.hint == SPREAD
     assert program.moved == []
 
 
 def test_pages_stay_where_a_minute_does_not_pay_for_their_move() -> None:
     """Half of 40 GiB moves in 21 s, and a third of the rest is gained at most."""
     program = Program(near=1.3, far=0.75, pages=20 << 10)
-    assert run(program).hint == SPREAD
+    assert run(program).placed.hint == SPREAD
     assert at_home(program)
 
 
@@ -103,19 +103,19 @@ def test_pages_come_along_only_as_long_as_the_rest_of_a_minute_pays(
 ) -> None:
     """10 GiB move in 10.5 s, and 40 % more is done in the rest."""
     program = Program(near=1.4, far=0.75, pages=10 << 10, setup_s=setup_s)
-    assert run(program).hint == hint
+    assert run(program).placed.hint == hint
     assert at_home(program) is (hint == SPREAD)
 
 
 def test_pages_that_may_not_move_change_nothing() -> None:
     program = Program(near=1.25, far=0.75, refuses=True)
-    assert run(program).hint == SPREAD
+    assert run(program).placed.hint == SPREAD
     assert at_home(program)
 
 
 def test_where_nothing_moves_pages_the_answer_stands() -> None:
     program = Program(near=1.25, far=0.75)
-    assert run(program, follows=False).hint == SPREAD
+    assert run(program, follows=False).placed.hint == SPREAD
 
 
 @pytest.mark.parametrize("ends_s", [0.6, 0.9, 1.5, 3.0])
@@ -123,7 +123,7 @@ def test_a_thread_that_ends_on_the_way_begins_the_sample_again(ends_s: float) ->
     program = Program(near=1.25, far=0.75, ends_s=ends_s)
     state = run(program)
     assert state.phase == "placed"
-    assert state.hint in (PACKED, SPREAD)
+    assert state.placed.hint in (PACKED, SPREAD)
     assert state.along.asked == "none"
 
 
@@ -131,7 +131,7 @@ def test_phases_that_take_turns_hide_no_gain() -> None:
     program = Program(near=1.25, far=0.75, phases=True)
     state = run(program)
     assert state.phase == "placed"
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert set(program.on) == {program.packed_on}
 
 
@@ -141,7 +141,7 @@ def test_faster_phases_in_the_second_look_hide_no_gain_in_the_one_that_is_compar
 ) -> None:
     """The first look is over with its phase, and the second sees the end of the next."""
     program = Program(near=1.4, far=0.75, phase_ends_s=(0.4, second_s))
-    assert run(program).hint == PACKED
+    assert run(program).placed.hint == PACKED
     assert set(program.on) == {program.packed_on}
 
 
@@ -157,7 +157,7 @@ def test_pages_stay_during_a_trial_of_a_hint_that_is_near_them() -> None:
     program = Program(near=1.25, far=0.75)
     state = run(program, policy=trial)
     assert any("was tried" in note for note in state.notes)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert sum(size for _, size in program.moved) == program.pages // 2 * PAGE_BYTES
 
 
@@ -169,7 +169,7 @@ def test_a_trial_sees_near_pages_where_these_will_be_near_anyway() -> None:
     assert program.speeds(0.5) is None
     state = run(program, policy=trial)
     assert any("was tried, and is no faster" in note for note in state.notes)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert set(program.on) == {program.packed_on}
 
 
@@ -178,7 +178,7 @@ def test_pages_that_gain_nothing_come_along_to_no_trial() -> None:
     program = Program(near=1.2, far=1.2)
     program.own_caches = lambda far: 1.3
     state = run(program, policy=trial, follows=True)
-    assert state.hint == Hint.parse("sLP")
+    assert state.placed.hint == Hint.parse("sLP")
     assert sum(size for _, size in program.moved) <= 4 * TODAYS.few_bytes
 
 
@@ -187,7 +187,7 @@ def test_all_pages_go_home_where_the_look_at_near_pages_says_no() -> None:
     program = Program(near=1.25, far=0.75, pages=2048)
     program.speeds = lambda far: 0.94 if far < 0.3 else None
     state = run(program)
-    assert state.hint == SPREAD
+    assert state.placed.hint == SPREAD
     assert at_home(program)
 
 
@@ -208,19 +208,19 @@ def test_pages_go_home_where_the_program_is_let_go(
 def test_pages_that_the_program_frees_are_none_that_came() -> None:
     program = Program(near=1.25, far=0.75, refuses=True, frees_s=0.8)
     state = run(program)
-    assert state.hint == SPREAD
+    assert state.placed.hint == SPREAD
     assert not any("in the second look" in note for note in state.notes)
 
 
 def test_a_program_without_memory_is_asked_for_none() -> None:
     program = Program(near=1.25, far=0.75, pages=0)
-    assert run(program).hint is not None
+    assert run(program).placed.hint is not None
 
 
 def test_after_the_first_minute_pages_come_along_to_no_look() -> None:
     """A program that begins to compute after two minutes."""
     program = Program(near=1.25, far=0.75, starts_s=120, seconds=180)
-    assert run(program).hint == SPREAD
+    assert run(program).placed.hint == SPREAD
     assert program.moved == []
 
 

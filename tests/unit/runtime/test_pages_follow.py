@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
+from live_states import placed_as
 from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD
@@ -106,7 +107,8 @@ class Program:
 
     def placed(self, *seats: int) -> LiveState:
         cpus = tuple(map(OsIndex, seats))
-        return replace(self.state, phase="placed", placed=(0, 1), seats=cpus, cpus=frozenset(cpus))
+        changes = {"threads": (0, 1), "seats": cpus, "cpus": frozenset(cpus)}
+        return placed_as(replace(self.state, phase="placed"), **changes)
 
 
 def pays_after_s(pages: int, share: float) -> float:
@@ -250,11 +252,11 @@ def test_pages_go_to_a_trial_from_home_where_those_of_several_threads_are_on_one
 def test_pages_go_back_when_a_trial_is_taken_back() -> None:
     program = looked_at_packed((500, 500))
     decided = Decision(PACKED, None, math.inf, None)
-    trial = replace(program.state, phase="placed", hint=PACKED, decision=decided)
+    trial = replace(placed_as(program.state, hint=PACKED), phase="placed", decision=decided)
     trial = replace(trial, guard=Guard().saw_before(1.0))
     for _ in range(3):
         program.look(trial, (0, 1))
-    undone = replace(trial, hint=SPREAD, seats=program.placed(0, 2).seats)
+    undone = placed_as(trial, hint=SPREAD, seats=program.placed(0, 2).placed.seats)
     program.look(undone, (0, 1), 0.1, Outcome(2, 0))
     assert list(program.nodes.values()).count(1) == 500
 
@@ -262,14 +264,14 @@ def test_pages_go_back_when_a_trial_is_taken_back() -> None:
 def test_pages_that_followed_twice_are_back_where_they_were_first_and_so_are_homes() -> None:
     program = looked_at_packed((500, 500))
     decided = Decision(PACKED, None, math.inf, None)
-    trial = replace(program.state, phase="placed", hint=PACKED, decision=decided)
+    trial = replace(placed_as(program.state, hint=PACKED), phase="placed", decision=decided)
     trial = replace(trial, guard=Guard().saw_before(1.0))
     program.look(trial, (0, 1))
     program.nodes |= dict.fromkeys(range(2001, 2301), 1)
     for _ in range(3):
         program.look(trial, (0, 1), 100)
     assert set(program.nodes.values()) == {0}
-    undone = replace(trial, hint=SPREAD, seats=program.placed(0, 2).seats)
+    undone = placed_as(trial, hint=SPREAD, seats=program.placed(0, 2).placed.seats)
     program.look(undone, (0, 1), 0.1, Outcome(2, 0))
     assert [page for page, node in program.nodes.items() if node] == [
         *range(501, 1001),
@@ -435,7 +437,7 @@ def test_what_may_not_be_moved_is_said_and_not_tried_for_ever() -> None:
 def test_threads_that_are_not_bound_or_not_seen_move_no_page() -> None:
     program = Program()
     program.look(program.state, (0, 2))
-    left = replace(program.placed(0, 1), phase="left alone", cpus=frozenset())
+    left = replace(placed_as(program.placed(0, 1), cpus=frozenset()), phase="left alone")
     unseen = program.placed(0, 1)
     for state, cpus in ((left, (0, 1)), (unseen, (0,)), (unseen, (0, -1)), (unseen, (0, 99))):
         for _ in range(3):

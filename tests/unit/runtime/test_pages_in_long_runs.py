@@ -86,7 +86,7 @@ def test_threads_stay_with_pages_that_followed_them_where_fewer_compute_for_a_wh
 def test_pages_that_move_are_no_change_of_the_program(every_s: int) -> None:
     program = Watched(seconds=500)
     state, _ = watched(program, every_s)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert not any("has changed" in note for note in state.notes)
     assert sum(size for _, size in program.moved) == ALL_BYTES // 2
     assert program.moved[-1][0] - program.moved[0][0] < 30
@@ -116,7 +116,7 @@ def test_memory_that_followed_threads_is_not_said_to_be_initialised_by_one() -> 
     program = Watched(seconds=900)
     program.spreads_from_s = 150
     state, lines = watched(program, every_s=2)
-    assert state.hint == SPREAD
+    assert state.placed.hint == SPREAD
     (line,) = (line for line in lines if "nearly all of its memory" in line)
     assert "to which it followed threads" in line
     assert "interleave" not in line

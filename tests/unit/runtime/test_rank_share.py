@@ -158,7 +158,7 @@ def test_ranks_are_placed_by_the_hint_in_disjoint_shares(hint: Hint) -> None:
     for threads in (2, 4):
         ends = [placed(rank, threads, hint, ALWAYS_PACKED) for rank in range(4)]
         assert all(state.phase == "placed" for state in ends)
-        seats = [cpu for state in ends for cpu in state.seats]
+        seats = [cpu for state in ends for cpu in state.placed.seats]
         assert len(set(seats)) == len(seats) == 4 * threads
 
 

@@ -128,18 +128,20 @@ def test_a_pipeline_of_27_threads_gets_a_core_for_each_that_runs_at_a_time(
     pipeline = Program(27, lambda n, now: 0.45)
     state = run(pipeline, hint, EIGHT)  # "with 8 threads": so many were promised
     assert state.phase == "placed"
-    assert len(state.placed) == 27
-    assert len(state.seats) == state.room == 17  # 27 × 0.45 = 12.15, so 13, and a quarter
+    assert len(state.placed.threads) == 27
+    assert (
+        len(state.placed.seats) == state.placed.room == 17
+    )  # 27 × 0.45 = 12.15, so 13, and a quarter
     # Nobody has a core of his own, and the caches of the affinity have cores to spare.
-    assert set(pipeline.masks) == {caches_of(state.seats)}
-    assert state.affinity is not None
-    assert state.affinity.threads == 17
+    assert set(pipeline.masks) == {caches_of(state.placed.seats)}
+    assert state.placed.affinity is not None
+    assert state.placed.affinity.threads == 17
 
 
 def test_a_pipeline_that_always_runs_gets_a_core_for_each_thread() -> None:
     pipeline = Program(27, lambda n, now: 0.97)
     state = run(pipeline, PACKED, EIGHT)
-    assert state.room == 27
+    assert state.placed.room == 27
     assert sorted(map(len, pipeline.masks)) == [1] * 27
     assert len(cpus_of(pipeline)) == 27
 
@@ -149,20 +151,20 @@ def test_of_a_compressor_with_11_threads_8_compute_on_a_core_each_and_helpers_in
 ):
     compressor = Program(11, lambda n, now: 1.0 if n < 8 else 0.15)
     state = run(compressor, PACKED, EIGHT)
-    assert state.room == 10  # 8, and for 3 × 0.15 one, and one to spare
+    assert state.placed.room == 10  # 8, and for 3 × 0.15 one, and one to spare
     own, helpers = compressor.masks[:8], compressor.masks[8:]
     assert [len(mask) for mask in own] == [1] * 8
     assert len(frozenset().union(*own)) == 8
-    assert set(helpers) == {caches_of(state.seats)}
+    assert set(helpers) == {caches_of(state.placed.seats)}
     assert len(cpus_of(compressor)) == 12
 
 
 def test_workers_that_nearly_all_run_at_a_time_have_a_core_each() -> None:
     """Two of eight always run, and four to five of the six others."""
     compressor = Program(8, lambda n, now: 1.0 if n < 2 else 0.65)
-    assert run(compressor, PACKED, EIGHT).room == 8
+    assert run(compressor, PACKED, EIGHT).placed.room == 8
     compressor = Program(8, lambda n, now: 1.0 if n < 2 else 0.3)
-    assert run(compressor, PACKED, EIGHT).room == 5
+    assert run(compressor, PACKED, EIGHT).placed.room == 5
 
 
 def test_on_fewer_cpus_than_take_turns_nobody_has_one_alone() -> None:
@@ -176,17 +178,17 @@ def test_on_fewer_cpus_than_take_turns_nobody_has_one_alone() -> None:
 def test_helpers_that_hardly_run_are_not_placed() -> None:
     compressor = Program(11, lambda n, now: 1.0 if n < 8 else 0.01)
     state = run(compressor, PACKED, EIGHT)
-    assert state.room == 8
+    assert state.placed.room == 8
     assert [len(mask) for mask in compressor.masks[:8]] == [1] * 8
     assert set(compressor.masks[8:]) == {MACHINE.allowed}
 
 
 def test_a_team_that_waits_at_barriers_has_a_core_for_each_thread() -> None:
     team = Program(8, lambda n, now: 0.6)
-    assert run(team, PACKED, EIGHT).room == 8
+    assert run(team, PACKED, EIGHT).placed.room == 8
     # Shorter ones: a glance sees them all at it.
     team = Program(8, lambda n, now: 0.3, glance=lambda now: 8 if round(now * 10) % 3 else 1)
-    assert run(team, PACKED, EIGHT).room == 8
+    assert run(team, PACKED, EIGHT).placed.room == 8
 
 
 def test_a_count_that_swings_is_left_room() -> None:
@@ -195,7 +197,7 @@ def test_a_count_that_swings_is_left_room() -> None:
 
     swinging = Program(24, share, seconds=60)
     state = run(swinging, PACKED, EIGHT)
-    assert state.room >= 20
+    assert state.placed.room >= 20
     later = [frozenset().union(*masks) for at, masks in swinging.applied if at > 5]
     assert all(len(cpus) >= 20 for cpus in later)
     assert len(swinging.applied) <= 4  # and not moved for each swing
@@ -206,7 +208,7 @@ def test_more_threads_that_want_to_run_get_more_cpus_while_cores_are_free() -> N
     state = run(grows, PACKED, EIGHT)
     rooms = [len(frozenset().union(*masks)) for _, masks in grows.applied]
     assert rooms[0] == 12  # 27 × 0.3 = 8.1
-    assert rooms[-1] == state.room == 27
+    assert rooms[-1] == state.placed.room == 27
 
 
 def test_a_pool_that_needs_few_of_its_threads_gets_less_room_once_that_lasts() -> None:
@@ -214,20 +216,20 @@ def test_a_pool_that_needs_few_of_its_threads_gets_less_room_once_that_lasts() -
     state = run(shrinks, PACKED, EIGHT)
     rooms = [len(frozenset().union(*masks)) for _, masks in shrinks.applied]
     assert rooms == [24, 12]  # 24 × 0.3 = 7.2: 10 seats, in the two caches that they need
-    assert state.room == 10
+    assert state.placed.room == 10
 
 
 def test_fewer_threads_than_are_promised_are_waited_for_and_placed_as_they_are() -> None:
     few = Program(5, lambda n, now: 0.95)
     state = run(few, PACKED, EIGHT)
     assert few.applied[0][0] >= EIGHT.patience_ns / S
-    assert (state.room, len(cpus_of(few))) == (5, 5)
+    assert (state.placed.room, len(cpus_of(few))) == (5, 5)
 
 
 def test_more_threads_than_cpus_are_placed_where_no_more_than_there_are_run_at_a_time() -> None:
     many = Program(96, lambda n, now: 0.4)
     state = run(many, PACKED, Settings(bind="core"))
-    assert (state.phase, state.room) == ("placed", 48)
+    assert (state.phase, state.placed.room) == ("placed", 48)
 
 
 def test_looks_are_remembered_for_some_seconds() -> None:
@@ -268,7 +270,7 @@ def test_threads_that_take_turns_on_fewer_cpus_are_placed_before_enough_was_seen
     cpus = frozenset(list(MACHINE.allowed)[:2])
     turns = Program(4, lambda n, now: 0.25, glance=lambda now_s: 1, seconds=2)
     state = run(turns, PACKED, Settings(threads=4, bind="core"), cpus)
-    assert (state.phase, state.room) == ("placed", 2)
+    assert (state.phase, state.placed.room) == ("placed", 2)
 
 
 def test_a_team_that_meets_at_barriers_keeps_a_core_for_each_thread() -> None:
@@ -280,7 +282,7 @@ def test_a_team_that_meets_at_barriers_keeps_a_core_for_each_thread() -> None:
         return 8 if random.Random(round(1e6 * now_s)).random() < 1 / 8 else 1
 
     team = Program(8, lambda n, now: 0.24, seconds=120, glance=glance)
-    assert run(team, PACKED, EIGHT).room == 8
+    assert run(team, PACKED, EIGHT).placed.room == 8
     assert all(len(frozenset().union(*masks)) >= 8 for _, masks in team.applied)
 
 
@@ -304,7 +306,7 @@ def test_packed_that_is_slower_is_not_chosen_because_fewer_cores_are_known_to_do
     pool = Program(16, lambda n, now: share, glance=lambda now: 8, speed=speed)
     state = run(pool, None, Settings(threads=threads), rules=two_looks())
     assert state.phase == "placed"
-    assert state.hint == SPREAD
+    assert state.placed.hint == SPREAD
     assert state.asked is not None
     first, second = state.asked
     assert second is not None

@@ -10,11 +10,13 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from live_states import placed_as
 from made_up_machine import machine
 
 from autofinity.model.topology import OsIndex
 from autofinity.runtime.creation_seats import masks_of_next_run, order_of_next_run
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.placed import Placed
 from autofinity.runtime.seat_order import evens_out, exchanged, uneven
 
 MACHINE = machine(packages=2, llcs=2, cores=4)  # CPUs 0-3, 4-7 | 8-11, 12-15
@@ -79,10 +81,12 @@ def test_an_exchange_is_nothing_where_work_is_unknown_or_cores_are_of_several_ki
 MIXED = (0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15)
 """Where the system put the threads."""
 UNEVEN = LiveState(
-    placed=tuple(range(16)),
-    seated=tuple(range(16)),
-    seats=tuple(map(OsIndex, MIXED)),
-    available=MACHINE.allowed,
+    placed=Placed(
+        tuple(range(16)),
+        seated=tuple(range(16)),
+        seats=tuple(map(OsIndex, MIXED)),
+        available=MACHINE.allowed,
+    ),
     work={n: 2.0 if n < 8 else 1.0 for n in range(16)},
 )
 
@@ -105,16 +109,16 @@ def test_the_next_run_of_threads_that_the_system_mixed_begins_with_even_caches()
 
 def test_the_next_run_keeps_an_order_that_was_tried() -> None:
     """A known program is not sampled: its work is not known."""
-    for state in (UNEVEN, replace(UNEVEN, work={}, seats=exchanged(MACHINE, ALL))):
+    for state in (UNEVEN, placed_as(replace(UNEVEN, work={}), seats=exchanged(MACHINE, ALL))):
         kept = replace(state, order="exchanged")
         assert order_of_next_run(MACHINE, kept) == "exchanged"
         assert caches_of(seats_of_next_run(kept)) == caches_of(exchanged(MACHINE, ALL))
-    numbered = replace(UNEVEN, order="by number", seats=ALL)
+    numbered = placed_as(replace(UNEVEN, order="by number"), seats=ALL)
     assert order_of_next_run(MACHINE, numbered) == "by number"
     assert seats_of_next_run(numbered) == ALL
 
 
 def test_threads_that_ran_by_number_exchange_nothing_untried() -> None:
-    sat = replace(UNEVEN, seats=ALL)
+    sat = placed_as(UNEVEN, seats=ALL)
     assert order_of_next_run(MACHINE, sat) == "near home"
     assert seats_of_next_run(sat) == ALL

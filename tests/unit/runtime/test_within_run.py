@@ -184,7 +184,7 @@ def test_nothing_is_decided_while_a_program_still_initialises(setup_s: float) ->
     """The sorter: what it does while it touches its memory would say spread."""
     program = Program(lambda s, packed: SORTING if s < setup_s else MERGING, setup_s=setup_s)
     state = run(program)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     first_s = program.applied[0][0]
     # Looks come a twentieth of what was waited so far apart.
     assert setup_s < first_s <= 1.15 * setup_s + 0.3
@@ -195,13 +195,13 @@ def test_a_program_that_grows_for_ever_is_sampled_all_the_same_and_that_is_said(
     state = run(program)
     assert 30 <= program.applied[0][0] <= 32
     assert STILL_GROWING in state.notes
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
 
 
 def test_a_set_up_that_was_longer_than_was_waited_for_is_sampled_again_at_its_end() -> None:
     program = Program(lambda s, packed: SORTING if s < 40 else MERGING, setup_s=40, seconds=80)
     state = run(program)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert program.moves[-1] and not any(program.moves[:-1])
     assert program.applied[-1][0] < 45
     assert "its memory no longer grows: sampled again" in state.notes
@@ -227,7 +227,7 @@ def test_a_sample_is_repeated_while_its_margin_is_within_its_own_scatter() -> No
     state = run(program)
     spread_s, packed_s = (at_s for at_s, _, _ in program.applied)
     assert packed_s - spread_s > 0.5
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
 
 
 def test_a_tie_is_not_looked_at_for_ever_and_is_called_one() -> None:
@@ -250,7 +250,7 @@ def phases(second: float, packed: bool) -> Mapping[str, float]:
 def test_a_second_look_at_another_phase_does_not_count_and_the_first_is_taken_again() -> None:
     program = Program(phases)
     state = run(program, TWO_LOOKS)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert program.moves == [False, True, False, True]  # sampled, looked twice, sampled, answer
     assert ANOTHER_PHASE not in state.notes
     assert state.asked is not None
@@ -282,7 +282,7 @@ def trying(packed: float, apart: float) -> tuple[Program, LiveState]:
 )
 def test_a_hint_between_is_tried_after_both_looks(packed: float, apart: float, hint: Hint) -> None:
     program, state = trying(packed, apart)
-    assert state.hint == hint
+    assert state.placed.hint == hint
     assert program.moves[:3] == [False, True, False]
     assert any(note.startswith(f"{BETWEEN.shown} was tried") for note in state.notes)
     assert state.asked is not None and state.asked[1] is not None
@@ -293,7 +293,7 @@ def test_no_hint_is_tried_that_is_lost_with_all_that_it_gains_on_the_fullest_cac
     """Four threads share a cache packed, and two in the hint between: twice as much for each."""
     for packed, tried in ((0.3, False), (0.32, True)):
         program, state = trying(packed, apart=1.2)
-        assert state.hint == (BETWEEN if tried else SPREAD)
+        assert state.placed.hint == (BETWEEN if tried else SPREAD)
         assert program.moves == [False, True, *([False] if tried else []), False]
         assert any(BETWEEN.shown in note for note in state.notes) is tried
 
@@ -321,7 +321,7 @@ def test_an_answer_without_a_look_is_looked_at_and_not_kept_where_a_look_was_fas
     packed: float, unseen: float, hint: Hint, trial: Trial | None
 ) -> None:
     program, state = saying_unseen(packed, lambda second: unseen, trial)
-    assert state.hint == hint
+    assert state.placed.hint == hint
     looked_at = [False, True, *([False] if trial and trial.hint == BETWEEN else [])]
     checked = [] if packed < 1 else [False]
     assert program.moves == [*looked_at, *checked, hint == PACKED]
@@ -348,7 +348,7 @@ def saying_unseen(
 
 def test_an_answer_without_a_look_stands_where_noise_hides_whether_it_is_faster() -> None:
     _, state = saying_unseen(1.2, lambda second: 1.6 if int(second / LOOK_S) % 2 else 0.9)
-    assert state.hint == UNSEEN
+    assert state.placed.hint == UNSEEN
     tried = f"{UNSEEN.shown}, the answer of the rules, was tried: noise hides whether it is faster"
     assert tried in state.notes
 
@@ -389,7 +389,7 @@ def sharing_by_socket(side_by_side: float, shared: float = 0.9) -> Program:
 
 def test_threads_whose_neighbours_share_sit_in_the_order_of_their_numbers() -> None:
     program, state = spread_by_the_system(1.3)
-    assert state.hint == SPREAD
+    assert state.placed.hint == SPREAD
     assert [min(mask) for mask in program.applied[-1][2]] == [0, 4, 8, 12]
     assert "the order of threads by number was tried, and is faster: threads stay" in state.notes
 
@@ -543,7 +543,7 @@ def test_the_guard_does_not_judge_threads_that_stayed_where_they_were_sampled() 
     rates = {"llc_requests": 1e6, "instructions": 1e9}
     program = Program(steadily(rates), progress_per_s=lambda packed: 1.0, ends={3: 20.0})
     state = run(program)
-    assert state.hint == SPREAD and SPREAD not in state.refuted
+    assert state.placed.hint == SPREAD and SPREAD not in state.refuted
     assert len(program.applied) <= 4
     assert not any(note.startswith("taken back") for note in state.notes)
 
@@ -730,7 +730,7 @@ def test_a_thread_that_idles_keeps_the_others_from_being_placed_for_seconds_only
         steadily(MERGING), setup_s=1.2, rests=lambda n, s: n == 3 and s > 1, seconds=15.0
     )
     state = run(program)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert not any(note.endswith(NOT_AT_WORK) for note in state.notes)
     assert 3.0 < program.applied[-1][0] < 10.0
     first_cache = frozenset(pu.os_index for pu in MACHINE.pus if pu.llc == 0)
@@ -749,7 +749,7 @@ def test_a_trial_that_got_worse_is_undone_and_not_tried_again_in_this_run() -> N
     assert program.moves.count(True) == 1
     assert any(note.startswith("the program has changed") for note in state.notes)
     assert "packed (slp) was tried and taken back: not tried again" in state.notes
-    assert state.hint == SPREAD
+    assert state.placed.hint == SPREAD
 
 
 def test_a_trial_that_got_worse_is_remembered_for_the_next_run(tmp_path: Path) -> None:
@@ -794,7 +794,7 @@ def test_a_second_look_at_cold_caches_does_not_decide() -> None:
     state = run(program, TWO_LOOKS)
     assert program.moves[1]
     assert program.applied[1][0] + SETTLE_S < 0.57 - 2 * LOOK_S  # two looks at least are cold
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert state.asked is not None and state.asked[1] is not None
     assert state.asked[1]["instructions"] == pytest.approx(1.2e9, rel=0.1)
 
@@ -808,7 +808,7 @@ def drifting(second: float, packed: bool) -> Mapping[str, float]:
 def test_a_clear_gain_at_a_phase_nearby_needs_no_second_visit() -> None:
     program = Program(drifting)
     state = run(program, TWO_LOOKS)
-    assert state.hint == PACKED
+    assert state.placed.hint == PACKED
     assert program.moves == [False, True, True]  # sampled, looked twice, the answer
     assert ANOTHER_PHASE not in state.notes
 
