@@ -30,4 +30,4 @@ def _placed(state: LiveState) -> str:
     placed = state.placed
     hint = f"{placed.hint.shown}, " if placed.hint is not None else ""
     where = f"{placed.affinity}, " if placed.affinity is not None else ""
-    return f"{len(placed.threads)} threads are put on cores: {hint}{where}{SHOWN[state.order]}"
+    return f"{len(placed.threads)} threads are put on cores: {hint}{where}{SHOWN[state.order.now]}"

@@ -91,13 +91,14 @@ def order_of_next_run(topology: Topology, state: LiveState) -> SeatOrder:
     would make their caches' work uneven, they begin it exchanged: neither was tried with pages
     where the threads sit.
     """
-    if state.order != "near home" or not _own_seats(state.placed) or BY_SHARING in state.notes:
-        return state.order
+    order = state.order.now
+    if order != "near home" or not _own_seats(state.placed) or BY_SHARING in state.notes:
+        return order
     threads, now = sorted(state.placed.seated), state.placed.seat_of
     seats = numbered(topology, state.placed.seats, {})
     if neighbours(topology, [now[n] for n in threads]) == neighbours(topology, seats):
-        return state.order
-    return "exchanged" if evens_out(topology, seats, work_of(state.work, threads)) else state.order
+        return order
+    return "exchanged" if evens_out(topology, seats, work_of(state.work, threads)) else order
 
 
 def _own_seats(placed: Placed) -> bool:

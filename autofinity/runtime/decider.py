@@ -173,7 +173,7 @@ class LivePolicy:
             state = replace(state, unasked=False)
             if known.order != "near home":
                 note = ORDER_ON_RECORD[known.order]
-                state = replace(state.noting(note), order=known.order, sampled_order=known.order)
+                state = replace(state.noting(note), order=state.order.begun(known.order))
             state, actions = self._placer.place(state, known.hint, "placed")
             if asked_for and state.phase == "placed":
                 here = self._topology.restricted(state.placed.available)

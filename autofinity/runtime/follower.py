@@ -106,18 +106,17 @@ class Follower:
         return replace(state, guard=guard)
 
     def _taken_back(self, state: LiveState, hint: Hint) -> Turn:
-        ordered = state.order != state.sampled_order
-        order_alone = ordered and (hint == SPREAD or state.placed.affinity == state.sampled_in)
-        what = SHOWN[state.order] if order_alone else hint.shown
+        affinity, order = state.placed.affinity, state.order
+        order_alone = order.changed and (hint == SPREAD or affinity == state.sampled_in)
+        what = SHOWN[order.now] if order_alone else hint.shown
         matter = "the order of threads" if order_alone else "affinity"
         state = state.noting(
             f"taken back: {matter} does not matter here"
             if state.guard.verdict == "same"
             else f"taken back: {what} was {state.guard.verdict} than before"
         )
-        if ordered:
-            slower = state.slower_orders | {state.order}
-            state = replace(state, order=state.sampled_order, slower_orders=slower)
+        if order.changed:
+            state = replace(state, order=order.back_to(order.first))
         if order_alone:
             return self._placer.place(state, hint, "placed")
         return self._placer.place(replace(state, refuted=state.refuted | {hint}), SPREAD, "placed")
@@ -156,7 +155,7 @@ def guarded(state: LiveState) -> bool:
 
 def _moved(state: LiveState) -> bool:
     """Whether threads are placed otherwise than where they were sampled first."""
-    if state.order != state.sampled_order:
+    if state.order.changed:
         return True
     affinity, sampled_in = state.placed.affinity, state.sampled_in
     apart = affinity != sampled_in or None in (affinity, sampled_in)

@@ -103,7 +103,7 @@ class Journal:
         # A placement that was undone is not to be tried by the next run either.
         if after.phase == "placed" and (
             before.phase != "placed"
-            or (after.refuted, after.order) != (before.refuted, before.order)
+            or (after.refuted, after.order.now) != (before.refuted, before.order.now)
         ):
             self._rows.write(lambda database: self._decided(database, after))
         if after.phase != before.phase:  # last: who reads of a phase reads all of what led to it
@@ -337,7 +337,7 @@ class Journal:
 
     def _order(self, state: LiveState) -> SeatOrder:
         topology = self._topology
-        return state.order if topology is None else order_of_next_run(topology, state)
+        return state.order.now if topology is None else order_of_next_run(topology, state)
 
     def _threads(self, state: LiveState) -> int:
         return self._header.threads or len(state.placed.threads)

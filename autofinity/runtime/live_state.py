@@ -8,7 +8,6 @@ from typing import Literal, Self
 
 from autofinity.affinity.near import NOWHERE
 from autofinity.model.affinity import Affinity, Hint
-from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import Decision
@@ -19,6 +18,7 @@ from autofinity.runtime.guard import Guard
 from autofinity.runtime.looking import SAMPLING_LOSS, LookCosts
 from autofinity.runtime.looks import Look, look_of
 from autofinity.runtime.masks import Binding
+from autofinity.runtime.orders import Orders
 from autofinity.runtime.page_rate import TODAYS, PageRate
 from autofinity.runtime.pages_along import PagesAlong
 from autofinity.runtime.placed import Placed
@@ -109,12 +109,8 @@ class LiveState:
     memory: MemoryByNode | None = None
     """The program's memory before its threads were bound, when placed threads were placed again, or
     after all of its pages came along to a second look; None where it was not seen."""
-    order: SeatOrder = "near home"
+    order: Orders = field(default_factory=Orders)
     """Order of the threads in the placement."""
-    sampled_order: SeatOrder = "near home"
-    """Order in which the program was sampled first."""
-    slower_orders: frozenset[SeatOrder] = frozenset()
-    """Orders that were tried in this run and were no faster: they are not tried again."""
     work: Mapping[int, float] = field(default_factory=dict)
     """Instructions of each thread while the program was sampled, by number; NaN where they were not
     counted in every look."""
@@ -221,9 +217,9 @@ class LiveState:
         """The state without a trial of a hint, an order or pages, and in the order of threads
         before it.
         """
-        order = (
-            self.order if self.trying is None or self.trying.order is None else self.trying.before
-        )
+        order, trying = self.order, self.trying
+        if trying is not None and trying.order is not None:
+            order = order.to(trying.before)
         return replace(self, trying=None, order=order, along=self.along.over())
 
     def noting(self, line: str) -> Self:

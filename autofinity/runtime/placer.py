@@ -139,7 +139,7 @@ class Placer:
         seated = state.workers.seated_on(room)
         try:
             homes = _homes(state, seated)
-            reserved = self.reserve(room, hint, homes, state.order, state.memory)
+            reserved = self.reserve(room, hint, homes, state.order.now, state.memory)
         except PlacementError as error:
             return self.leave_alone(state, error)
         if reserved.note:
@@ -221,7 +221,7 @@ class Placer:
             phase="left alone",
             placed=replace(left, cpus=frozenset()),
             memory=None,
-            order="near home",
+            order=state.order.to("near home"),
         )
         return state, self.let_go(bound)
 

@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autofinity.model.affinity import SPREAD
-from autofinity.model.answer_on_record import SeatOrder
 from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision
 from autofinity.model.topology import Topology
@@ -89,11 +88,9 @@ class Sampler:
 
     def begin(self, state: LiveState) -> Turn:
         """Move threads to where they are sampled first; if all are there already, their caches are
-        warm. Caches that exchanged threads do so again only after another trial.
+        warm.
         """
-        order: SeatOrder = "near home" if state.order == "near home" else "by number"
-        room = state.workers.room
-        state = replace(state, order=order, sampled_order=order, sample_room=room)
+        state = replace(state, order=state.order.sampled(), sample_room=state.workers.room)
         there = dict(state.homes) if not state.placed.cpus else {}
         state, actions = self._placer.place(afresh(state), SPREAD, "settling")
         seats = state.placed.seat_of.items()
@@ -145,7 +142,7 @@ class Sampler:
         if state.placed.affinity is not None:
             reference, trying = seen.get(state.placed.affinity), state.trying
             if trying and state.placed.affinity == tried_in:
-                kept = trying.order in (None, state.order)
+                kept = trying.order in (None, state.order.now)
                 reference = mean_of(trying.looks if kept else trying.reference)
             state = replace(state, watch=Watch(reference=reference))
         return replace(state, starts=(), probes=(), trying=None), actions

@@ -174,12 +174,12 @@ class Trials:
         if not reference:
             return None
         order = self._other_order(state, hint, there, mean_of(reference))
-        if order is None or order in state.slower_orders:
+        if order is None or order in state.order.slower:
             return None
         # Against another hint: between answers with one hint there is no margin to be clear about.
         question = Trial(hint, _FASTER).against(PACKED if hint == SPREAD else SPREAD)
-        trying = Trying(question, reference, answer, order, before=state.order)
-        state = replace(state, order=order, trying=trying)
+        trying = Trying(question, reference, answer, order, before=state.order.now)
+        state = replace(state, order=state.order.to(order), trying=trying)
         moved, actions = self._placer.place(state, hint, "settling")
         # With other CPUs that are allowed, or claimed, by now it may be another affinity.
         return (moved, actions) if moved.placed.affinity == there else None
@@ -193,7 +193,7 @@ class Trials:
         Threads are sampled where they ran before, near their pages. In which order a system spreads
         them says nothing of who shares, and threads with neighbouring numbers often do.
         """
-        sharing = state.order == "near home" and neighbours_matter(seen)
+        sharing = state.order.now == "near home" and neighbours_matter(seen)
         if sharing and self._placer.order_matters(state, hint):
             return "by number"
         if state.placed.affinity == there and self._placer.exchange_matters(state):
@@ -202,10 +202,8 @@ class Trials:
 
     def _ordered(self, state: LiveState, trying: Trying, faster: bool) -> Turn:
         """The trial of an order of threads has ended: after a faster one, another may follow."""
-        assert trying.order is not None
         if not faster:
-            slower = state.slower_orders | {trying.order}
-            state = replace(state, order=trying.before, slower_orders=slower)
+            state = replace(state, order=state.order.back_to(trying.before))
             return self._then(state, trying.answer)
         another = self._reorder(state, trying.answer, trying.looks)
         return another or self._then(state, trying.answer)

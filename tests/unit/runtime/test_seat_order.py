@@ -16,6 +16,7 @@ from made_up_machine import machine
 from autofinity.model.topology import OsIndex
 from autofinity.runtime.creation_seats import masks_of_next_run, order_of_next_run
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.orders import Orders
 from autofinity.runtime.placed import Placed
 from autofinity.runtime.seat_order import evens_out, exchanged, uneven
 
@@ -110,10 +111,10 @@ def test_the_next_run_of_threads_that_the_system_mixed_begins_with_even_caches()
 def test_the_next_run_keeps_an_order_that_was_tried() -> None:
     """A known program is not sampled: its work is not known."""
     for state in (UNEVEN, placed_as(replace(UNEVEN, work={}), seats=exchanged(MACHINE, ALL))):
-        kept = replace(state, order="exchanged")
+        kept = replace(state, order=Orders("exchanged"))
         assert order_of_next_run(MACHINE, kept) == "exchanged"
         assert caches_of(seats_of_next_run(kept)) == caches_of(exchanged(MACHINE, ALL))
-    numbered = placed_as(replace(UNEVEN, order="by number"), seats=ALL)
+    numbered = placed_as(replace(UNEVEN, order=Orders("by number")), seats=ALL)
     assert order_of_next_run(MACHINE, numbered) == "by number"
     assert seats_of_next_run(numbered) == ALL
 

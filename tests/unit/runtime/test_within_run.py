@@ -36,6 +36,7 @@ from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.looking import SHARE
 from autofinity.runtime.loop import Observer, run_loop
+from autofinity.runtime.orders import Orders
 from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sampler import ANOTHER_PHASE, WITHIN_SCATTER
 from autofinity.runtime.seat_order import SHOWN
@@ -533,9 +534,9 @@ def test_an_order_on_trial_is_not_kept_where_sampling_begins_again() -> None:
     question = Trial(SPREAD, 1.01).against(SPREAD)
     answer = Answer(Decision(SPREAD, None, 1.0, None), True, Behaviour({}))
     trying = Trying(question, (), answer, order="exchanged", before="by number")
-    left = LiveState(order="exchanged", trying=trying).without_trial()
-    assert (left.order, left.trying) == ("by number", None)
-    assert LiveState(order="exchanged").without_trial().order == "exchanged"
+    left = LiveState(order=Orders("exchanged"), trying=trying).without_trial()
+    assert (left.order.now, left.trying) == ("by number", None)
+    assert LiveState(order=Orders("exchanged")).without_trial().order.now == "exchanged"
 
 
 def test_the_guard_does_not_judge_threads_that_stayed_where_they_were_sampled() -> None:
@@ -612,7 +613,7 @@ def test_caches_with_uneven_work_exchange_threads_where_that_is_faster(
     assert orders[-1] == ((0, 3, 2, 1) if kept else (0, 1, 2, 3))
     came = "is faster: threads stay" if kept else "is no faster"
     assert state.notes == (f"{SHOWN['exchanged']} was tried, and {came}",)
-    assert (state.slower_orders == frozenset()) is kept
+    assert (state.order.slower == frozenset()) is kept
 
 
 @pytest.mark.parametrize("parts", [(1.0,) * 4, (4 / 3, 2 / 3, 4 / 3, 2 / 3), (1.02, 1, 1, 0.98)])
@@ -645,7 +646,7 @@ def test_after_the_order_by_number_an_exchange_may_follow() -> None:
     orders = [tuple(min(mask) for mask in masks) for *_, masks in program.applied]
     assert list(dict.fromkeys(orders)) == [(0, 2, 1, 3), (0, 1, 2, 3), (0, 3, 2, 1)]
     assert orders[-1] == (0, 3, 2, 1)
-    assert state.order == "exchanged"
+    assert state.order.now == "exchanged"
     assert [note for note in state.notes if "tried" in note] == [
         f"{SHOWN[order]} was tried, and is faster: threads stay"
         for order in ("by number", "exchanged")
@@ -699,7 +700,7 @@ def test_a_program_that_is_sampled_again_begins_without_the_exchange() -> None:
     state = run(program, WITH_SPEED, on=TWO_CACHES, bind="core", seated=True, every_ns=S)
     orders = [tuple(min(mask) for mask in masks) for *_, masks in program.applied]
     assert (0, 3, 2, 1) in orders and orders[-1] == (0, 1, 2, 3)
-    assert state.order == "by number"
+    assert state.order.now == "by number"
 
 
 def test_phases_that_never_meet_are_given_up_and_that_is_said() -> None:
