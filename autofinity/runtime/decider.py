@@ -35,7 +35,7 @@ from autofinity.runtime.asking import Asking, Decide
 from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.continuous import look_cost_ns
 from autofinity.runtime.evidence import nothing_to_choose, unmeasured, without_policy
-from autofinity.runtime.follower import Follower, guarded, wants_outcome
+from autofinity.runtime.follower import Follower, guarded
 from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looking import LookCosts
 from autofinity.runtime.phases import PHASE_COUNTERS
@@ -120,7 +120,7 @@ class LivePolicy:
             return min(max(settings.look_ns, state.waited_ns // 20), settings.follow_ns)
         if state.phase == "placed" and guarded(state):
             return min(max(settings.look_ns, settings.sample_ns // 4), settings.follow_ns)
-        if state.phase == "placed" and wants_outcome(state):
+        if state.phase == "placed" and state.samples.wants_outcome(state.placed.affinity):
             return min(max(settings.look_ns, settings.sample_ns), settings.follow_ns)
         if state.phase == "placed" and settings.every_ns:
             return settings.every_ns

@@ -27,7 +27,7 @@ class Follower:
 
     def outcome(self, state: LiveState, interval: Interval) -> LiveState:
         """Sample in the chosen affinity, from the second undisturbed look on."""
-        if not wants_outcome(state):
+        if not state.samples.wants_outcome(state.placed.affinity):
             return state
         if not state.same_threads:
             return replace(state, outcomes=(), settled=False)
@@ -36,7 +36,8 @@ class Follower:
         looks = (*state.outcomes, look_of(interval, state.workers, state.cores))
         if length_ns(looks) < self._settings.sample_ns:
             return replace(state, outcomes=looks)
-        return replace(state, outcomes=(), outcome=mean_of(looks))
+        samples = replace(state.samples, outcome=mean_of(looks))
+        return replace(state, outcomes=(), samples=samples)
 
     def look_again(
         self, state: LiveState, interval: Interval, counters: Iterable[str]
@@ -106,8 +107,8 @@ class Follower:
         return replace(state, guard=guard)
 
     def _taken_back(self, state: LiveState, hint: Hint) -> Turn:
-        affinity, order = state.placed.affinity, state.order
-        order_alone = order.changed and (hint == SPREAD or affinity == state.sampled_in)
+        order, back = state.order, state.placed.affinity == state.samples.start_in
+        order_alone = order.changed and (hint == SPREAD or back)
         what = SHOWN[order.now] if order_alone else hint.shown
         matter = "the order of threads" if order_alone else "affinity"
         state = state.noting(
@@ -157,16 +158,4 @@ def _moved(state: LiveState) -> bool:
     """Whether threads are placed otherwise than where they were sampled first."""
     if state.order.changed:
         return True
-    affinity, sampled_in = state.placed.affinity, state.sampled_in
-    apart = affinity != sampled_in or None in (affinity, sampled_in)
-    return state.placed.hint != SPREAD and apart
-
-
-def wants_outcome(state: LiveState) -> bool:
-    """Whether the chosen affinity is still to be sampled for learning."""
-    return (
-        state.sample is not None
-        and state.outcome is None
-        and None not in (state.placed.affinity, state.sampled_in)
-        and state.placed.affinity not in (state.sampled_in, state.probed_in)
-    )
+    return state.placed.hint != SPREAD and state.samples.elsewhere(state.placed.affinity)

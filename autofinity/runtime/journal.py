@@ -84,15 +84,16 @@ class Journal:
             self._looked(before, after, interval)
         for line in after.notes[len(before.notes) :]:
             self.note(line)
-        if after.asked is not None and after.asked is not before.asked:
+        was, samples = before.samples, after.samples
+        if samples.asked is not None and samples.asked is not was.asked:
             self._rows.write(lambda database: self._asked(database, after))
-        if after.sample is not None and after.sample is not before.sample:
+        if samples.start is not None and samples.start is not was.start:
             self._rows.write(lambda database: self._sampled(database, after))
-            self._observed(after, after.sampled_in, after.sample)
-        if after.probe is not None and after.probe is not before.probe:
-            self._observed(after, after.probed_in, after.probe)
-        if after.outcome is not None and after.outcome is not before.outcome:
-            self._observed(after, after.placed.affinity, after.outcome)
+            self._observed(after, samples.start_in, samples.start)
+        if samples.probe is not None and samples.probe is not was.probe:
+            self._observed(after, samples.probe_in, samples.probe)
+        if samples.outcome is not None and samples.outcome is not was.outcome:
+            self._observed(after, after.placed.affinity, samples.outcome)
         if outcome is not None:
             self._refused = outcome.skipped > 0
             for reason in outcome.reasons:
@@ -212,8 +213,8 @@ class Journal:
             self._publish_claims(database)
 
     def _asked(self, database: BehaviourDB, state: LiveState) -> None:
-        assert state.asked is not None
-        sample, probe = state.asked
+        assert state.samples.asked is not None
+        sample, probe = state.samples.asked
         self._update(database, sample=sample.values, probe=probe.values if probe else {})
 
     def _ended(self, database: BehaviourDB, totals: Mapping[str, int]) -> None:
@@ -232,13 +233,13 @@ class Journal:
                 write_claims(database)
 
     def _sampled(self, database: BehaviourDB, state: LiveState) -> None:
-        assert state.sample is not None
+        assert state.samples.start is not None
         header = self._header
         database.remember_sample(
             header.program,
             header.path,
             self._threads(state),
-            state.sample.values,
+            state.samples.start.values,
             header.tier,
             header.place,
         )
@@ -327,7 +328,7 @@ class Journal:
         yield replace(decision, seats=seats_text(masks_of_next_run(topology, state, bind)))
         # A lone second thread may go on to make all others, as in Java.
         whole = 3 <= decision.threads == len(state.placed.threads) and bind == "llc"
-        if state.sample is None or not whole:
+        if state.samples.start is None or not whole:
             return
         start = starting_masks(topology, decision.threads, state.placed.allowed, bind)
         if start:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 from autofinity.affinity.near import NOWHERE
-from autofinity.model.affinity import Affinity, Hint
-from autofinity.model.counters import Behaviour
+from autofinity.model.affinity import Hint
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
@@ -22,6 +21,7 @@ from autofinity.runtime.orders import Orders
 from autofinity.runtime.page_rate import TODAYS, PageRate
 from autofinity.runtime.pages_along import PagesAlong
 from autofinity.runtime.placed import Placed
+from autofinity.runtime.samples import Samples
 from autofinity.runtime.seats import SharedSoFar
 from autofinity.runtime.steady import Onset
 from autofinity.runtime.trying import Trying
@@ -132,30 +132,20 @@ class LiveState:
     """Number of such moves."""
     apart_ns: int = 0
     """Time, since then, in which threads were not all at work."""
-    asked: tuple[Behaviour, Behaviour | None] | None = None
-    """Samples that the policy was asked with when it decided, the second look's sample last."""
+    samples: Samples = field(default_factory=Samples)
     refuted: frozenset[Hint] = frozenset()
     """Hints that were tried in this run and were slower: they are not tried again."""
-    sample: Behaviour | None = None
     sharing: SharedSoFar = field(default_factory=SharedSoFar)
-    sampled_in: Affinity | None = None
-    """Affinity that `sample` was taken in."""
     settled: bool = False
     """Whether one look has passed since the present placement."""
     outcomes: tuple[Look, ...] = ()
     """Looks in the affinity that was chosen."""
-    outcome: Behaviour | None = None
-    """Sample of the same program in the chosen affinity, when that is another affinity."""
     again: bool = False
     """Whether the second look of the policy is under way, or was taken."""
     trying: Trying | None = None
     """The trial that is under way."""
     along: PagesAlong = field(default_factory=PagesAlong)
     """Pages that come along to the second look."""
-    probe: Behaviour | None = None
-    """The sample of the second look."""
-    probed_in: Affinity | None = None
-    """Affinity that `probe` was taken in."""
     decision: Decision | None = None
     missing: tuple[str, ...] = ()
     """Counters that the policy asks for and the sample lacks."""

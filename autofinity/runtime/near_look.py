@@ -50,7 +50,7 @@ class NearLook:
         """Whether near pages might turn the answer of both looks round or, where it stands anyway
         and a `trial` of one more hint follows, that trial.
         """
-        there = state.placed.affinity if state.again else state.probed_in
+        there = state.placed.affinity if state.again else state.samples.probe_in
         if self._topology.n_nodes < 2 or state.along.tried or there is None:
             return False
         if not self._asking.shows_speed:

@@ -50,7 +50,7 @@ class PagesPay:
     def begin(self, state: LiveState) -> None:
         """Ask for another placement."""
         self.break_off()
-        sample = state.outcome or state.sample
+        sample = state.samples.latest
         if sample is not self._sample:
             self._sample, self._trials, self.loss = sample, 0, None
 
@@ -127,5 +127,5 @@ def most_loss(state: LiveState) -> float:
 
 def _seen(state: LiveState) -> Mapping[str, float]:
     """Rates in the program's last sample, by name."""
-    seen = state.outcome or state.sample
+    seen = state.samples.latest
     return {} if seen is None else seen.values

@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autofinity.model.affinity import SPREAD
-from autofinity.model.counters import Behaviour
 from autofinity.model.policy import Decision
 from autofinity.model.topology import Topology
 from autofinity.ports import Interval
@@ -56,8 +55,7 @@ def afresh(state: LiveState) -> LiveState:
         along=state.along.over(),
         starts=(),
         probes=(),
-        probe=None,
-        probed_in=None,
+        samples=state.samples.without_probe(),
         trying=None,
         visits=0,
     )
@@ -138,10 +136,10 @@ class Sampler:
         state, actions = self._placer.place(state, hint, "placed")
         # Where the last sample was taken in this very affinity, it is the reference for changes, so
         # that a change right after it does not become the reference.
-        seen = {state.sampled_in: state.sample, state.probed_in: state.probe}
-        if state.placed.affinity is not None:
-            reference, trying = seen.get(state.placed.affinity), state.trying
-            if trying and state.placed.affinity == tried_in:
+        affinity = state.placed.affinity
+        if affinity is not None:
+            reference, trying = state.samples.seen_in(affinity), state.trying
+            if trying and affinity == tried_in:
                 kept = trying.order in (None, state.order.now)
                 reference = mean_of(trying.looks if kept else trying.reference)
             state = replace(state, watch=Watch(reference=reference))
@@ -167,17 +165,17 @@ class Sampler:
         answer = self._asking.first(state.starts, state.cores)
         if not answer.stands and not self._limits.exhausted(state):
             return state, ()
-        sampled_in = state.placed.affinity
-        state = replace(
-            state, sample=answer.start, sampled_in=sampled_in, outcome=None, decision=None
-        )
+        affinity = state.placed.affinity
+        samples = state.samples.started(answer.start, affinity)
+        state = replace(state, samples=samples, decision=None)
         second = policy.second_after(answer.decision.hint)
         if second is not None:
             probing, actions = self._placer.place(
                 replace(state, again=True), second.sampled_in, "settling"
             )
-            if probing.placed.affinity != sampled_in:  # else a second look would show nothing new
-                return replace(probing, decision=answer.decision, asked=_of(answer)), actions
+            if probing.placed.affinity != affinity:  # else a second look would show nothing new
+                samples = samples.asked_with(answer)
+                return replace(probing, decision=answer.decision, samples=samples), actions
         return self._trials.after_one_look(state, answer)
 
     def _second(self, state: LiveState) -> Turn:
@@ -249,12 +247,10 @@ class Sampler:
             return self._unmeasured(replace(state, decision=None), lacking)
         if not answer.stands:
             state = state.noting(WITHIN_SCATTER)
-        return self.settle(replace(state, asked=_of(answer)), answer.decision)
+        state = replace(state, samples=state.samples.asked_with(answer))
+        return self.settle(state, answer.decision)
 
 
 def _probed(state: LiveState) -> LiveState:
-    return replace(state, probe=mean_of(state.probes), probed_in=state.placed.affinity)
-
-
-def _of(answer: Answer) -> tuple[Behaviour, Behaviour | None]:
-    return answer.start, answer.probe
+    samples = state.samples.probed(mean_of(state.probes), state.placed.affinity)
+    return replace(state, samples=samples)

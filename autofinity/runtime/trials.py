@@ -151,9 +151,10 @@ class Trials:
         # An answer in whose affinity no sample was taken is taken for as fast as the faster one.
         faster = state.starts if answer.slower else state.probes
         reference = looks.get(asked_for, faster)
-        assert answer.probe is not None and state.probed_in is not None  # as a trial has both looks
+        probed_in = state.samples.probe_in
+        assert answer.probe is not None and probed_in is not None  # as a trial has both looks
         speed, needed = (seen["instructions"] for seen in (answer.probe, mean_of(reference)))
-        if hopeless(state.probed_in, speed, there, needed):
+        if hopeless(probed_in, speed, there, needed):
             return None
         return trial.against(hint), tried, reference
 
@@ -211,4 +212,4 @@ class Trials:
 
 def _looks_by_affinity(state: LiveState) -> dict[Affinity | None, tuple[Look, ...]]:
     """The looks of this sample in the first affinity and in that of the second look."""
-    return {state.sampled_in: state.starts, state.probed_in: state.probes}
+    return {state.samples.start_in: state.starts, state.samples.probe_in: state.probes}

@@ -10,6 +10,7 @@ from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex
 from autofinity.runtime.live_state import LiveState
+from autofinity.runtime.samples import Samples
 from autofinity.workflow.advice.seen import Seen
 
 TWO_NODES = machine(packages=2, llcs=1, cores=4)
@@ -39,5 +40,5 @@ def sampled(hint: object = PACKED, **rates: float) -> dict[str, object]:
     """Changes for a program whose sample the policy has answered with a hint, by its default."""
     policy = RulePolicy(tuple(rates), {}, (), hint)  # type: ignore[arg-type]
     decision = Decision(policy.default, None, float("inf"), None)
-    state = LiveState(phase="placed", sample=Behaviour(rates), decision=decision)
+    state = LiveState(phase="placed", samples=Samples(Behaviour(rates)), decision=decision)
     return {"policy": policy, "state": state, "undecided": ""}

@@ -25,6 +25,7 @@ from autofinity.policy.selector import decide
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.machine_facts import facts_here, kind_here, speeds_here
 from autofinity.runtime.policies import NO_POLICY
+from autofinity.runtime.samples import Samples
 from autofinity.sim.events import EVENTS
 from autofinity.workflow.advice.given import Given, given_by, rates_asked_by
 from autofinity.workflow.advice.open_answer import open_answer
@@ -112,7 +113,7 @@ def seen_in_file(
         asked=asked if policy is not None else NO_POLICY,
         state=LiveState(
             phase="placed" if decided else "left alone",
-            sample=sample,
+            samples=Samples(sample),
             decision=decide(policy, sample.values) if policy is not None and decided else None,
         ),
         undecided=undecided,

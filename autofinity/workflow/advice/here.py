@@ -93,7 +93,7 @@ def seen_here(
         asked=f"{choice.path}, {choice.origin}" if choice else f"{NO_POLICY}; {NO_POLICY_REMEDY}",
         state=state,
         undecided=_undecided(state, request.threads)
-        or open_answer(policy, state.sample, "the sample"),
+        or open_answer(policy, state.samples.start, "the sample"),
         threads=threads,
         room=room,
         learned=learned,

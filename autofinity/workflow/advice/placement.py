@@ -39,7 +39,7 @@ def chosen_of(seen: Seen) -> Chosen | None:
     """None where the policy was not asked, or the threads find no room."""
     if seen.policy is None or seen.state.decision is None or seen.undecided:
         return None
-    why = explain(seen.policy, asked_values(seen.policy, seen.state.sample))
+    why = explain(seen.policy, asked_values(seen.policy, seen.state.samples.start))
     try:
         cores_here = all_cores(seen.topology, seen.available)
         hint = seen.policy.at(why.decision.hint, seen.placed, cores_here)
@@ -147,8 +147,8 @@ def _of_the_policy(seen: Seen, policy: RulePolicy, chosen: Chosen) -> tuple[str,
         )
     if note := on_siblings(seen, chosen):
         evidence += (note,)
-    if seen.state.sample is not None:
-        evidence += tuple(impossible_lines(policy, seen.state.sample.values))
+    if seen.state.samples.start is not None:
+        evidence += tuple(impossible_lines(policy, seen.state.samples.start.values))
     if policy.rules:
         here = (
             "of threads where the system had put them"

@@ -97,7 +97,7 @@ class Seen:
 
     def amount(self, counter: str) -> float | None:
         """As `rate`, or of samples that have no time: what ratios may be made of."""
-        sample = self.state.sample
+        sample = self.state.samples.start
         return sample.values.get(counter) if sample is not None else None
 
     def kernel_nodes(self, nodes: Sequence[int]) -> list[int]:

@@ -73,7 +73,7 @@ def seen_simulated(
         asked=asked if policy is not None else NO_POLICY,
         state=looked.state,
         undecided=why_undecided(looked.state, crew.room, watched)
-        or open_answer(policy, looked.state.sample, "the sample"),
+        or open_answer(policy, looked.state.samples.start, "the sample"),
         threads=crew.computing,
         room=crew.room,
         learned=learned,

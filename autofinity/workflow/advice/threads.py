@@ -75,7 +75,7 @@ def _gbs_text(gbs: float) -> str:
 
 def _not_counted(seen: Seen) -> str:
     """The reason why reads of memory have no rate."""
-    if seen.state.sample is None:
+    if seen.state.samples.start is None:
         return "nothing was sampled, so reads of memory were not counted"
     if seen.given is not None and not seen.given.timed:
         return "reads of memory have no rate: the file does not say in what time it counted"

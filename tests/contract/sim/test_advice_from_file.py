@@ -48,8 +48,8 @@ def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_reads_of_a_simulated_program_are_its_local_and_remote_reads(live: Seen) -> None:
-    assert live.state.sample is not None
-    sample = live.state.sample.values
+    assert live.state.samples.start is not None
+    sample = live.state.samples.start.values
     lines = sample["dram_reads_local"] + sample["dram_reads_remote"]
     read_gbs = thread_count(live).facts["read_gbs"]
     assert read_gbs == lines * live.placed * LINE_BYTES / 1e9
@@ -62,19 +62,21 @@ def from_file(live: Seen, path: Path) -> Seen:
 
 
 def test_a_table_of_ones_own_says_what_the_sample_said(live: Seen, tmp_path: Path) -> None:
-    assert live.state.sample is not None
-    sample = {name: value for name, value in live.state.sample.values.items() if value == value}
+    assert live.state.samples.start is not None
+    sample = {
+        name: value for name, value in live.state.samples.start.values.items() if value == value
+    }
     path = tmp_path / "own.json"
     path.write_text(json.dumps(sample))
     assert decision_of(from_file(live, path)) == decision_of(live)
 
 
 def test_perf_stat_of_the_same_counts_says_what_the_sample_said(live: Seen, tmp_path: Path) -> None:
-    assert live.state.sample is not None and live.policy is not None
+    assert live.state.samples.start is not None and live.policy is not None
     names = EventNames(place_named(live.kind).cpu)
     lines = []
     for counter in live.policy.counters:
-        value = live.state.sample.values.get(counter, math.nan)
+        value = live.state.samples.start.values.get(counter, math.nan)
         events = names.spelling(counter)
         for at, event in enumerate(events):  # what several events count, the first one counted
             count = value * SECONDS * live.threads if at == 0 else 0.0

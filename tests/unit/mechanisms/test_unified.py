@@ -312,5 +312,5 @@ def test_the_decider_sees_a_longer_run_at_the_same_rates() -> None:
     state = run_loop(
         process, recipe, recipe.begin(TOPOLOGY, TOPOLOGY.allowed, THREADS), recipe.period_ns
     )
-    assert state.sample is not None
-    assert state.sample["instructions"] == pytest.approx(1e9)  # COUNTED a microsecond
+    assert state.samples.start is not None
+    assert state.samples.start["instructions"] == pytest.approx(1e9)  # COUNTED a microsecond

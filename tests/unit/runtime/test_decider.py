@@ -187,8 +187,8 @@ def test_a_second_look_samples_again_elsewhere_and_has_the_last_word() -> None:
     assert len(process.applied) == 3
     assert sorted(map(tuple, masks(process, 1))) == [(0, 1, 2, 3)] * 2 + [(4, 5, 6, 7)] * 2
     assert masks(process, 2) == [[0, 1, 2, 3]] * 4
-    assert (str(state.sampled_in), str(state.probed_in)) == ("{1,1}{1,1}", "{2,2}")
-    assert state.probe is not None
+    assert (str(state.samples.start_in), str(state.samples.probe_in)) == ("{1,1}{1,1}", "{2,2}")
+    assert state.samples.probe is not None
     assert state.placed.hint == PACKED
     back = run(
         FakeProcess(dict.fromkeys(range(4), 0), counters={"data_cache_accesses": 1}),
@@ -234,22 +234,22 @@ def test_threads_that_join_during_a_second_look_begin_the_first_one_anew() -> No
 def test_the_chosen_affinity_is_sampled_too_once_its_threads_are_undisturbed() -> None:
     counters = {"data_cache_accesses": 5_000_000}
     calm = run(FakeProcess(dict.fromkeys(range(4), 0), counters=counters))
-    assert (str(calm.sampled_in), str(calm.placed.affinity)) == ("{1,1}{1,1}", "{4}")
-    assert calm.outcome is not None
-    assert calm.outcome["data_cache_accesses"] == 5_000_000
+    assert (str(calm.samples.start_in), str(calm.placed.affinity)) == ("{1,1}{1,1}", "{4}")
+    assert calm.samples.outcome is not None
+    assert calm.samples.outcome["data_cache_accesses"] == 5_000_000
     # A thread that joins in the very look puts the sample off, and the program ends first.
     joined = FakeProcess(dict.fromkeys(range(4), 0) | {4: 10}, counters=counters, turns=13)
     disturbed = run(joined)
-    assert disturbed.sample is not None
-    assert disturbed.outcome is None
+    assert disturbed.samples.start is not None
+    assert disturbed.samples.outcome is None
     less = FakeProcess(dict.fromkeys(range(4), 0), counters=counters, turns=13)
-    assert run(less).outcome is not None
+    assert run(less).samples.outcome is not None
     # Nothing was bound: no affinity, nothing to compare.
     unbound = run(
         FakeProcess(dict.fromkeys(range(4), 0), counters=counters), settings=Settings(bind="none")
     )
-    assert unbound.sample is not None
-    assert (unbound.placed.affinity, unbound.outcome) == (None, None)
+    assert unbound.samples.start is not None
+    assert (unbound.placed.affinity, unbound.samples.outcome) == (None, None)
 
 
 def test_nothing_is_placed_while_threads_still_appear() -> None:
@@ -293,7 +293,7 @@ def test_a_known_program_is_placed_at_once_and_not_sampled() -> None:
     assert masks(process, 0) == [[0, 1, 2, 3]] * 4
     assert len(process.applied) == 1
     assert not asked
-    assert state.sample is None
+    assert state.samples.start is None
 
 
 def test_a_hint_that_was_asked_for_and_puts_threads_on_siblings_is_noted() -> None:
@@ -472,7 +472,11 @@ def test_where_nothing_can_be_measured_threads_stay_where_the_system_puts_them()
     state = run(process, settings=BLIND, policy=ASKING, asked=asked)
     assert process.applied == []
     assert asked == []
-    assert (state.phase, state.sample, state.placed.cpus) == ("left alone", None, frozenset())
+    assert (state.phase, state.samples.start, state.placed.cpus) == (
+        "left alone",
+        None,
+        frozenset(),
+    )
     (note,) = state.notes
     assert note.startswith(UNDECIDED + "no counter of the policy's rules can be measured")
     assert "(llc_misses)" in note

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from live_states import placed_as
+from live_states import placed_as, sampled_as
 from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD, Affinity
@@ -27,6 +27,7 @@ from autofinity.runtime.masks import Binding
 from autofinity.runtime.placed import Placed
 from autofinity.runtime.row_queue import Row, RowQueue
 from autofinity.runtime.run_header import RunHeader
+from autofinity.runtime.samples import Samples
 from autofinity.runtime.workers import Workers
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -46,7 +47,7 @@ def decided() -> tuple[LiveState, LiveState]:
         settling,
         phase="placed",
         placed=Placed((1, 2), hint=PACKED, cpus=frozenset(map(OsIndex, range(4)))),
-        sample=Behaviour({"ipc": 1.5}),
+        samples=Samples(Behaviour({"ipc": 1.5})),
         notes=("a note",),
     )
     return settling, placed
@@ -105,7 +106,7 @@ def test_unknown_programs_get_no_seats_of_another_number_of_threads_or_of_single
     """Nor where the program was not sampled: whether that is possible here is not known."""
     before, after = seated()
     if not sampled:
-        before, after = replace(before, sample=None), replace(after, sample=None)
+        after = replace(after, samples=Samples())
     journal = Journal(tmp_path / "db", header(bind, promised), MACHINE)
     journal.saw(before, after, TURN, None)
     journal.end({})
@@ -180,7 +181,7 @@ def observed(path: Path, before: LiveState, after: LiveState, first: Outcome | N
     journal = Journal(path, header())
     journal.saw(LiveState(), before, TURN, first)
     journal.saw(before, after, TURN, Outcome(2, 0))
-    journal.saw(after, replace(after, outcome=Behaviour({"ipc": 2.0})), TURN, None)
+    journal.saw(after, sampled_as(after, outcome=Behaviour({"ipc": 2.0})), TURN, None)
     journal.end({})
     with BehaviourDB.open(path) as database:
         return [str(row.affinity) for row in database.observations()]
@@ -190,16 +191,16 @@ def test_both_samples_of_a_run_are_kept_to_learn_from(tmp_path: Path) -> None:
     before, after = decided()
     spread, packed = Affinity.parse("{1}{1}"), Affinity.parse("{2}")
     before = placed_as(before, affinity=spread)
-    after = replace(placed_as(after, affinity=packed), sampled_in=spread)
+    after = sampled_as(placed_as(after, affinity=packed), start_in=spread)
     assert observed(tmp_path / "a", before, after, Outcome(2, 0)) == ["{1}{1}", "{2}"]
     # Some thread was not where the first affinity says: that sample shows nothing.
     assert observed(tmp_path / "b", before, after, Outcome(1, 1, ("pinned",))) == ["{2}"]
     # Nothing was bound at all.
-    unbound = replace(placed_as(after, affinity=None), sampled_in=None)
+    unbound = sampled_as(placed_as(after, affinity=None), start_in=None)
     assert observed(tmp_path / "c", before, unbound, Outcome(2, 0)) == []
     # The sample is of another number of threads than the one on record.
     three = Affinity.parse("{2}{1}")
-    other = replace(placed_as(after, affinity=three), sampled_in=three)
+    other = sampled_as(placed_as(after, affinity=three), start_in=three)
     assert observed(tmp_path / "d", before, other, Outcome(2, 0)) == []
 
 
@@ -223,10 +224,10 @@ def test_rows_that_follow_an_answer_without_a_sample_of_these_threads_are_writte
 ) -> None:
     before, after = decided()
     if sampled:
-        before = replace(placed_as(before, threads=(1, 2, 3)), sample=after.sample)
+        before = replace(placed_as(before, threads=(1, 2, 3)), samples=after.samples)
     else:
         decision = Decision(PACKED, None, math.inf, None)
-        after = replace(after, sample=None, decision=decision)
+        after = replace(after, samples=Samples(), decision=decision)
     journal = Journal(tmp_path / "db", header())
     journal.saw(LiveState(), before, TURN, None)
     journal.saw(before, after, TURN, Outcome(2, 0))
@@ -244,7 +245,7 @@ def test_a_row_that_the_database_never_takes_does_not_keep_the_later_ones(tmp_pa
     journal = Journal(tmp_path / "db", header())
     settling, placed = decided()
     too_long = "x" * (2 << 20)  # longer than a value may be
-    placed = replace(placed, sample=Behaviour({too_long: 1.5}))
+    placed = replace(placed, samples=Samples(Behaviour({too_long: 1.5})))
     journal.saw(settling, placed, TURN, Outcome(2, 0, ()))
     journal.end({"cycles": 9})
     with BehaviourDB.open(tmp_path / "db") as database:

@@ -61,8 +61,8 @@ def test_pages_that_turn_the_second_look_round_come_along_a_part_first() -> None
 
 def test_the_second_look_is_taken_with_all_pages_near() -> None:
     state = run(Program(near=1.25, far=0.75))
-    assert state.asked is not None
-    start, probe = state.asked
+    assert state.samples.asked is not None
+    start, probe = state.samples.asked
     assert probe is not None
     assert probe["instructions"] / start["instructions"] == pytest.approx(1.25, rel=0.01)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from live_states import placed_as
+from live_states import placed_as, sampled_as
 from made_up_machine import machine
 
 from autofinity.model.affinity import PACKED, SPREAD
@@ -22,6 +22,7 @@ from autofinity.runtime.page_rate import PageRate
 from autofinity.runtime.pages_follow import PagesFollow
 from autofinity.runtime.pages_pay import ASSUMED_LOSS, most_loss
 from autofinity.runtime.part_first import LOOK_NS, ONE_IN
+from autofinity.runtime.samples import Samples
 from autofinity.runtime.workers import Workers
 
 TOPOLOGY: Topology = machine(packages=2, llcs=1, cores=2)
@@ -299,7 +300,7 @@ class Streaming(Program):
         super().__init__((half, 2 * half), refuses=refuses, lasts_s=lasts_s)
         self.cost = cost
         self.look(self.state, (0, 2))
-        packed = replace(self.placed(0, 1), sample=Behaviour({"llc_misses": 5e6}))
+        packed = replace(self.placed(0, 1), samples=Samples(Behaviour({"llc_misses": 5e6})))
         self.look(packed, (0, 2))
 
     def run(self, looks: int) -> None:
@@ -455,10 +456,10 @@ def test_the_last_look_at_a_program_that_has_ended_is_none() -> None:
 
 def test_what_remote_reads_cost_goes_by_the_misses_that_were_sampled() -> None:
     def state(**values: float) -> LiveState:
-        return LiveState(sample=Behaviour(values))
+        return LiveState(samples=Samples(Behaviour(values)))
 
     assert most_loss(LiveState()) == ASSUMED_LOSS
     assert most_loss(state(instructions=1e9)) == ASSUMED_LOSS
     assert most_loss(state(llc_misses=1e6)) == 0.1
     assert most_loss(state(llc_misses=1e9)) == 1
-    assert most_loss(replace(state(llc_misses=1e6), outcome=Behaviour({"llc_misses": 0.0}))) == 0
+    assert most_loss(sampled_as(state(llc_misses=1e6), outcome=Behaviour({"llc_misses": 0.0}))) == 0

@@ -307,8 +307,8 @@ def test_packed_that_is_slower_is_not_chosen_because_fewer_cores_are_known_to_do
     state = run(pool, None, Settings(threads=threads), rules=two_looks())
     assert state.phase == "placed"
     assert state.placed.hint == SPREAD
-    assert state.asked is not None
-    first, second = state.asked
+    assert state.samples.asked is not None
+    first, second = state.samples.asked
     assert second is not None
     assert second["instructions"] == pytest.approx(0.8 * first["instructions"], rel=1e-3)
 

@@ -254,8 +254,8 @@ def test_a_second_look_at_another_phase_does_not_count_and_the_first_is_taken_ag
     assert state.placed.hint == PACKED
     assert program.moves == [False, True, False, True]  # sampled, looked twice, sampled, answer
     assert ANOTHER_PHASE not in state.notes
-    assert state.asked is not None
-    start, probe = state.asked
+    assert state.samples.asked is not None
+    start, probe = state.samples.asked
     assert probe is not None
     assert probe["instructions"] / start["instructions"] == pytest.approx(1.2, rel=0.01)
 
@@ -286,8 +286,10 @@ def test_a_hint_between_is_tried_after_both_looks(packed: float, apart: float, h
     assert state.placed.hint == hint
     assert program.moves[:3] == [False, True, False]
     assert any(note.startswith(f"{BETWEEN.shown} was tried") for note in state.notes)
-    assert state.asked is not None and state.asked[1] is not None
-    assert state.asked[1]["instructions"] / state.asked[0]["instructions"] == pytest.approx(packed)
+    assert state.samples.asked is not None and state.samples.asked[1] is not None
+    assert state.samples.asked[1]["instructions"] / state.samples.asked[0][
+        "instructions"
+    ] == pytest.approx(packed)
 
 
 def test_no_hint_is_tried_that_is_lost_with_all_that_it_gains_on_the_fullest_cache() -> None:
@@ -766,7 +768,7 @@ def test_a_policy_that_asks_for_nothing_places_without_a_sample() -> None:
     assert program.moves == [True]
     assert program.applied[0][0] <= 0.2
     assert state.decision == Decision(PACKED, None, float("inf"), None)
-    assert state.sample is None
+    assert state.samples.start is None
 
 
 def test_threads_stay_where_they_are_when_that_is_what_is_wanted() -> None:
@@ -796,8 +798,8 @@ def test_a_second_look_at_cold_caches_does_not_decide() -> None:
     assert program.moves[1]
     assert program.applied[1][0] + SETTLE_S < 0.57 - 2 * LOOK_S  # two looks at least are cold
     assert state.placed.hint == PACKED
-    assert state.asked is not None and state.asked[1] is not None
-    assert state.asked[1]["instructions"] == pytest.approx(1.2e9, rel=0.1)
+    assert state.samples.asked is not None and state.samples.asked[1] is not None
+    assert state.samples.asked[1]["instructions"] == pytest.approx(1.2e9, rel=0.1)
 
 
 def drifting(second: float, packed: bool) -> Mapping[str, float]:

@@ -16,6 +16,7 @@ from autofinity.model.sharing import NumaVectors
 from autofinity.model.timeline import TimelineStep
 from autofinity.model.topology import Cache, OsIndex
 from autofinity.runtime.evidence import ONE_LLC
+from autofinity.runtime.samples import Samples
 from autofinity.workflow.advice.advice import advice_on
 from autofinity.workflow.advice.balancing import numa_balancing
 from autofinity.workflow.advice.memory import Use, memory_policy, use_of
@@ -53,7 +54,7 @@ def test_a_decided_program_is_told_its_cores_and_how_to_start_there() -> None:
 
 def test_a_policy_that_asks_for_no_sample_is_answered_by_without_one() -> None:
     decided = sampled(PACKED)
-    one = seen(**{**decided, "state": replace(decided["state"], sample=None)})  # type: ignore[type-var]
+    one = seen(**{**decided, "state": replace(decided["state"], samples=Samples())})  # type: ignore[type-var]
     assert advice_on(one)[0].facts["hint"] == "slp"
     assert placement(one, chosen_of(one)).facts["cpus"] == [0, 1, 2, 3]
 
