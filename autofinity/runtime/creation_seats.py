@@ -98,7 +98,8 @@ def order_of_next_run(topology: Topology, state: LiveState) -> SeatOrder:
     seats = numbered(topology, state.placed.seats, {})
     if neighbours(topology, [now[n] for n in threads]) == neighbours(topology, seats):
         return order
-    return "exchanged" if evens_out(topology, seats, work_of(state.work, threads)) else order
+    work = work_of(state.sampling.work, threads)
+    return "exchanged" if evens_out(topology, seats, work) else order
 
 
 def _own_seats(placed: Placed) -> bool:

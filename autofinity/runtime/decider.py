@@ -150,10 +150,10 @@ class LivePolicy:
         """Enter sampling when enough time has passed to warm the caches; an interval may end
         early.
         """
-        passed_ns = state.visit_ns + interval.end_ns - interval.start_ns
-        if passed_ns < self._settings.settle_ns:
-            return replace(state, visit_ns=passed_ns)
-        return replace(state, phase="sampling", visit_ns=0)
+        stay = state.stay.looked(interval.end_ns - interval.start_ns)
+        if stay.ns < self._settings.settle_ns:
+            return replace(state, stay=stay)
+        return replace(state, phase="sampling", stay=stay.from_now())
 
     def _watch(self, state: LiveState) -> Turn:
         count, promised = len(state.workers.computing), self._settings.threads

@@ -30,14 +30,14 @@ class Follower:
         if not state.samples.wants_outcome(state.placed.affinity):
             return state
         if not state.same_threads:
-            return replace(state, outcomes=(), settled=False)
-        if not state.settled:
-            return replace(state, settled=True)
-        looks = (*state.outcomes, look_of(interval, state.workers, state.cores))
-        if length_ns(looks) < self._settings.sample_ns:
-            return replace(state, outcomes=looks)
-        samples = replace(state.samples, outcome=mean_of(looks))
-        return replace(state, outcomes=(), samples=samples)
+            return replace(state, stay=state.stay.disturbed())
+        if not state.stay.settled:
+            return replace(state, stay=replace(state.stay, settled=True))
+        stay = state.stay.saw_outcome(look_of(interval, state.workers, state.cores))
+        if length_ns(stay.outcomes) < self._settings.sample_ns:
+            return replace(state, stay=stay)
+        samples = replace(state.samples, outcome=mean_of(stay.outcomes))
+        return replace(state, stay=replace(stay, outcomes=()), samples=samples)
 
     def look_again(
         self, state: LiveState, interval: Interval, counters: Iterable[str]
@@ -98,8 +98,8 @@ class Follower:
     def _guarded(self, state: LiveState, interval: Interval, rate: float) -> LiveState:
         if state.decision is None or state.guard.verdict != "undecided":
             return state
-        cold = state.visit_ns < self._settings.settle_ns
-        state = replace(state, visit_ns=state.visit_ns + interval.end_ns - interval.start_ns)
+        cold = state.stay.ns < self._settings.settle_ns
+        state = replace(state, stay=state.stay.looked(interval.end_ns - interval.start_ns))
         if cold:  # caches still fill after the move
             return state
         look = look_of(interval, state.workers, state.cores)

@@ -15,14 +15,16 @@ from autofinity.ports import Action, Interval
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.guard import Guard
 from autofinity.runtime.looking import SAMPLING_LOSS, LookCosts
-from autofinity.runtime.looks import Look, look_of
+from autofinity.runtime.looks import look_of
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.orders import Orders
 from autofinity.runtime.page_rate import TODAYS, PageRate
 from autofinity.runtime.pages_along import PagesAlong
 from autofinity.runtime.placed import Placed
 from autofinity.runtime.samples import Samples
+from autofinity.runtime.sampling import Sampling
 from autofinity.runtime.seats import SharedSoFar
+from autofinity.runtime.stay import Stay
 from autofinity.runtime.steady import Onset
 from autofinity.runtime.trying import Trying
 from autofinity.runtime.workers import Workers
@@ -111,37 +113,17 @@ class LiveState:
     after all of its pages came along to a second look; None where it was not seen."""
     order: Orders = field(default_factory=Orders)
     """Order of the threads in the placement."""
-    work: Mapping[int, float] = field(default_factory=dict)
-    """Instructions of each thread while the program was sampled, by number; NaN where they were not
-    counted in every look."""
+    sampling: Sampling = field(default_factory=Sampling)
     onset: Onset = field(default_factory=Onset)
     """State of the program's initialisation."""
     early: bool = False
     """Whether the program was sampled while its memory still grew."""
     costs: LookCosts = field(default_factory=LookCosts)
-    sample_room: int = 0
-    """Room of the threads when sampling began, which all rates of the sample are divided by; 0: it
-    never began."""
-    starts: tuple[Look, ...] = ()
-    """Looks in the starting affinity, since sampling began."""
-    probes: tuple[Look, ...] = ()
-    """Looks of the second look."""
-    visit_ns: int = 0
-    """Time for which the program has been sampled, or judged, since its threads were last moved."""
-    visits: int = 0
-    """Number of such moves."""
-    apart_ns: int = 0
-    """Time, since then, in which threads were not all at work."""
+    stay: Stay = field(default_factory=Stay)
     samples: Samples = field(default_factory=Samples)
     refuted: frozenset[Hint] = frozenset()
     """Hints that were tried in this run and were slower: they are not tried again."""
     sharing: SharedSoFar = field(default_factory=SharedSoFar)
-    settled: bool = False
-    """Whether one look has passed since the present placement."""
-    outcomes: tuple[Look, ...] = ()
-    """Looks in the affinity that was chosen."""
-    again: bool = False
-    """Whether the second look of the policy is under way, or was taken."""
     trying: Trying | None = None
     """The trial that is under way."""
     along: PagesAlong = field(default_factory=PagesAlong)
@@ -160,7 +142,7 @@ class LiveState:
     @property
     def cores(self) -> int:
         """Number of cores that rates are divided by: the same in all looks that are compared."""
-        return max(1, self.sample_room or self.placed.room)
+        return max(1, self.sampling.room or self.placed.room)
 
     @property
     def same_threads(self) -> bool:
@@ -189,19 +171,6 @@ class LiveState:
         seen = {number: cpu for number, cpu in enumerate(interval.cpus) if cpu >= 0}
         # Once threads are bound, the CPUs where they run are our choice.
         return seen | known if self.placed.cpus else known | seen
-
-    def working(self, interval: Interval) -> Self:
-        """The state with the work that its threads have done in one more look of a sample."""
-        done = {
-            each.tid: each.scaled("instructions")
-            for each in interval.samples
-            if "instructions" in each.counts
-        }
-        work = {
-            number: self.work.get(number, 0.0) + done.get(tid, float("nan"))
-            for number, tid in self.workers.alive
-        }
-        return replace(self, work=work)
 
     def without_trial(self) -> Self:
         """The state without a trial of a hint, an order or pages, and in the order of threads

@@ -23,11 +23,11 @@ class LookLimits:
 
     def exhausted(self, state: LiveState) -> bool:
         """Whether looks in the present place have taken as long as they may."""
-        return state.visit_ns >= 2 * self.sample_ns or not self._affordable(state)
+        return state.stay.ns >= 2 * self.sample_ns or not self._affordable(state)
 
     def may_return(self, state: LiveState) -> bool:
         """Whether threads may move once more for a look."""
-        return state.visits < self.settings.visits and self._affordable(state)
+        return state.sampling.visits < self.settings.visits and self._affordable(state)
 
     def _affordable(self, state: LiveState) -> bool:
         return state.costs.sample_left_ns(state.waited_ns) > 0

@@ -50,7 +50,7 @@ class NearLook:
         """Whether near pages might turn the answer of both looks round or, where it stands anyway
         and a `trial` of one more hint follows, that trial.
         """
-        there = state.placed.affinity if state.again else state.samples.probe_in
+        there = state.placed.affinity if state.sampling.again else state.samples.probe_in
         if self._topology.n_nodes < 2 or state.along.tried or there is None:
             return False
         if not self._asking.shows_speed:
@@ -62,11 +62,11 @@ class NearLook:
         memory = self._memory()
         if memory is None:
             return False
-        nodes = self._nodes(state) if state.again else [memory.fullest]
+        nodes = self._nodes(state) if state.sampling.again else [memory.fullest]
         far = FarPages.of(self._topology, memory, nodes)
         if far.far_bytes <= self._rate.few_bytes:
             return False
-        most = far.most_gain(mean_of(state.probes))
+        most = far.most_gain(mean_of(state.sampling.probes))
         return self._turned(state, there, answer, far, most, most) is not None
 
     def begin(self, state: LiveState, answer: Answer) -> LiveState:
@@ -74,7 +74,7 @@ class NearLook:
         far = self._far(self._memory(), state)
         if far.far_bytes <= self._rate.few_bytes:
             return replace(state, along=replace(state.along, tried=True))
-        return replace(state, along=PagesAlong.part(answer, state.probes, far))
+        return replace(state, along=PagesAlong.part(answer, state.sampling.probes, far))
 
     def look(self, state: LiveState, look: Look) -> LiveState:
         """One more look with the part of the pages near: ask for all, or for no more, or wait.
@@ -146,8 +146,8 @@ class NearLook:
 
     def _answer(self, state: LiveState, gain: float) -> Answer:
         """The answer if the second look had been faster by `gain`."""
-        probes = [faster(look, gain) for look in state.probes]
-        return self._asking.second(state.starts, probes, state.cores)
+        probes = [faster(look, gain) for look in state.sampling.probes]
+        return self._asking.second(state.sampling.starts, probes, state.cores)
 
 
 def _all_text(along: PagesAlong) -> str:

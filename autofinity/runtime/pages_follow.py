@@ -335,7 +335,7 @@ class PagesFollow:
 
 def _elsewhere(state: LiveState) -> bool:
     """Whether threads go to a second look or a trial."""
-    return state.phase == "settling" and (state.again or state.trying is not None)
+    return state.phase == "settling" and (state.sampling.again or state.trying is not None)
 
 
 def _after(view: View, belongs: View) -> View:

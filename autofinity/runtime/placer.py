@@ -30,6 +30,7 @@ from autofinity.runtime.masks import binding, union, widened
 from autofinity.runtime.placed import Placed
 from autofinity.runtime.seat_order import evens_out, work_of
 from autofinity.runtime.seats import dealt
+from autofinity.runtime.stay import Stay
 from autofinity.runtime.undecided import LEFT
 
 BY_SHARING = "threads that share pages are placed together, by page faults"
@@ -117,7 +118,8 @@ class Placer:
             return False
         ordered = numbered(self._topology, seats, {})
         sits = neighbours(self._topology, seats) == neighbours(self._topology, ordered)
-        return sits and evens_out(self._topology, seats, work_of(state.work, placed.seated))
+        work = work_of(state.sampling.work, placed.seated)
+        return sits and evens_out(self._topology, seats, work)
 
     def _orders(self, placed: Placed) -> bool:
         """Whether each thread has a seat, and nothing but its number decides which."""
@@ -160,11 +162,8 @@ class Placer:
             state,
             phase=phase,
             placed=placed,
-            settled=False,
-            outcomes=(),
-            visit_ns=0,
-            apart_ns=0,
-            visits=state.visits + (phase == "settling"),
+            stay=Stay(),
+            sampling=state.sampling.moved() if phase == "settling" else state.sampling,
             costs=self._costs(state, cores.cpus),
             watch=Watch(),
         )

@@ -34,6 +34,7 @@ from autofinity.runtime.meaning import Meaning
 from autofinity.runtime.near_look import NearLook
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
+from autofinity.runtime.sampling import Sampling
 from autofinity.runtime.trials import Trials
 from autofinity.runtime.undecided import NOT_AT_WORK, UNDECIDED
 
@@ -43,22 +44,6 @@ at a time is forgotten then (`workers`, `demand`), so looks at the other threads
 on. On a crowded machine a kernel also reports late that a thread waited."""
 ANOTHER_PHASE = "the second look found no phase of the first look"
 WITHIN_SCATTER = "the noise of the looks exceeds the answer's margin: a tie is possible"
-
-
-def afresh(state: LiveState) -> LiveState:
-    """The state without a sample, and without rates to judge a placement by."""
-    return replace(
-        state,
-        guard=Guard(),
-        work={},
-        again=False,
-        along=state.along.over(),
-        starts=(),
-        probes=(),
-        samples=state.samples.without_probe(),
-        trying=None,
-        visits=0,
-    )
 
 
 class Sampler:
@@ -88,9 +73,17 @@ class Sampler:
         """Move threads to where they are sampled first; if all are there already, their caches are
         warm.
         """
-        state = replace(state, order=state.order.sampled(), sample_room=state.workers.room)
         there = dict(state.homes) if not state.placed.cpus else {}
-        state, actions = self._placer.place(afresh(state), SPREAD, "settling")
+        afresh = replace(
+            state,
+            order=state.order.sampled(),
+            sampling=Sampling(state.workers.room),
+            samples=state.samples.without_probe(),
+            along=state.along.over(),
+            trying=None,
+            guard=Guard(),
+        )
+        state, actions = self._placer.place(afresh, SPREAD, "settling")
         seats = state.placed.seat_of.items()
         if state.phase == "settling" and all(there.get(number) == seat for number, seat in seats):
             state = replace(state, phase="sampling")
@@ -113,16 +106,17 @@ class Sampler:
         state = replace(state, costs=state.costs.sampled(look.elapsed_ns))
         if not look.all_at_work:
             return self._idle(state, look)
-        state = replace(state, visit_ns=state.visit_ns + look.elapsed_ns).working(interval)
+        sampling = state.sampling.worked(state.workers.alive, interval)
+        state = replace(state, stay=state.stay.looked(look.elapsed_ns), sampling=sampling)
         if state.trying is not None:
             return self._trials.saw(state, state.trying.saw(look))
         if state.along.asked == "part":
             return self._part_came(state, look)
-        if state.again:
-            return self._second(replace(state, probes=(*state.probes, look)))
-        guard = state.guard.saw_before(rate, Phase.of(look.behaviour), look.elapsed_ns)
-        state = replace(state, starts=(*state.starts, look), guard=guard)
-        return self._second(state) if state.probes else self._first(state)
+        state = replace(state, sampling=sampling.saw(look))
+        if not sampling.again:
+            guard = state.guard.saw_before(rate, Phase.of(look.behaviour), look.elapsed_ns)
+            state = replace(state, guard=guard)
+        return self._second(state) if state.sampling.probes else self._first(state)
 
     def settle(self, state: LiveState, decision: Decision) -> Turn:
         """Place by the decision, in its meaning for the number of computing threads.
@@ -143,54 +137,53 @@ class Sampler:
                 kept = trying.order in (None, state.order.now)
                 reference = mean_of(trying.looks if kept else trying.reference)
             state = replace(state, watch=Watch(reference=reference))
-        return replace(state, starts=(), probes=(), trying=None), actions
+        return replace(state, sampling=state.sampling.over(), trying=None), actions
 
     def _idle(self, state: LiveState, look: Look) -> Turn:
         """Handle a look that does not count. A program without any look that counts is left to the
         system.
         """
-        state = replace(state, apart_ns=state.apart_ns + look.elapsed_ns)
-        if state.apart_ns < _MOST_APART_NS:
+        state = replace(state, stay=state.stay.apart(look.elapsed_ns))
+        if state.stay.apart_ns < _MOST_APART_NS:
             return state, ()
         return self._placer.let_all_go(state.noting(UNDECIDED + NOT_AT_WORK))
 
     def _first(self, state: LiveState) -> Turn:
-        if len(state.starts) < FEWEST or 5 * length_ns(state.starts) < self._settings.sample_ns:
+        starts = state.sampling.starts
+        if len(starts) < FEWEST or 5 * length_ns(starts) < self._settings.sample_ns:
             return state, ()
-        policy, seen = self._asking.policy, mean_of(state.starts)
+        policy, seen = self._asking.policy, mean_of(starts)
         missing = tuple(name for name in policy.counters if name not in seen.values)
         state = replace(state, missing=missing)
         if not self._asking.tells(seen, state.cores):
             return self._unmeasured(state, policy.counters)
-        answer = self._asking.first(state.starts, state.cores)
+        answer = self._asking.first(starts, state.cores)
         if not answer.stands and not self._limits.exhausted(state):
             return state, ()
         affinity = state.placed.affinity
         samples = state.samples.started(answer.start, affinity)
         state = replace(state, samples=samples, decision=None)
-        second = policy.second_after(answer.decision.hint)
-        if second is not None:
-            probing, actions = self._placer.place(
-                replace(state, again=True), second.sampled_in, "settling"
-            )
+        if policy.second_after(answer.decision.hint) is not None:
+            probing, actions = self._go(state, again=True)
             if probing.placed.affinity != affinity:  # else a second look would show nothing new
                 samples = samples.asked_with(answer)
                 return replace(probing, decision=answer.decision, samples=samples), actions
         return self._trials.after_one_look(state, answer)
 
     def _second(self, state: LiveState) -> Turn:
-        if len(state.probes) < FEWEST_AGAIN:
+        sampling, looks = state.sampling, len(state.sampling.probes)
+        if looks < FEWEST_AGAIN:
             return state, ()
-        answer = self._asking.second(state.starts, state.probes, state.cores)
-        if answer.stands and (not answer.slower or len(state.probes) >= FEWEST):
+        answer = self._asking.second(sampling.starts, sampling.probes, state.cores)
+        if answer.stands and (not answer.slower or looks >= FEWEST):
             return self._final_probe(state, answer)
         # Another phase may last: a new first look in it is quicker than to wait for the old phase.
-        apart = not answer.of_one_phase and 2 * state.visit_ns >= self._settings.sample_ns
+        apart = not answer.of_one_phase and 2 * state.stay.ns >= self._settings.sample_ns
         if not self._limits.exhausted(state) and not apart:
             return state, ()
         near = state.along.answer
         if near is not None:  # threads do not leave the pages that came along
-            if len(state.probes) < FEWEST:
+            if looks < FEWEST:
                 return state, ()
             if not answer.stands:
                 answer = replace(answer, decision=near.decision, stands=near.stands)
@@ -199,22 +192,20 @@ class Sampler:
             if not answer.of_one_phase:
                 state = state.noting(ANOTHER_PHASE)
             return self._final_probe(state, answer)
+        if sampling.again:
+            state = _probed(state)
+        return self._go(state, again=not sampling.again)
+
+    def _go(self, state: LiveState, *, again: bool) -> Turn:
+        """Move threads to where the second look is taken, or back to where the first was."""
         second = self._asking.policy.second
         assert second is not None
-        there = SPREAD if state.again else second.sampled_in
-        if state.again:
-            state = _probed(state)
-        return self._placer.place(replace(state, again=not state.again), there, "settling")
+        state = replace(state, sampling=state.sampling.going(again=again))
+        return self._placer.place(state, second.sampled_in if again else SPREAD, "settling")
 
     def _bring_pages(self, state: LiveState, answer: Answer) -> Turn:
         """Let remote pages come along to the second look, where threads may have to return to."""
-        if state.again:
-            return self._near.begin(state, answer), ()
-        second = self._asking.policy.second
-        assert second is not None
-        state, actions = self._placer.place(
-            replace(state, again=True), second.sampled_in, "settling"
-        )
+        state, actions = (state, ()) if state.sampling.again else self._go(state, again=True)
         return self._near.begin(state, answer), actions
 
     def _part_came(self, state: LiveState, look: Look) -> Turn:
@@ -228,16 +219,18 @@ class Sampler:
         """One more turn in which all remote pages move; then the second look begins again."""
         state = self._near.come(state)
         if state.along.asked == "none":
-            state = replace(state, probes=(), phase="settling", visit_ns=0)
+            sampling, stay = state.sampling.without_probes(), state.stay.from_now()
+            state = replace(state, phase="settling", sampling=sampling, stay=stay)
         return state, ()
 
     def _final_probe(self, state: LiveState, answer: Answer) -> Turn:
-        probed = _probed(state) if state.again else state
+        again, looks = state.sampling.again, len(state.sampling.probes)
+        probed = _probed(state) if again else state
         trial = self._trials.promising(probed, answer) is not None
         if self._near.may_matter(state, answer, trial=trial):
-            if len(state.probes) < FEWEST and state.again and not self._limits.exhausted(state):
+            if looks < FEWEST and again and not self._limits.exhausted(state):
                 return state, ()
-            if len(state.probes) >= FEWEST and (state.again or self._limits.may_return(state)):
+            if looks >= FEWEST and (again or self._limits.may_return(state)):
                 return self._bring_pages(state, answer)
         return self._trials.after_both_looks(probed, answer)
 
@@ -252,5 +245,5 @@ class Sampler:
 
 
 def _probed(state: LiveState) -> LiveState:
-    samples = state.samples.probed(mean_of(state.probes), state.placed.affinity)
+    samples = state.samples.probed(mean_of(state.sampling.probes), state.placed.affinity)
     return replace(state, samples=samples)

@@ -63,7 +63,7 @@ class Trials:
         if len(trying.looks) < FEWEST_AGAIN:
             return state, ()
         said = self._asking.compared(trying.question, trying.reference, trying.looks)
-        over = state.visit_ns >= self._limits.sample_ns or self._limits.exhausted(state)
+        over = state.stay.ns >= self._limits.sample_ns or self._limits.exhausted(state)
         if said.stands and (not said.slower or len(trying.looks) >= FEWEST):
             over = True
         if not over:
@@ -106,7 +106,7 @@ class Trials:
         state, actions = self._placer.place(state, hint, "settling")
         question = Trial(hint, _FASTER).against(seen)
         return replace(
-            state, trying=Trying(question, state.probes, answer, of_answer=True)
+            state, trying=Trying(question, state.sampling.probes, answer, of_answer=True)
         ), actions
 
     def _checked(self, state: LiveState, trying: Trying, said: Answer) -> Turn:
@@ -149,7 +149,7 @@ class Trials:
         if there in looks or there == asked_for:
             return None
         # An answer in whose affinity no sample was taken is taken for as fast as the faster one.
-        faster = state.starts if answer.slower else state.probes
+        faster = state.sampling.starts if answer.slower else state.sampling.probes
         reference = looks.get(asked_for, faster)
         probed_in = state.samples.probe_in
         assert answer.probe is not None and probed_in is not None  # as a trial has both looks
@@ -212,4 +212,5 @@ class Trials:
 
 def _looks_by_affinity(state: LiveState) -> dict[Affinity | None, tuple[Look, ...]]:
     """The looks of this sample in the first affinity and in that of the second look."""
-    return {state.samples.start_in: state.starts, state.samples.probe_in: state.probes}
+    samples, sampling = state.samples, state.sampling
+    return {samples.start_in: sampling.starts, samples.probe_in: sampling.probes}

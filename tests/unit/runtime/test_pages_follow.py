@@ -23,6 +23,7 @@ from autofinity.runtime.pages_follow import PagesFollow
 from autofinity.runtime.pages_pay import ASSUMED_LOSS, most_loss
 from autofinity.runtime.part_first import LOOK_NS, ONE_IN
 from autofinity.runtime.samples import Samples
+from autofinity.runtime.sampling import Sampling
 from autofinity.runtime.workers import Workers
 
 TOPOLOGY: Topology = machine(packages=2, llcs=1, cores=2)
@@ -191,7 +192,7 @@ def looked_at_packed(pages: tuple[int, int], topology: Topology = TOPOLOGY) -> P
     """Whose threads have been packed for a second look."""
     program = Program(pages, topology=topology)
     program.look(program.state, (0, 2))
-    packed = replace(program.placed(0, 1), phase="settling", again=True)
+    packed = replace(program.placed(0, 1), phase="settling", sampling=Sampling(again=True))
     program.look(packed, (0, 2), 0.1, Outcome(2, 0))
     return program
 
@@ -226,7 +227,7 @@ def test_pages_go_back_where_they_came_from_when_the_answer_is_another_one() -> 
 def test_pages_go_back_as_far_as_the_threads_do_after_a_trial() -> None:
     for answer, on_node_1 in (((0, 1), 0), ((0, 2), 500), ((2, 3), 1000)):
         program = looked_at_packed((500, 500))
-        tried = replace(program.placed(2, 3), phase="settling", again=True)
+        tried = replace(program.placed(2, 3), phase="settling", sampling=Sampling(again=True))
         program.look(tried, (0, 1), 0.1, Outcome(2, 0))
         assert set(program.nodes.values()) == {1}
         program.look(program.placed(*answer), (2, 3), 0.1, Outcome(2, 0))
@@ -240,7 +241,7 @@ def test_pages_go_to_a_trial_from_home_where_those_of_several_threads_are_on_one
     pages known.
     """
     program = looked_at_packed((500, 500))
-    tried = replace(program.placed(0, 2), phase="settling", again=True)
+    tried = replace(program.placed(0, 2), phase="settling", sampling=Sampling(again=True))
     program.look(tried, (0, 1), 0.1, Outcome(2, 0))
     assert [page for page, node in program.nodes.items() if node == 1] == list(range(501, 1001))
     program.look(program.placed(0, 1), (0, 2), 0.1, Outcome(2, 0))

@@ -18,6 +18,7 @@ from autofinity.runtime.creation_seats import masks_of_next_run, order_of_next_r
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.orders import Orders
 from autofinity.runtime.placed import Placed
+from autofinity.runtime.sampling import Sampling
 from autofinity.runtime.seat_order import evens_out, exchanged, uneven
 
 MACHINE = machine(packages=2, llcs=2, cores=4)  # CPUs 0-3, 4-7 | 8-11, 12-15
@@ -88,7 +89,7 @@ UNEVEN = LiveState(
         seats=tuple(map(OsIndex, MIXED)),
         available=MACHINE.allowed,
     ),
-    work={n: 2.0 if n < 8 else 1.0 for n in range(16)},
+    sampling=Sampling(work={n: 2.0 if n < 8 else 1.0 for n in range(16)}),
 )
 
 
@@ -103,14 +104,15 @@ def seats_of_next_run(state: LiveState) -> tuple[int, ...]:
 def test_the_next_run_of_threads_that_the_system_mixed_begins_with_even_caches() -> None:
     assert order_of_next_run(MACHINE, UNEVEN) == "exchanged"
     assert seats_of_next_run(UNEVEN) == exchanged(MACHINE, ALL)
-    even = replace(UNEVEN, work=dict.fromkeys(range(16), 1.0))
+    even = replace(UNEVEN, sampling=Sampling(work=dict.fromkeys(range(16), 1.0)))
     assert order_of_next_run(MACHINE, even) == "near home"
     assert seats_of_next_run(even) == ALL
 
 
 def test_the_next_run_keeps_an_order_that_was_tried() -> None:
     """A known program is not sampled: its work is not known."""
-    for state in (UNEVEN, placed_as(replace(UNEVEN, work={}), seats=exchanged(MACHINE, ALL))):
+    known = placed_as(replace(UNEVEN, sampling=Sampling()), seats=exchanged(MACHINE, ALL))
+    for state in (UNEVEN, known):
         kept = replace(state, order=Orders("exchanged"))
         assert order_of_next_run(MACHINE, kept) == "exchanged"
         assert caches_of(seats_of_next_run(kept)) == caches_of(exchanged(MACHINE, ALL))

@@ -39,10 +39,10 @@ from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.orders import Orders
 from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sampler import ANOTHER_PHASE, WITHIN_SCATTER
+from autofinity.runtime.sampling import Sampling
 from autofinity.runtime.seat_order import SHOWN
 from autofinity.runtime.trying import Trying
 from autofinity.runtime.undecided import NOT_AT_WORK
-from autofinity.runtime.workers import Workers
 from autofinity.store.behaviour_db import BehaviourDB
 
 S = 1_000_000_000
@@ -679,10 +679,10 @@ def test_counters_that_ran_for_unequal_times_show_no_uneven_work() -> None:
         for n, ran in share.items()
     )
     alive = tuple((n, 100 + n) for n in range(4))
-    state = LiveState(workers=Workers(alive=alive)).working(Interval(0, S, samples))
-    assert set(state.work.values()) == {400.0}
-    state = state.working(Interval(0, S, samples[:3]))
-    assert state.work[0] == 800.0 and isnan(state.work[3])
+    sampling = Sampling().worked(alive, Interval(0, S, samples))
+    assert set(sampling.work.values()) == {400.0}
+    sampling = sampling.worked(alive, Interval(0, S, samples[:3]))
+    assert sampling.work[0] == 800.0 and isnan(sampling.work[3])
 
 
 def test_a_program_that_is_sampled_again_begins_without_the_exchange() -> None:
