@@ -89,55 +89,68 @@ class LiveState:
     """State of a run."""
 
     phase: Phase = "watching"
+    notes: tuple[str, ...] = ()
+
+    # The program's threads.
     workers: Workers = field(default_factory=Workers)
     most_computing: int = 0
     """Largest number of workers at once."""
-    steady: int = 0
     waited_ns: int = 0
-    restarts: int = 0
+    """Time for which the program has been watched."""
+    steady: int = 0
+    """Looks in a row that found the same workers; 0 again where watching begins again."""
     unsettled: int = 0
     """Looks in a row that found other workers than the look before."""
     restless: bool = False
     """Whether the program was let go once because of changing workers: then only steady workers are
     placed."""
-    placed: Placed = field(default_factory=Placed)
     swings: bool = False
     """Whether more threads once ran at a time than a placement had room for: it shrinks no more."""
-    unasked: bool = False
-    """Whether the placement is no answer of the policy: a fallback, or by sharing alone."""
+    sharing: SharedSoFar = field(default_factory=SharedSoFar)
+    progress: float = float("nan")
+
+    # Its memory.
     homes: Mapping[int, OsIndex] = field(default_factory=dict)
     """PU where each thread last ran before it was bound, by number: where it first touched its
     pages."""
     memory: MemoryByNode | None = None
     """The program's memory before its threads were bound, when placed threads were placed again, or
     after all of its pages came along to a second look; None where it was not seen."""
-    order: Orders = field(default_factory=Orders)
-    """Order of the threads in the placement."""
-    sampling: Sampling = field(default_factory=Sampling)
     onset: Onset = field(default_factory=Onset)
     """State of the program's initialisation."""
     early: bool = False
     """Whether the program was sampled while its memory still grew."""
-    costs: LookCosts = field(default_factory=LookCosts)
+
+    # Where its threads are.
+    placed: Placed = field(default_factory=Placed)
+    order: Orders = field(default_factory=Orders)
+    """Order of the threads in the placement."""
     stay: Stay = field(default_factory=Stay)
-    samples: Samples = field(default_factory=Samples)
-    refuted: frozenset[Hint] = frozenset()
-    """Hints that were tried in this run and were slower: they are not tried again."""
-    sharing: SharedSoFar = field(default_factory=SharedSoFar)
-    trying: Trying | None = None
-    """The trial that is under way."""
+    costs: LookCosts = field(default_factory=LookCosts)
+
+    # The looks for an answer.
+    sampling: Sampling = field(default_factory=Sampling)
+    restarts: int = 0
+    """Number of times that sampling began again because threads came or went."""
     along: PagesAlong = field(default_factory=PagesAlong)
     """Pages that come along to the second look."""
-    decision: Decision | None = None
+    trying: Trying | None = None
+    """The trial that is under way."""
+
+    # The answer.
+    samples: Samples = field(default_factory=Samples)
     missing: tuple[str, ...] = ()
     """Counters that the policy asks for and the sample lacks."""
-    progress: float = float("nan")
+    decision: Decision | None = None
+    unasked: bool = False
+    """Whether the placement is no answer of the policy: a fallback, or by sharing alone."""
     guard: Guard = field(default_factory=Guard)
+    refuted: frozenset[Hint] = frozenset()
+    """Hints that were tried in this run and were slower: they are not tried again."""
     watch: Watch = field(default_factory=Watch)
     """Continuous mode: record since the present placement."""
     standing: Hint | None = None
     """Continuous mode: the hint that held before the program was sampled again."""
-    notes: tuple[str, ...] = ()
 
     @property
     def cores(self) -> int:
