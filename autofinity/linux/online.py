@@ -8,6 +8,7 @@ CPU is offline.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from autofinity.linux.kernel_file import read_text
@@ -19,9 +20,9 @@ SYSFS = "/sys"
 _CPU = "devices/system/cpu"
 
 
-def sysfs_root() -> str:
+def sysfs_root(environment: Mapping[str, str] = os.environ) -> str:
     """Root of the tree that describes this machine: AUTOFINITY_SYSFS, else the system's."""
-    return os.environ.get("AUTOFINITY_SYSFS") or SYSFS
+    return environment.get("AUTOFINITY_SYSFS") or SYSFS
 
 
 def listed_online(root: str | os.PathLike[str] = SYSFS) -> frozenset[OsIndex]:

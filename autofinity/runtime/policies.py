@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from autofinity.linux.cpu_model import CPUINFO, cpu_model
-from autofinity.linux.online import SYSFS, whole_machine
+from autofinity.linux.online import sysfs_root, whole_machine
 from autofinity.linux.sha256 import sha256_hex
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.errors import PolicyError, TopologyError
@@ -91,7 +91,7 @@ def this_machine(environment: Mapping[str, str]) -> tuple[str, Shape | None]:
     """CPU model and shape; those of another machine with AUTOFINITY_SYSFS and
     AUTOFINITY_CPUINFO.
     """
-    root = environment.get("AUTOFINITY_SYSFS") or SYSFS
+    root = sysfs_root(environment)
     model = this_cpu_model(environment)
     try:
         return model, shape_of(read_sysfs(root, allowed=whole_machine(root)))

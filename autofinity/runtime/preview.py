@@ -13,7 +13,7 @@ from autofinity.linux.bind import (
     in_a_smaller_cpuset_than_its_parent,
 )
 from autofinity.linux.gaps import gaps
-from autofinity.linux.online import SYSFS
+from autofinity.linux.online import sysfs_root
 from autofinity.linux.pins import other_pins
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import SPREAD, Hint
@@ -82,7 +82,7 @@ def preview(request: Request) -> Preview:
     # The launcher has looked at its version only.
     policy = load(request.policy) if request.policy is not None else None
     allowed = parse_cpu_list(request.allowed)
-    topology = read_sysfs(os.environ.get("AUTOFINITY_SYSFS", SYSFS), allowed=allowed)
+    topology = read_sysfs(sysfs_root(), allowed=allowed)
     at_start = StartMask.of(os.getpid(), allowed)
     within = allowed_now(os.getpid(), at_start) & frozenset(topology.by_os_index)
     alone = bool(request.launcher) and in_a_smaller_cpuset_than_its_parent(request.pid)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -14,7 +13,7 @@ from autofinity.linux.bind import (
 )
 from autofinity.linux.counted_threads import many_open_files
 from autofinity.linux.gaps import gaps
-from autofinity.linux.online import SYSFS
+from autofinity.linux.online import sysfs_root
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.seated_threads import SeatedThreads
 from autofinity.linux.sysfs_topology import read_sysfs
@@ -123,9 +122,7 @@ def _topology(request: Request, header: RunHeader) -> Topology:
     """Topology of this machine. Raises `TopologyError`, which is noted in a run of its own."""
     try:
         # Another tree instead of sysfs shows how a run would go with other caches and nodes.
-        return read_sysfs(
-            os.environ.get("AUTOFINITY_SYSFS", SYSFS), allowed=parse_cpu_list(request.allowed)
-        )
+        return read_sysfs(sysfs_root(), allowed=parse_cpu_list(request.allowed))
     except TopologyError as error:
         journal = Journal(request.db, header)
         journal.note(f"{UNDECIDED}{error}")
