@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from autofinity.model.affinity import Hint
 from autofinity.model.topology import UNKNOWN_NODE, OsIndex
@@ -79,53 +80,83 @@ class Request:
 
     @staticmethod
     def parse(arguments: Sequence[str]) -> Request:
-        """Request from `--name value` pairs, and the site from the environment.
+        """Request from `--name value` pairs, and the site from the environment. Unknown names are
+        ignored.
 
         Raises `ValueError` or `KeyError` on anything else.
         The parser is our own: argparse would take a tenth of the monitor's memory.
         """
         given: Mapping[str, str] = dict(zip(arguments[::2], arguments[1::2], strict=True))
-        bind = given.get("--bind", "llc")
-        if bind not in ("llc", "core", "none"):
-            raise ValueError(f"unknown --bind {bind}")
-        policy, database = given.get("--policy"), given.get("--db")
-        hint, fallback = given.get("--hint"), given.get("--fallback")
-        return Request(
-            pid=int(given["--pid"]),
-            pidfd=int(given.get("--pidfd", "-1")),
-            program=given["--program"],
-            key=given["--key"],
-            started=float(given.get("--started", "0")),
-            threads=int(given.get("--threads", "0")),
-            allowed=given["--allowed"],
-            bind=bind,  # type: ignore[arg-type]
-            tier=given.get("--tier", "topology only"),
-            ladder=given.get("--ladder", ""),
-            policy=Path(policy) if policy else None,
-            db=Path(database) if database else None,
-            bound=given.get("--bound", ""),
-            seats=given.get("--seats", ""),
-            seated=int(given.get("--seated", "-1")),
-            sample_s=float(given.get("--sample-s", "1")),
-            every_s=float(given.get("--every-s", "0")),
-            mechanism=given.get("--mechanism", "autofinity"),
-            hint=Hint.from_letters(hint) if hint else None,
-            fallback=Hint.from_letters(fallback) if fallback else None,
-            near=given.get("--near", ""),
-            near_node=OsIndex(int(given.get("--near-node", UNKNOWN_NODE))),
-            policy_origin=given.get("--policy-origin", ""),
-            migrate_pages="--migrate-pages" in given,
-            arm="--arm" in given,
-            auto_rebuild="--auto-rebuild" in given,
-            as_json="--json" in given,
-            launcher=given.get("--launcher", ""),
-            ranks=int(given.get("--ranks", "0")),
-            rank=int(given.get("--rank", "0")),
-            site=site_of(os.environ),
-            totals=tuple(
-                (name, int(fd))
-                for name, _, fd in (
-                    part.partition("=") for part in given.get("--counters", "").split(",") if part
-                )
-            ),
-        )
+        read: dict[str, Any] = {
+            field: reader(given[option])
+            for option, field, reader in _OPTIONS
+            if option in given or option in _NEEDED
+        }
+        return Request(**read, site=site_of(os.environ))
+
+
+def _switch(value: str) -> bool:
+    """An option that is given is on, whatever its value."""
+    del value
+    return True
+
+
+def _binding(name: str) -> str:
+    if name not in ("llc", "core", "none"):
+        raise ValueError(f"unknown --bind {name}")
+    return name
+
+
+def _path(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+def _hint(letters: str) -> Hint | None:
+    return Hint.from_letters(letters) if letters else None
+
+
+def _node(number: str) -> OsIndex:
+    return OsIndex(int(number))
+
+
+def _descriptors(text: str) -> tuple[tuple[str, int], ...]:
+    """Pairs in `NAME=DESCRIPTOR,…`."""
+    pairs = (part.partition("=") for part in text.split(",") if part)
+    return tuple((name, int(descriptor)) for name, _, descriptor in pairs)
+
+
+_NEEDED = ("--pid", "--program", "--key", "--allowed")
+_OPTIONS: tuple[tuple[str, str, Callable[[str], object]], ...] = (
+    ("--pid", "pid", int),
+    ("--program", "program", str),
+    ("--key", "key", str),
+    ("--allowed", "allowed", str),
+    ("--pidfd", "pidfd", int),
+    ("--started", "started", float),
+    ("--threads", "threads", int),
+    ("--bind", "bind", _binding),
+    ("--tier", "tier", str),
+    ("--ladder", "ladder", str),
+    ("--policy", "policy", _path),
+    ("--db", "db", _path),
+    ("--bound", "bound", str),
+    ("--seats", "seats", str),
+    ("--seated", "seated", int),
+    ("--sample-s", "sample_s", float),
+    ("--every-s", "every_s", float),
+    ("--mechanism", "mechanism", str),
+    ("--hint", "hint", _hint),
+    ("--fallback", "fallback", _hint),
+    ("--near", "near", str),
+    ("--near-node", "near_node", _node),
+    ("--policy-origin", "policy_origin", str),
+    ("--migrate-pages", "migrate_pages", _switch),
+    ("--arm", "arm", _switch),
+    ("--auto-rebuild", "auto_rebuild", _switch),
+    ("--json", "as_json", _switch),
+    ("--launcher", "launcher", str),
+    ("--ranks", "ranks", int),
+    ("--rank", "rank", int),
+    ("--counters", "totals", _descriptors),
+)
+"""Options of the launcher, the fields that they set, and readers of their values."""
