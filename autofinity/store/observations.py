@@ -1,7 +1,6 @@
 """Observations as a folder of Parquet files, one file for each finished run.
 
-    write ─► part files (temporary name, fsync, rename) ─► read ─► ObservationTable
-                          └─► compact ─► one file
+    write ─► files (temporary name, fsync, rename) ─► read ─► ObservationTable
 
 A run is one (program, input, threads, placement, affinity, seed). Its file appears complete or not
 at all, so a crash or a full disk loses at most the run in flight, and a damaged file is refused. A
@@ -37,7 +36,6 @@ from autofinity.store.observation_table import (
 from autofinity.whole_file import replace_file
 
 _ORIGINS = "origins.json"
-_COMPACT = "compact.parquet"
 
 
 class ObservationStore:
@@ -60,7 +58,7 @@ class ObservationStore:
         for row in observations:
             runs.setdefault(key_of(row), []).append(row)
         for key, rows in runs.items():
-            write_file(self.folder / _part_name(key), _arrow_of(rows), [key])
+            write_file(self.folder / _file_name(key), _arrow_of(rows), [key])
 
     def done(self) -> frozenset[RunKey]:
         """Complete runs. Raises `StoreError` for a damaged or foreign Parquet file."""
@@ -104,23 +102,6 @@ class ObservationStore:
     def read(self) -> ObservationTable:
         """All observations; see the function `read`."""
         return read(self.folder)
-
-    def compact(self) -> Path:
-        """Merge all files into one and return its path; content and digest stay the same.
-
-        A crash in between leaves both; a part file has precedence over the same run in the merged
-        file. Raises `StoreError` when there is nothing to merge.
-        """
-        files = self._files()
-        if not files:
-            raise StoreError(f"{self.folder} holds no observations, expected at least one run")
-        keys = sorted(self.done())
-        merged = _read_files(files)
-        path = write_file(self.folder / _COMPACT, merged, keys)
-        for file in files:
-            if file != path:
-                file.unlink(missing_ok=True)
-        return path
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("*.parquet")) if self.folder.is_dir() else []
@@ -183,7 +164,7 @@ def _arrow_of(rows: Sequence[Observation]) -> pa.Table:
     return pa.table(columns)
 
 
-def _part_name(key: RunKey) -> str:
+def _file_name(key: RunKey) -> str:
     """A name that a person can read, made unique by a hash of the exact key."""
     program, data, threads, placement, _, seed = key
     words = f"{program}-{data}-{threads}-{placement}-s{seed}"
@@ -193,20 +174,17 @@ def _part_name(key: RunKey) -> str:
 
 
 def _read_files(files: Sequence[Path]) -> pa.Table:
-    """All rows of all files; a part file has precedence over the same run in a merged file.
+    """All rows of all files.
 
-    Raises `StoreError` where two other files have the same run on a machine: nobody can say which
-    one is right.
+    Raises `StoreError` where two files have the same run on a machine: nobody can say which one is
+    right.
     """
     tables = []
     known: dict[tuple[str, RunKey], Path] = {}
-    for path in sorted(files, key=lambda file: file.name == _COMPACT):  # merged file last
+    for path in files:
         found, table = read_file(path)
         runs = set(itertools.product(table.column("machine").unique().to_pylist(), found))
-        twice = known.keys() & runs
-        if twice and path.name == _COMPACT:
-            table = _without(table, {key for _, key in twice})
-        elif twice:
+        if twice := known.keys() & runs:
             first = min(twice)
             raise StoreError(
                 f"{known[first]} and {path} both have the run {' '.join(map(str, first[1]))}; "
@@ -215,9 +193,3 @@ def _read_files(files: Sequence[Path]) -> pa.Table:
         known |= dict.fromkeys(runs, path)
         tables.append(table)
     return pa.concat_tables(tables, promote_options="default")
-
-
-def _without(table: pa.Table, runs: set[RunKey]) -> pa.Table:
-    columns = [table.column(name).to_pylist() for name in RUN]
-    keep = [key not in runs for key in zip(*columns, strict=True)]
-    return table.filter(pa.array(keep, pa.bool_()))

@@ -67,9 +67,7 @@ def observations(tmp_path_factory: pytest.TempPathFactory) -> Path:
                         "1",
                     )
                 )
-    store = ObservationStore(folder)
-    store.write(rows)
-    store.compact()
+    ObservationStore(folder).write(rows)
     return folder
 
 

@@ -57,11 +57,10 @@ def test_done_names_the_complete_runs(tmp_path: Path) -> None:
     }
 
 
-def test_writing_a_run_again_replaces_it_even_after_compaction(tmp_path: Path) -> None:
+def test_writing_a_run_again_replaces_it(tmp_path: Path) -> None:
     store = ObservationStore(tmp_path)
     store.write(run("a", "{2}"))
     store.write(run("b", "{2}"))
-    store.compact()
     store.write(run("a", "{2}", rows=5))
     assert [len(store.read().of_program(name)) for name in "ab"] == [5, 3]
 
@@ -78,18 +77,6 @@ def test_runs_of_a_workload_that_changed_are_forgotten_and_others_kept(tmp_path:
     (tmp_path / "origins.json").write_text("damaged")
     store.expect({b: "trace 1"})  # what runs are made of is not known any more
     assert store.done() == frozenset()
-
-
-def test_compacting_changes_files_but_not_content(tmp_path: Path) -> None:
-    store = ObservationStore(tmp_path)
-    store.write(run("a", "{2}"))
-    store.write(run("a", "{1}{1}", cache_misses=3.0))
-    before, done = store.read().digest(), store.done()
-    path = store.compact()
-    assert [path] == sorted(tmp_path.iterdir())
-    assert (store.read().digest(), store.done()) == (before, done)
-    assert store.compact() == path
-    assert store.read().digest() == before
 
 
 def test_the_digest_depends_on_every_value_and_not_on_the_order_of_writing(tmp_path: Path) -> None:
@@ -221,8 +208,6 @@ def test_a_run_in_two_files_of_a_folder_is_refused(tmp_path: Path) -> None:
 def test_nothing_to_read_says_what_was_expected(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="autofinity profile"):
         read(tmp_path / "absent")
-    with pytest.raises(StoreError, match="holds no observations"):
-        ObservationStore(tmp_path).compact()
 
 
 def test_a_full_disk_keeps_what_was_written_before(
