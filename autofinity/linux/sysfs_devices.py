@@ -11,10 +11,10 @@ import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from autofinity.linux.device_parts import DevicePart, assembled, is_address
+from autofinity.linux.device_parts import DevicePart, is_address
 from autofinity.linux.kernel_file import read_number, read_text
 from autofinity.linux.pci_classes import kind_of
-from autofinity.model.devices import Device, DeviceKind
+from autofinity.model.devices import DeviceKind
 from autofinity.model.topology import OsIndex
 
 CLASSES: dict[str, DeviceKind] = {
@@ -26,11 +26,6 @@ CLASSES: dict[str, DeviceKind] = {
     "block": "storage",
 }
 """Classes of sysfs whose members are devices, in the order in which names are looked up."""
-
-
-def sysfs_devices(root: str | os.PathLike[str] = "/sys") -> tuple[Device, ...]:
-    """The devices below `root`; none where sysfs shows none."""
-    return assembled(sysfs_parts(root))
 
 
 def sysfs_parts(root: str | os.PathLike[str] = "/sys") -> list[DevicePart]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from device_sysfs_tree import add_devices
+from device_sysfs_tree import add_devices, sysfs_devices
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_machine import machine
@@ -36,7 +36,6 @@ from autofinity.linux.perf import explain
 from autofinity.linux.pins import other_pins
 from autofinity.linux.program_key import running_program
 from autofinity.linux.sha256 import sha256_hex
-from autofinity.linux.sysfs_devices import sysfs_devices
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.linux.thread_roll import SOFTWARE_EVENTS
 from autofinity.model.affinity import HINTS, PACKED, Hint

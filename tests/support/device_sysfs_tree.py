@@ -1,10 +1,14 @@
-"""Write devices into a sysfs tree, in the form that the kernel would give them."""
+"""Write devices into a sysfs tree, in the form that the kernel would give them, and read them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from autofinity.linux.device_parts import assembled
+from autofinity.linux.sysfs_devices import sysfs_parts
+from autofinity.model.devices import Device
 
 
 def add_devices(
@@ -43,3 +47,8 @@ def add_devices(
 def link(path: Path, target: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(target)
+
+
+def sysfs_devices(root: Path = Path("/sys")) -> tuple[Device, ...]:
+    """The devices below `root` that sysfs alone shows."""
+    return assembled(sysfs_parts(root))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from device_sysfs_tree import add_devices
+from device_sysfs_tree import add_devices, sysfs_devices
 
 from autofinity.linux.device_parts import DevicePart, assembled
 from autofinity.linux.devices import device_called, host_devices, names_text
 from autofinity.linux.pci_classes import kind_of
-from autofinity.linux.sysfs_devices import sysfs_devices
 from autofinity.model.devices import Device
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex
