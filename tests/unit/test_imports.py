@@ -36,6 +36,14 @@ def test_scripts_and_notebooks_call_what_the_command_line_calls() -> None:
     assert [file.name for file in files if "autofinity.cli" in file.read_text()] == []
 
 
+def test_classes_of_weka_are_named_in_one_file_and_in_one_of_tests() -> None:
+    named = re.compile(r"\bweka\.(core|classifiers|filters|attributeSelection)\b")
+    rooms = ("autofinity", "scripts", "tests")
+    files = [file for room in rooms for file in ROOT.glob(f"{room}/**/*.py")]
+    naming = {str(file.relative_to(ROOT)) for file in files if named.search(file.read_text())}
+    assert naming == {"autofinity/learning/weka.py", "tests/support/weka_reference.py"}
+
+
 def test_the_package_imports_without_heavy_libraries() -> None:
     code = (
         "import sys, autofinity.cli.main, autofinity.ports;"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from weka_reference import cfs_ranking, discretize, jrip_options
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.affinity.enumerate import enumerate_affinities
-from autofinity.learning import weka
 from autofinity.learning.action_frame import best_of, bins_of, consequences_of
 from autofinity.learning.counter_selection import choose_counters
 from autofinity.learning.jrip import by_jrip
@@ -75,8 +75,8 @@ def test_2_3_rules_are_those_of_jrip_with_its_default_options(ready: Prepared) -
     learned = learn_policy(ready.table, FOUR, HINTS_OF, {}).policy
     assert (learned.rules, learned.default) == (expected.rules, expected.default)
     assert learned.rules
-    options = weka.jrip_options(FOUR.seed)
-    assert options == weka.jrip_options(None)
+    options = jrip_options(FOUR.seed)
+    assert options == jrip_options(None)
 
 
 @pytest.mark.weka
@@ -86,7 +86,7 @@ def test_3_1_counters_are_ranked_as_cfs_subset_eval_ranks_them(ready: Prepared) 
     names = [each.counter for each in report.ranking]
     columns = everything.behaviours.counters
     values = np.column_stack([columns[name] for name in columns if name in names])
-    theirs = weka.cfs_ranking(values, everything.metric)
+    theirs = cfs_ranking(values, everything.metric)
     in_order = [name for name in columns if name in names]
     assert names == [in_order[index] for index, _ in theirs], "all of them, ties and all"
     assert report.chosen == tuple(names[: PAPER.k])
@@ -97,7 +97,7 @@ def test_3_2_bins_are_those_of_wekas_discretize_with_its_own_number(ready: Prepa
     cuts = cut(ready, PAPER_EVENTS)
     for name in PAPER_EVENTS:
         values = ready.behaviours.counters[name]
-        assert cuts[name] == weka.discretize(values, 5, find_bins=True, equal_frequency=False)
+        assert cuts[name] == discretize(values, 5, find_bins=True, equal_frequency=False)
 
 
 def test_3_4_programs_that_do_not_care_are_left_out_and_others_compared_with_their_slowest(

