@@ -106,7 +106,7 @@ def _trial_lines(run: RunRecord, policy: RulePolicy, looks: Sequence[_Look]) -> 
 def _by_trial(run: RunRecord, policy: RulePolicy | None, looks: Sequence[_Look]) -> bool:
     """Whether the trial decided: its sample is on no record, its answer is."""
     trial = policy.trial if policy is not None else None
-    if policy is None or trial is None or len(looks) < 2 or run.hint != str(trial.hint):
+    if policy is None or trial is None or len(looks) < 2 or run.hint != trial.hint:
         return False
     return policy.other_counts is None and looks[-1].why.decision.hint != trial.hint
 
@@ -216,8 +216,8 @@ def _keep_page(path: Path, found: RunNow, policy: RulePolicy | None, trouble: st
     )
 
 
-def _shown(letters: str | None) -> str:
-    return Hint.from_letters(letters).shown if letters else "no hint"
+def _shown(hint: Hint | None) -> str:
+    return hint.shown if hint else "no hint"
 
 
 def _asked(policy: RulePolicy, sample: Mapping[str, float]) -> dict[str, float]:
@@ -228,14 +228,15 @@ def _document(found: RunNow, policy: RulePolicy | None, trouble: str) -> dict[st
     from autofinity.policy.explain import explanation_data
 
     looks = _looks(found, policy)
+    hint = str(found.run.hint) if found.run.hint else None
     explained = [explanation_data(look.policy, look.why) for look in looks]
     return {
-        "run": asdict(found.run),
+        "run": asdict(found.run) | {"hint": hint},
         "alive": found.alive,
         "hint_was_known": found.known,
         "decision": explained[0] if explained else None,
         "second": explained[1] if len(explained) > 1 else None,
-        "tried": found.run.hint if _by_trial(found.run, policy, looks) else None,
+        "tried": hint if _by_trial(found.run, policy, looks) else None,
         "undecided": reason_on_record(found.run, alive=found.alive) or trouble,
         "who_else_pins": list(found.others),
         "threads": [asdict(thread) for thread in found.threads],

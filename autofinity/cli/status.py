@@ -16,7 +16,6 @@ from autofinity.cli.options.run import database_option
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import hand_over, is_endless, page, say_json
 from autofinity.foreign_text import one_line
-from autofinity.model.affinity import Hint
 from autofinity.model.errors import UsageError
 from autofinity.runtime.claims import monitor_of
 from autofinity.workflow.run_records import Status, status
@@ -145,7 +144,7 @@ def _running(live: Sequence[RunRecord]) -> Table:
             run.path,
             str(run.threads or "-"),
             run.phase or "starting",
-            Hint.from_letters(run.hint).shown if run.hint else "-",
+            run.hint.shown if run.hint else "-",
             run.cpus or "-",
             "alive" if monitor_of(run).alive else "gone",
         )
@@ -167,7 +166,7 @@ def _latest(runs: Sequence[RunRecord], between: str) -> Table:
             _when(run.started),
             f"{run.ended - run.started:.4g} s" if run.ended else "-",
             str(run.threads or "-"),
-            Hint.from_letters(run.hint).shown if run.hint else "-",
+            run.hint.shown if run.hint else "-",
             str(run.bound),
             notes=(run.notes.replace("\n", between),),
         )
@@ -198,11 +197,13 @@ def _document(found: Status) -> dict[str, object]:
     return {
         "database": str(found.database),
         "rebuild_due": found.rebuild_due,
-        "programs": [
-            asdict(row) | {"hint": str(row.hint) if row.hint else None} for row in found.known
-        ],
+        "programs": [_with_letters(row) for row in found.known],
         "running": [run.id for run in found.live],
-        "runs": [asdict(run) for run in found.runs],
+        "runs": [_with_letters(run) for run in found.runs],
         "lost": list(found.lost),
         "waiting": dict(found.waiting),
     }
+
+
+def _with_letters(row: Known | RunRecord) -> dict[str, object]:
+    return asdict(row) | {"hint": str(row.hint) if row.hint else None}

@@ -16,7 +16,6 @@ from autofinity.cli.options.run import database_option
 from autofinity.cli.printer import page, say, say_json
 from autofinity.linux.online import sysfs_root
 from autofinity.linux.sysfs_topology import read_sysfs
-from autofinity.model.affinity import Hint
 from autofinity.model.topology import Topology
 from autofinity.report.live_view import (
     View,
@@ -138,8 +137,8 @@ def _run_document(seen: RunSeen, topology: Topology, path: Path) -> dict[str, ob
         "alive": seen.alive,
         "watched": seen.watched,
         "phase": run.phase,
-        "hint": run.hint,
-        "hint_name": Hint.from_letters(run.hint).name if run.hint else None,
+        "hint": str(run.hint) if run.hint else None,
+        "hint_name": run.hint.name if run.hint else None,
         "decision": decision_line(run, path),
         "would_change": would_change(seen, topology),
         "claimed_cpus": run.cpus,

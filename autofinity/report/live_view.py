@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from autofinity.foreign_text import one_line
-from autofinity.model.affinity import Hint
 from autofinity.model.cpu_lists import format_cpu_list, parse_cpu_list
 from autofinity.model.errors import UsageError
 from autofinity.model.topology import OsIndex, Topology
@@ -86,7 +85,7 @@ def threads_view(seen: RunSeen, topology: Topology, decision: str) -> View:
     run = seen.run
     lines = (
         f"run {run.id}: {one_line(run.path)}, pid {run.pid}, {_phase(seen)}",
-        f"hint: {shown_hint(run.hint)}; {one_line(decision)}",
+        f"hint: {run.hint.shown if run.hint else 'none'}; {one_line(decision)}",
         f"memory: {memory_text(seen, topology)}",
         f"would change: {would_change(seen, topology)}",
     )
@@ -108,7 +107,7 @@ def _run_row(seen: RunSeen, topology: Topology) -> tuple[str, ...]:
         _numbers(nodes_of(cpus, topology)) or "-",
         memory_text(seen, topology),
         _phase(seen),
-        Hint.from_letters(run.hint).name if run.hint else "-",
+        run.hint.name if run.hint else "-",
         would_change(seen, topology),
     )
 
@@ -184,11 +183,6 @@ def _left_behind(seen: RunSeen, topology: Topology) -> float:
         return 0.0
     here = nodes_of({each.task.cpu for each in seen.threads}, topology)
     return sum(size for node, size in memory.items() if node not in here) / sum(memory.values())
-
-
-def shown_hint(letters: str | None) -> str:
-    """Name and letters of a hint on record."""
-    return Hint.from_letters(letters).shown if letters else "none"
 
 
 def _phase(seen: RunSeen) -> str:

@@ -64,7 +64,7 @@ class RunRecord:
     ended: float | None
     tier: str
     threads: int | None
-    hint: str | None
+    hint: Hint | None
     bound: int
     notes: str
     totals: Mapping[str, int]
@@ -190,7 +190,7 @@ def run_of(row: tuple[object, ...]) -> RunRecord:
         ended=values.or_none(values.time, "ended"),
         tier=values.text("tier"),
         threads=values.or_none(values.threads, "threads"),
-        hint=str(hint) if (hint := values.or_none(values.hint, "hint")) else None,
+        hint=values.or_none(values.hint, "hint"),
         bound=values.threads("bound"),
         notes=values.text("notes"),
         totals=values.whole_counts("totals"),

@@ -27,7 +27,7 @@ def test_a_policy_of_software_events_follows_a_program_through_its_phases(
 
     def placed_by(hint: Hint) -> bool:
         last = run.placed()
-        return last is not None and last.hint == str(hint)
+        return last is not None and last.hint == hint
 
     # Two threads on two CPUs: whatever the hint, nobody moves, and samples can be compared.
     with run.lasting(*options, "--", phases, "2", "300", preexec_fn=run.on_two_cpus) as process:

@@ -11,6 +11,7 @@ from made_up_machine import machine
 from rich.cells import cell_len
 
 from autofinity.linux.proc import Task
+from autofinity.model.affinity import PACKED
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.topology import UNKNOWN_NODE, OsIndex
 from autofinity.report.live_view import (
@@ -35,7 +36,7 @@ RUN = RunRecord(
     ended=None,
     tier="hardware counters",
     threads=2,
-    hint="slp",
+    hint=PACKED,
     bound=2,
     notes="",
     totals={},

@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 from made_up_machine import machine
 
-from autofinity.model.affinity import UNPLACED, Affinity
+from autofinity.model.affinity import PACKED, UNPLACED, Affinity
 from autofinity.model.timeline import TimelineStep
 from autofinity.report.page import Drawing, Facts, Folded, Plot, Section, Sentences, Table
 from autofinity.report.run_page import (
@@ -32,7 +32,7 @@ def record(**changes: Any) -> RunRecord:
         "ended": 130.0,
         "tier": "hardware counters",
         "threads": 2,
-        "hint": "slp",
+        "hint": PACKED,
         "bound": 2,
         "notes": "",
         "totals": {},

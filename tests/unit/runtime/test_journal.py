@@ -62,7 +62,7 @@ def test_a_decision_becomes_a_row_a_run_and_a_line_of_the_cache(tmp_path: Path) 
         (run,) = database.runs()
     assert (known.threads, known.hint, known.policy) == (2, PACKED, DIGEST)
     assert known.sample == {"ipc": 1.5}
-    assert (run.bound, run.threads, run.hint) == (2, 2, "slp")
+    assert (run.bound, run.threads, run.hint) == (2, 2, PACKED)
     assert run.notes == "a note\nnot bound: 1 × pinned"
     assert run.totals == {"cycles": 9}
     (line,) = read_decisions(tmp_path / "decisions")
@@ -173,7 +173,7 @@ def test_who_reads_of_a_phase_reads_what_led_to_it(
     monkeypatch.setattr(RowQueue, "flush", look)
     journal = Journal(tmp_path / "db", header())
     journal.saw(*decided(), TURN, Outcome(1, 1, ("1 × pinned",)))
-    assert placed == {("slp", 1, "a note\nnot bound: 1 × pinned", (PACKED,))}
+    assert placed == {(PACKED, 1, "a note\nnot bound: 1 × pinned", (PACKED,))}
 
 
 def observed(path: Path, before: LiveState, after: LiveState, first: Outcome | None) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autofinity.model.affinity import PACKED
+from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.policy import Decision
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.undecided import NOT_AT_WORK, UNDECIDED, reason_on_record, why_undecided
@@ -62,8 +62,8 @@ def record(**changes: Any) -> RunRecord:
     ("changes", "alive", "said"),
     [
         ({"notes": f"other\n{UNDECIDED}why"}, False, "why"),
-        ({"notes": f"{UNDECIDED}why", "hint": "SLP"}, False, "why"),  # of the sample's affinity
-        ({"hint": "slp"}, False, ""),
+        ({"notes": f"{UNDECIDED}why", "hint": SPREAD}, False, "why"),  # of the sample's affinity
+        ({"hint": PACKED}, False, ""),
         ({"bound": 4}, False, ""),
         ({"ended": None}, False, "its monitor ended before the program"),
         ({"notes": "first\nlast"}, False, "last"),
@@ -74,8 +74,8 @@ def record(**changes: Any) -> RunRecord:
             True,
             "the program is watched until its threads compute",
         ),
-        ({"ended": None, "phase": "sampling", "hint": "SLP"}, True, "threads are being"),
-        ({"ended": None, "phase": "placed", "hint": "SLP"}, True, ""),
+        ({"ended": None, "phase": "sampling", "hint": SPREAD}, True, "threads are being"),
+        ({"ended": None, "phase": "placed", "hint": SPREAD}, True, ""),
     ],
 )
 def test_the_record_always_has_a_reason(changes: Any, alive: bool, said: str) -> None:

@@ -195,7 +195,7 @@ def test_runs_are_noted_as_they_go(tmp_path: Path) -> None:
         assert database.runs()[0].ended is None
         database.update_run(number, totals={"cycles": 7}, ended=True)
         (run,) = database.runs()
-    assert (run.pid, run.threads, run.hint, run.bound, run.notes) == (42, 8, "slp", 8, "a\nb")
+    assert (run.pid, run.threads, run.hint, run.bound, run.notes) == (42, 8, PACKED, 8, "a\nb")
     assert run.totals == {"cycles": 7}
     assert run.ended is not None and run.ended >= run.started
 
