@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_machine import machine
 from rich.cells import cell_len
+from run_record import run_record
 
 from autofinity.linux.proc import Task
-from autofinity.model.affinity import PACKED
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.topology import UNKNOWN_NODE, OsIndex
 from autofinity.report.live_view import (
@@ -23,34 +23,17 @@ from autofinity.report.live_view import (
     would_change,
 )
 from autofinity.runtime.runs_now import RunSeen, ThreadSeen
-from autofinity.store.behaviour_rows import RunRecord
 
 TOPOLOGY = replace(machine(packages=2, cores=2), node_os_indices=(OsIndex(0), OsIndex(8)))
 """CPUs 0 and 1 on the node that the kernel calls 0, CPUs 2 and 3 on node 8."""
-RUN = RunRecord(
+RUN = run_record(
     id=7,
-    program="k",
     path="/opt/app/solver",
     pid=4711,
-    started=0.0,
     ended=None,
-    tier="hardware counters",
-    threads=2,
-    hint=PACKED,
-    bound=2,
-    notes="",
-    totals={},
-    host="here 1",
-    start_ticks=1,
-    monitor_pid=1,
-    monitor_ticks=1,
     policy="p",
     policy_path="/p.json",
-    allowed="0-3",
-    phase="placed",
-    cpus="0-1",
     sample={"ipc": 1.0},
-    probe={},
 )
 GIB = 1 << 30
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import plotly.graph_objects as go
 from made_up_machine import machine
+from run_record import run_record
 
-from autofinity.model.affinity import PACKED, UNPLACED, Affinity
+from autofinity.model.affinity import UNPLACED, Affinity
 from autofinity.model.timeline import TimelineStep
 from autofinity.report.page import Drawing, Facts, Folded, Plot, Section, Sentences, Table
 from autofinity.report.run_page import (
@@ -17,38 +16,9 @@ from autofinity.report.run_page import (
     run_facts,
 )
 from autofinity.runtime.threads_now import Author, ThreadNow
-from autofinity.store.behaviour_rows import LiveObservation, RunRecord
+from autofinity.store.behaviour_rows import LiveObservation
 
 HERE = machine(cores=4)
-
-
-def record(**changes: Any) -> RunRecord:
-    values: dict[str, Any] = {
-        "id": 1,
-        "program": "k",
-        "path": "/bin/app",
-        "pid": 7,
-        "started": 100.0,
-        "ended": 130.0,
-        "tier": "hardware counters",
-        "threads": 2,
-        "hint": PACKED,
-        "bound": 2,
-        "notes": "",
-        "totals": {},
-        "host": "",
-        "start_ticks": 1,
-        "monitor_pid": 2,
-        "monitor_ticks": 3,
-        "policy": "",
-        "policy_path": "",
-        "allowed": "0-3",
-        "phase": "placed",
-        "cpus": "0-1",
-        "sample": {},
-        "probe": {},
-    }
-    return RunRecord(**{**values, **changes})
 
 
 def thread(tid: int, cpus: str, author: Author) -> ThreadNow:
@@ -67,7 +37,7 @@ def only[T](kind: type[T], section: Section | None) -> T:
 
 def test_threads_of_a_running_program_are_on_the_cpus_of_their_masks() -> None:
     threads = (thread(7, "0-3", "nobody"), thread(8, "1", "autofinity"), thread(9, "2", "others"))
-    section = place_section(record(), threads, HERE)
+    section = place_section(run_record(), threads, HERE)
     svg = only(Drawing, section).svg
     assert svg.count("; thread") == 2, "the first has the mask that the program began with"
     for said in ("CPU 1: core 1, LLC 0, node 0, socket 0; thread 0", "; thread 1</title>"):
@@ -83,16 +53,18 @@ def test_threads_of_a_running_program_are_on_the_cpus_of_their_masks() -> None:
 
 
 def test_an_ended_run_shows_the_cpus_that_it_was_given() -> None:
-    section = place_section(record(), (), HERE)
+    section = place_section(run_record(), (), HERE)
     assert section is not None and section.title == "Where the threads were"
     assert "has ended" in only(Drawing, section).caption
 
 
 def test_a_run_of_another_machine_has_no_picture() -> None:
-    assert "does not have" in str(only(Sentences, place_section(record(cpus="64"), (), HERE)).lines)
-    assert place_section(record(cpus=""), (), HERE) is None
-    assert place_section(record(cpus="no list"), (), HERE) is None
-    assert place_section(record(), (), None) is None
+    assert "does not have" in str(
+        only(Sentences, place_section(run_record(cpus="64"), (), HERE)).lines
+    )
+    assert place_section(run_record(cpus=""), (), HERE) is None
+    assert place_section(run_record(cpus="no list"), (), HERE) is None
+    assert place_section(run_record(), (), None) is None
 
 
 def test_rates_are_compared_with_those_of_the_first_look() -> None:
@@ -100,7 +72,7 @@ def test_rates_are_compared_with_those_of_the_first_look() -> None:
         observed(UNPLACED, instructions=4.0, llc_misses=8.0),
         observed(Affinity.of([[2]]), instructions=5.0, llc_misses=2.0),
     )
-    section = measured_section(record(), looks)
+    section = measured_section(run_record(), looks)
     plot = only(Plot, section)
     go.Figure(plot.figure)
     (trace,) = plot.figure["data"]
@@ -114,24 +86,24 @@ def test_rates_are_compared_with_those_of_the_first_look() -> None:
 
 def test_samples_that_are_no_observation_are_shown_too_and_each_once() -> None:
     sample, probe = {"instructions": 4.0}, {"instructions": 6.0}
-    alone = only(Table, measured_section(record(sample=sample, probe=probe), ()))
+    alone = only(Table, measured_section(run_record(sample=sample, probe=probe), ()))
     assert alone.headings == ("counter", "when it was decided", "in the second look")
     seen = (observed(UNPLACED, **sample), observed(Affinity.of([[2]]), **probe))
-    both = only(Table, measured_section(record(sample=sample, probe=probe), seen))
+    both = only(Table, measured_section(run_record(sample=sample, probe=probe), seen))
     assert len(both.headings) == 3
 
 
 def test_a_run_without_measurement_says_so() -> None:
-    lines = [b.lines for b in measured_section(record(), ()).blocks if isinstance(b, Sentences)]
+    lines = [b.lines for b in measured_section(run_record(), ()).blocks if isinstance(b, Sentences)]
     assert lines[0] == ("Nothing was measured in this run.",)
 
 
 def test_facts_of_a_run_have_units() -> None:
-    facts = run_facts(record(), alive=False)
+    facts = run_facts(run_record(), alive=False)
     assert isinstance(facts, Facts)
     assert dict(facts.pairs)["lasted"] == "30 s"
-    assert dict(run_facts(record(ended=None), alive=False).pairs)["lasted"] == "not known"
-    assert dict(run_facts(record(ended=None), alive=True).pairs)["lasted"].endswith(" s so far")
+    assert dict(run_facts(run_record(ended=None), alive=False).pairs)["lasted"] == "not known"
+    assert dict(run_facts(run_record(ended=None), alive=True).pairs)["lasted"].endswith(" s so far")
 
 
 def test_threads_that_compute_are_plotted_over_time_with_a_line_where_they_were_placed() -> None:

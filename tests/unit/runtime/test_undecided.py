@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from run_record import run_record
 
 from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.policy import Decision
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.undecided import NOT_AT_WORK, UNDECIDED, reason_on_record, why_undecided
-from autofinity.store.behaviour_rows import RunRecord
 
 WATCHED_NS = 3_000_000_000
 
@@ -52,12 +53,6 @@ def test_what_was_decided_has_no_reason() -> None:
     assert why_undecided(decided, 2) == ""
 
 
-def record(**changes: Any) -> RunRecord:
-    fields: dict[str, Any] = dict.fromkeys(RunRecord.__dataclass_fields__, "")
-    fields |= {"id": 1, "hint": None, "bound": 0, "ended": 1.0, "sample": {}, "probe": {}}
-    return RunRecord(**(fields | changes))
-
-
 @pytest.mark.parametrize(
     ("changes", "alive", "said"),
     [
@@ -79,6 +74,7 @@ def record(**changes: Any) -> RunRecord:
     ],
 )
 def test_the_record_always_has_a_reason(changes: Any, alive: bool, said: str) -> None:
-    found = reason_on_record(record(**changes), alive=alive)
+    undecided = run_record(hint=None, bound=0, phase="")
+    found = reason_on_record(replace(undecided, **changes), alive=alive)
     assert found.startswith(said)
     assert bool(found) == bool(said)
