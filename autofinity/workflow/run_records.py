@@ -182,7 +182,7 @@ def _others(run: RunRecord, live: tuple[RunRecord, ...]) -> tuple[str, ...]:
 
 def policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
     """The policy that decided, with facts of this machine, or the reason why it cannot be shown."""
-    from autofinity.linux.online import SYSFS
+    from autofinity.linux.online import sysfs_root
     from autofinity.linux.sysfs_topology import read_sysfs
     from autofinity.policy.files import load
     from autofinity.policy.on_machine import on_machine
@@ -194,7 +194,7 @@ def policy_of(run: RunRecord) -> tuple[RulePolicy | None, str]:
     try:
         if digest_of(path) != run.policy:
             return None, f"{path} has changed since this run was decided"
-        here = facts_here(read_sysfs(SYSFS))(max(run.threads or 1, 1))
+        here = facts_here(read_sysfs(sysfs_root()))(max(run.threads or 1, 1))
         return on_machine(load(path), here), ""
     except AutofinityError as error:
         return None, str(error)
