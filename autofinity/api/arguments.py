@@ -40,7 +40,7 @@ def count_of(count: object, what: str) -> int:
     return number
 
 
-def cpus_of(cpus: Iterable[int], what: str) -> tuple[OsIndex, ...]:
+def cpu_numbers_of(cpus: Iterable[int], what: str) -> tuple[OsIndex, ...]:
     """The kernel's numbers of CPUs. Raises `UsageError`."""
     try:
         numbers = tuple(map(operator.index, cpus))

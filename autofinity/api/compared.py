@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autofinity.api.arguments import count_of, names_of
 from autofinity.api.machines import Machine
 from autofinity.api.policies import Policy, file_of
-from autofinity.api.wanted import wanted_of
+from autofinity.api.wanted import wanted_by_arguments
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def compare(
     from autofinity.mechanisms.registry import pick
     from autofinity.workflow.compare import Asked, compared
 
-    wanted = wanted_of(
+    wanted = wanted_by_arguments(
         machine,
         programs=programs,
         sizes=size,

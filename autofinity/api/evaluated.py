@@ -12,7 +12,7 @@ from autofinity.api.arguments import counts_of, path_if_any
 from autofinity.api.learned import settings
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.policies import Policy, file_of
-from autofinity.api.wanted import wanted_of
+from autofinity.api.wanted import wanted_by_arguments
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def evaluate(
 
     name = name_of(machine)
     given = path_if_any(observations, "observations")
-    wanted = wanted_of(
+    wanted = wanted_by_arguments(
         machine,
         programs=programs,
         sizes=sizes,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.observed import observed_in
 from autofinity.api.policies import Policy
-from autofinity.api.wanted import wanted_of
+from autofinity.api.wanted import wanted_by_arguments
 from autofinity.reporter import SILENT, Reporter
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def train(
     """
     from autofinity.workflow.train import train as trained
 
-    wanted = wanted_of(
+    wanted = wanted_by_arguments(
         machine,
         programs=programs,
         sizes=sizes,

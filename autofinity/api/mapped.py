@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from autofinity.api.arguments import cpus_of
+from autofinity.api.arguments import cpu_numbers_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import WIDTH, Machine, as_machine
 from autofinity.model.affinity import Hint
@@ -98,7 +98,7 @@ def map_threads(
     from autofinity.workflow.map import map_threads as mapped_beside
 
     on = as_machine(machine)
-    among = None if available is None else frozenset(cpus_of(available, "available"))
+    among = None if available is None else frozenset(cpu_numbers_of(available, "available"))
     matrix = _matrix(sharing)
     done = mapped_beside(matrix, on.topology, algorithm, as_hint(hint), among)
     known = is_known(on.topology, done.chosen.cpus)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autofinity.api.arguments import count_of, text_of_path
 from autofinity.api.machines import Machine, name_of
-from autofinity.api.wanted import wanted_of
+from autofinity.api.wanted import wanted_by_arguments
 from autofinity.model.errors import UsageError
 from autofinity.reporter import SILENT, Reporter
 
@@ -99,7 +99,7 @@ def profile(
     """
     from autofinity.workflow.profile import gather
 
-    wanted = wanted_of(
+    wanted = wanted_by_arguments(
         machine,
         programs=programs,
         sizes=sizes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from autofinity.api.arguments import count_of, cpus_of
+from autofinity.api.arguments import count_of, cpu_numbers_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import WIDTH, Machine, as_machine
 from autofinity.model.affinity import Affinity, Hint
@@ -84,7 +84,7 @@ def get_affinity(
     from autofinity.workflow.devices import near_device
 
     on = as_machine(machine)
-    among = None if available is None else frozenset(cpus_of(available, "available"))
+    among = None if available is None else frozenset(cpu_numbers_of(available, "available"))
     nodes = near_device(on.topology, on.name, near).nodes
     found = best_match(on.topology, count_of(threads, "threads"), as_hint(hint), among, nodes)
     return PlacedThreads(on, as_hint(hint), found.affinity, tuple(map(int, found.cpus)))

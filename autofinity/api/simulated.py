@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from autofinity.api.arguments import count_of, cpus_of
+from autofinity.api.arguments import count_of, cpu_numbers_of
 from autofinity.api.hints import as_hint
 from autofinity.api.machines import Machine, name_of
 from autofinity.api.policies import Policy, as_policy
@@ -184,7 +184,7 @@ def simulate(
     if sum(each is not None for each in (hint, affinity, cpus)) > 1:
         raise UsageError("got more than one of hint, affinity and cpus; expected one")
     if cpus is not None:
-        seats = Seats(cpus=cpus_of(cpus, "cpus"))
+        seats = Seats(cpus=cpu_numbers_of(cpus, "cpus"))
     elif affinity is not None:
         seats = Seats(affinity=_affinity(affinity))
     else:

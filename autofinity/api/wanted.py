@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from autofinity.workflow.wanted import Wanted
 
 
-def wanted_of(
+def wanted_by_arguments(
     machine: Machine | str,
     *,
     programs: Sequence[str] | str,

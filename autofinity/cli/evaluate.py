@@ -19,7 +19,7 @@ from autofinity.cli.options.profiling import (
     ProfilingOptions,
     profiling_options,
     thread_counts,
-    wanted_of,
+    wanted_by_options,
 )
 from autofinity.cli.page import print_table
 from autofinity.cli.printer import say, say_json
@@ -102,14 +102,14 @@ def command(
             )
         work = None
         if policy is None:
-            work = wanted_of(options, ()).work
+            work = wanted_by_options(options, ()).work
             keeps_results()
         _across(settings, observations, policy, work, html, as_json=as_json)
         return
     from autofinity.workflow.backends import machine_topology
     from autofinity.workflow.policies import named_policy
 
-    wanted = wanted_of(options, thread_counts(threads) if threads is not None else ())
+    wanted = wanted_by_options(options, thread_counts(threads) if threads is not None else ())
     machine_topology(wanted.machine)  # wrong names are refused before the slow imports
     if policy is not None:
         named_policy(policy)

@@ -18,7 +18,7 @@ from autofinity.cli.options.profiling import (
     ProfilingOptions,
     profiling_options,
     thread_counts,
-    wanted_of,
+    wanted_by_options,
 )
 from autofinity.cli.printer import say, say_json
 from autofinity.cli.progress import Terminal
@@ -126,7 +126,7 @@ def command(
         raise UsageError(f"{option}: expected -o as well, to name the Parquet file")
     thinned = thread_counts(thin) if thin is not None else ()
     wanted = replace(
-        wanted_of(options, thread_counts(threads)),
+        wanted_by_options(options, thread_counts(threads)),
         seed=seed,
         page_seeds=seeds,
         baselines=baselines,

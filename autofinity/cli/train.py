@@ -16,7 +16,7 @@ from autofinity.cli.options.profiling import (
     ProfilingOptions,
     profiling_options,
     thread_counts,
-    wanted_of,
+    wanted_by_options,
 )
 from autofinity.cli.printer import hand_over, say, say_wrapped
 from autofinity.cli.progress import Terminal
@@ -53,7 +53,7 @@ def command(
     from autofinity.policy.readable import policy_text
     from autofinity.workflow.train import train
 
-    wanted = wanted_of(options, thread_counts(threads))
+    wanted = wanted_by_options(options, thread_counts(threads))
     keeps_results()
     learned = train(wanted, settings, Terminal())
     files.save(learned.policy, output)

@@ -72,7 +72,7 @@ def profiling_options[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def wanted_of(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
+def wanted_by_options(options: ProfilingOptions, threads: tuple[int, ...]) -> Wanted:
     """The wanted observations that the options describe. Raises `SuiteError` and `UsageError`."""
     from autofinity.workflow.wanted import wanted_on
 
