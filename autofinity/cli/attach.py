@@ -26,6 +26,7 @@ from autofinity.runtime.claims import live_runs
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.masks import Binding
 from autofinity.runtime.policies import NO_POLICY, NO_POLICY_REMEDY, chosen_policy, read_policy
+from autofinity.runtime.request import Request
 from autofinity.runtime.restore import restore
 from autofinity.runtime.sending import start_sending
 from autofinity.runtime.watching import watch
@@ -122,20 +123,7 @@ def command(
     """
     spool, site = spool_and_site(db)
     path = (spool or default_path()).absolute()
-    if migrate_pages and mechanism == BY_POLICY:
-        raise UsageError(
-            "--migrate-pages needs a mechanism; expected a --mechanism that moves pages: "
-            f"{names_moving_pages()}"
-        )
-    if hint is not None and (
-        policy or fallback or every_s or bind == "none" or mechanism != BY_POLICY
-    ):
-        raise UsageError(
-            "--hint decides the placement; expected --hint without --policy, --fallback, "
-            "--mechanism, --every and --bind none"
-        )
-    if fallback is not None and mechanism != BY_POLICY:
-        raise UsageError("--fallback needs a policy; expected --fallback without --mechanism")
+    _refuse_misfits(policy, hint, fallback, bind, every_s, mechanism, migrate_pages)
     chosen = None if hint is not None else chosen_policy(policy)
     if hint is None and mechanism == BY_POLICY:
         fallback = fallback_of(fallback)
@@ -157,12 +145,56 @@ def command(
         )
     teller = _Teller(quiet)
     teller.say(f"watching {request.program} (pid {pid}); Ctrl-C leaves it running")
-    if hint is None and mechanism == BY_POLICY:
-        if chosen is None:
+    _tell_policy(request, teller)
+    _watch(request, path, teller, put_back=put_back)
+    if site:
+        start_sending(path, site)
+
+
+def _refuse_misfits(
+    policy: str | None,
+    hint: Hint | None,
+    fallback: Hint | None,
+    bind: Binding,
+    every_s: float | None,
+    mechanism: str,
+    migrate_pages: bool,
+) -> None:
+    """Raise `UsageError` for options that do not go together."""
+    if migrate_pages and mechanism == BY_POLICY:
+        raise UsageError(
+            "--migrate-pages needs a mechanism; expected a --mechanism that moves pages: "
+            f"{names_moving_pages()}"
+        )
+    if hint is not None and (
+        policy or fallback or every_s or bind == "none" or mechanism != BY_POLICY
+    ):
+        raise UsageError(
+            "--hint decides the placement; expected --hint without --policy, --fallback, "
+            "--mechanism, --every and --bind none"
+        )
+    if fallback is not None and mechanism != BY_POLICY:
+        raise UsageError("--fallback needs a policy; expected --fallback without --mechanism")
+
+
+def _tell_policy(request: Request, teller: _Teller) -> None:
+    """The policy that is asked, and why it decides nothing where it cannot be used."""
+    if request.hint is None and request.mechanism == BY_POLICY:
+        if request.policy is None:
             teller.say(f"{NO_POLICY}; {NO_POLICY_REMEDY}")
         else:
-            teller.say(f"using the policy {chosen.path}, {chosen.origin}")
-    _tell_policy(request.policy, teller)
+            teller.say(f"using the policy {request.policy}, {request.policy_origin}")
+    if request.policy is None:
+        return
+    try:
+        read_policy(request.policy)
+    except AutofinityError as error:
+        teller.say(f"the policy is not used: {error}; the program stays as the system places it")
+
+
+def _watch(request: Request, path: Path, teller: _Teller, *, put_back: bool) -> None:
+    """Watch the program until it ends or Ctrl-C."""
+    pid = request.pid
     try:
         watch(request, by_mechanism, teller)
         teller.say("the program has ended")
@@ -171,18 +203,6 @@ def command(
             teller.say(f"no longer watched; `autofinity restore {pid}` restores its CPU masks")
     if put_back:
         _put_back(path, pid, teller)
-    if site:
-        start_sending(path, site)
-
-
-def _tell_policy(path: Path | None, teller: _Teller) -> None:
-    """Why the policy decides nothing; nothing where it can be used or none was to be asked."""
-    if path is None:
-        return
-    try:
-        read_policy(path)
-    except AutofinityError as error:
-        teller.say(f"the policy is not used: {error}; the program stays as the system places it")
 
 
 def _put_back(path: Path, pid: int, teller: _Teller) -> None:
