@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from autofinity.cli.evaluate_across import judge_across, say_left_out
 from autofinity.cli.given_options import given_options, refuse_options
 from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
@@ -28,8 +28,6 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from autofinity.evaluation.judge import Skipped
-    from autofinity.report.across_table import Judged
     from autofinity.workflow.evaluate import Evaluated
 
 
@@ -91,20 +89,12 @@ def command(
     profiled. With --machine any, a policy for any machine is judged on each observed machine.
     """
     if options["machine"] == "any":
-        refuse_options(
-            (*_OF_RUNS, *(("work",) if policy else ())),
-            "--machine any judges by observations and makes no runs",
-        )
-        if observations == _NONE:
-            raise UsageError(
-                "--machine any judges by observations and makes no runs: got --observations none, "
-                "expected a folder of files, or nothing for the shipped ones"
-            )
+        _refuse_runs(observations, policy)
         work = None
         if policy is None:
             work = wanted_by_options(options, ()).work
             keeps_results()
-        _across(settings, observations, policy, work, html, as_json=as_json)
+        judge_across(settings, observations, policy, work, html, as_json=as_json)
         return
     from autofinity.workflow.backends import machine_topology
     from autofinity.workflow.policies import named_policy
@@ -114,17 +104,8 @@ def command(
     if policy is not None:
         named_policy(policy)
     from autofinity.workflow.evaluate import evaluate
-    from autofinity.workflow.observations import shipped_observations
 
-    before_runs = ""
-    if observations == _NONE:
-        observations = None
-    elif observations is None:
-        known = shipped_observations(wanted.machine)
-        if known is None and not given_options(("affinities",)):
-            before_runs = f"no observations of {wanted.machine} are shipped: {_PROFILES}"
-        if not _says_how_to_profile():
-            observations = known
+    observations, before_runs = _judged_by(observations, wanted.machine)
     if observations is None or policy is None:
         keeps_results()
     done = evaluate(
@@ -141,6 +122,31 @@ def command(
         _keep_page(html, wanted.machine, done, policy)
 
 
+def _refuse_runs(observations: Path | None, policy: str | None) -> None:
+    """Raise `UsageError` for options of runs, which `--machine any` never makes."""
+    refuse_options(
+        (*_OF_RUNS, *(("work",) if policy else ())),
+        "--machine any judges by observations and makes no runs",
+    )
+    if observations == _NONE:
+        raise UsageError(
+            "--machine any judges by observations and makes no runs: got --observations none, "
+            "expected a folder of files, or nothing for the shipped ones"
+        )
+
+
+def _judged_by(observations: Path | None, machine: str) -> tuple[Path | None, str]:
+    """The observations to judge by (None: runs are made), and a line to say before runs."""
+    from autofinity.workflow.observations import shipped_observations
+
+    if observations is not None:
+        return None if observations == _NONE else observations, ""
+    known, before_runs = shipped_observations(machine), ""
+    if known is None and not given_options(("affinities",)):
+        before_runs = f"no observations of {machine} are shipped: {_PROFILES}"
+    return None if _says_how_to_profile() else known, before_runs
+
+
 def _say(done: Evaluated, machine: str, policy: str | None, *, as_json: bool) -> None:
     from autofinity.report import evaluation_table
     from autofinity.report.evaluation_legend import legend
@@ -155,7 +161,7 @@ def _say(done: Evaluated, machine: str, policy: str | None, *, as_json: bool) ->
             say(line)
     for sentence in evaluation_table.sentences(done.verdict):
         say(sentence)
-    _say_left_out(done.skipped)
+    say_left_out(done.skipped)
 
 
 _NONE = Path("none")
@@ -184,66 +190,6 @@ def _keep_page(path: Path, machine: str, done: Evaluated, policy: str | None) ->
             *(done.judged, done.policies),
         ),
     )
-
-
-def _keep_page_across(path: Path, found: Mapping[str, Judged]) -> None:
-    from autofinity.report.evaluation_page import across_sections
-    from autofinity.workflow.backends import machine_topology
-
-    machines = dict.fromkeys(name for judged in found.values() for name in judged)
-    topologies = {name: machine_topology(name) for name in machines}
-    keep_page(
-        path,
-        "Evaluation of a policy for any machine",
-        f"{len(machines)} machines: {', '.join(machines)}.",
-        across_sections(found, _TITLES, topologies),
-    )
-
-
-def _across(
-    settings: LearningSettings,
-    observations: Path | None,
-    policy: str | None,
-    work: Path | None,
-    html: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    from autofinity.workflow.several_machines import evaluate_across
-
-    found = evaluate_across(
-        settings, observations=observations, policy=policy, work=work, reporter=Terminal()
-    )
-    _say_across(found, as_json=as_json)
-    if html is not None:
-        _keep_page_across(html, found)
-
-
-def _say_across(found: Mapping[str, Judged], *, as_json: bool) -> None:
-    from autofinity.report.across_table import across_json, across_table
-
-    if as_json:
-        say_json({unseen: across_json(judged) for unseen, judged in found.items()})
-        return
-    for unseen, judged in found.items():
-        print_table(across_table(judged, _TITLES[unseen]))
-    judged = next(iter(found.values()))
-    for machine, (_, skipped) in judged.items():
-        _say_left_out(skipped, f"{machine}, ")
-
-
-def _say_left_out(skipped: Sequence[Skipped], on: str = "") -> None:
-    for missed in skipped:
-        of = missed.workload
-        say(f"left out: {on}{of.program}, {of.threads} threads: {missed.reason}", err=True)
-
-
-_TITLES = {
-    "nothing": "the given policy",
-    "program": "one policy for any machine, learned without the program",
-    "machine": "one policy for any machine, learned without the machine",
-    "both": "one policy for any machine, learned without the machine and without the program",
-}
 
 
 _PROFILING = ("latencies", "page_size", "sizes", "affinities", "period_us", "jobs", "on")
