@@ -21,7 +21,7 @@ from autofinity.foreign_text import one_line
 from autofinity.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from autofinity.workflow.advice.curve import Curve, Point
+    from autofinity.evaluation.speed_curve import Curve, Point
 
 AUTO = "auto"
 
@@ -61,7 +61,7 @@ def report_curve(curve: Curve, html: Path | None, *, as_json: bool, err: bool = 
     """Print the curve, on stderr (`err`) where stdout is a program's, and write its page."""
     _tell(curve, as_json=as_json, err=err)
     if html is not None:
-        keep_curve(html, _document(curve))
+        keep_curve(html, curve)
 
 
 def curve_of_launched(
@@ -134,9 +134,9 @@ def _point(curve: Curve, point: Point) -> dict[str, object]:
         "time_s": point.time_s,
         "scatter": point.scatter,
         "speed": curve.speed(point.time_s),
-        "hint": point.hint or None,
+        "hint": str(point.hint) if point.hint else None,
         "read_gbs": point.read_gbs,
-        "best_hint": point.best_hint or None,
+        "best_hint": str(point.best_hint) if point.best_hint else None,
         "best_time_s": point.best_s if best else None,
     }
 
@@ -144,7 +144,6 @@ def _point(curve: Curve, point: Point) -> dict[str, object]:
 def _print_table(curve: Curve, *, err: bool) -> None:
     from rich.table import Table
 
-    from autofinity.model.affinity import Hint
     from autofinity.policy.readable import hints_key
 
     columns = [
@@ -173,16 +172,16 @@ def _print_table(curve: Curve, *, err: bool) -> None:
             "±": "" if scatter is None else f"{scatter:.1%}",
             "speed": f"{curve.speed(point.time_s):.2f}",
             "from memory": "not counted" if reads is None else f"{reads:.2f} GB/s",
-            "placed by": point.hint or "the system",
-            "best hint": f"{point.best_hint} {_time(point.best_s)}",
+            "placed by": str(point.hint or "the system"),
+            "best hint": f"{point.best_hint or ''} {_time(point.best_s)}",
         }
         table.add_row(*(cells[name] for name in kept))
     for column in table.columns:
         column.justify = "right"
     print_table(table, page(err=err))
-    letters = {text for point in curve.points for text in (point.hint, point.best_hint) if text}
-    if letters:
-        say(hints_key({Hint.from_letters(text) for text in letters}), err=err)
+    hints = {hint for point in curve.points for hint in (point.hint, point.best_hint) if hint}
+    if hints:
+        say(hints_key(hints), err=err)
 
 
 def _bars(curve: Curve) -> list[str]:

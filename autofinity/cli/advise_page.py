@@ -10,6 +10,7 @@ from autofinity.cli.html_page import keep_page
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from autofinity.evaluation.speed_curve import Curve
     from autofinity.model.sharing import SharingMatrix
     from autofinity.workflow.advice.seen import Section, Seen
 
@@ -55,15 +56,15 @@ def keep_advice(
     )
 
 
-def keep_curve(path: Path, document: Mapping[str, object]) -> None:
-    """Write the page of `advise --curve`; the curve as its JSON."""
+def keep_curve(path: Path, curve: Curve) -> None:
+    """Write the page of `advise --curve`."""
     from autofinity.report.curve_page import curve_sections
 
     keep_page(
         path,
-        f"Number of {document['counted']} for {document['program']}",
-        f"On {document['machine']}: {document['advice']}.",
-        curve_sections(document),
+        f"Number of {curve.counted} for {curve.program}",
+        f"On {curve.machine}: {curve.advice}.",
+        curve_sections(curve),
     )
 
 

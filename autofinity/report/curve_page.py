@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from autofinity.model.affinity import Hint
+from autofinity.evaluation.speed_curve import Curve
 from autofinity.report.page import Cell, Plot, Section, Sentences, Table
 from autofinity.report.plot_layout import BLUE, GREY, ORANGE, axis, layout
 
 
-def curve_sections(document: Mapping[str, Any]) -> tuple[Section, ...]:
-    """A plot and a table. `document` is the curve as its JSON: times in seconds, reads in GB a
-    second.
-    """
-    points, counted = document["points"], document["counted"]
-    return (
-        Section(
-            f"Speed by number of {counted}",
-            (
-                _plot(points, counted),
-                _table(points, counted),
-                Sentences((_noise(document), *document["notes"])),
-            ),
-        ),
-    )
+def curve_sections(curve: Curve) -> tuple[Section, ...]:
+    """A plot and a table."""
+    noise = f"{curve.on_noise[0].upper()}{curve.on_noise[1:]}."
+    blocks = (_plot(curve), _table(curve), Sentences((noise, *curve.notes)))
+    return (Section(f"Speed by number of {curve.counted}", blocks),)
 
 
-def _noise(document: Mapping[str, Any]) -> str:
-    text = str(document["differences"])
-    return text[0].upper() + text[1:] + "."
-
-
-def _plot(points: Sequence[Mapping[str, Any]], counted: str) -> Plot:
-    counts = [_count(point, counted) for point in points]
-    first = points[0]["time_s"]
+def _plot(curve: Curve) -> Plot:
+    points, counted = curve.points, curve.counted
+    counts = [curve.count_of(point) for point in points]
     traces = [
-        _line("as placed", counts, [point["speed"] for point in points], BLUE),
+        _line("as placed", counts, [curve.speed(point.time_s) for point in points], BLUE),
         _line("perfect", counts, [count / counts[0] for count in counts], GREY, dash="dot"),
     ]
-    if any(point["best_time_s"] for point in points):
-        best = [first / time if (time := point["best_time_s"]) else None for point in points]
+    if any(point.best_hint for point in points):
+        best = [curve.speed(point.best_s) if point.best_hint else None for point in points]
         traces.append(_line("best hint", counts, best, ORANGE))
     figure = {
         "data": traces,
@@ -71,29 +56,21 @@ def _line(
     }
 
 
-def _table(points: Sequence[Mapping[str, Any]], counted: str) -> Table:
+def _table(curve: Curve) -> Table:
     rows = tuple(
         (
-            Cell(str(_count(point, counted)), float(_count(point, counted))),
-            Cell(f"{1e3 * point['time_s']:.4g}", point["time_s"]),
-            Cell(f"{point['speed']:.3f}", point["speed"]),
-            Cell("one time" if point["scatter"] is None else f"{point['scatter']:.1%}"),
-            Cell("not counted" if point["read_gbs"] is None else f"{point['read_gbs']:.3g}"),
-            Cell(_named(point["hint"]) or "the system"),
-            Cell(_named(point["best_hint"]) or "not tried"),
+            Cell(str(curve.count_of(point)), float(curve.count_of(point))),
+            Cell(f"{1e3 * point.time_s:.4g}", point.time_s),
+            Cell(f"{curve.speed(point.time_s):.3f}", curve.speed(point.time_s)),
+            Cell("one time" if point.scatter is None else f"{point.scatter:.1%}"),
+            Cell("not counted" if point.read_gbs is None else f"{point.read_gbs:.3g}"),
+            Cell(point.hint.shown if point.hint else "the system"),
+            Cell(point.best_hint.shown if point.best_hint else "not tried"),
         )
-        for point in points
+        for point in curve.points
     )
     headings = (
-        *(counted, "time, ms", "speed", "spread of repeated times"),
+        *(curve.counted, "time, ms", "speed", "spread of repeated times"),
         *("read from memory, GB/s", "placed by", "best hint"),
     )
     return Table(headings, rows)
-
-
-def _count(point: Mapping[str, Any], counted: str) -> int:
-    return int(point["threads"] if counted == "threads" else point["cpus"])
-
-
-def _named(letters: str | None) -> str:
-    return Hint.from_letters(letters).shown if letters else ""

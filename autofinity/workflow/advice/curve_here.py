@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from autofinity.evaluation.speed_curve import Curve, Point
 from autofinity.linux.capabilities import probe
 from autofinity.linux.counted_program import CountedRun, run_counted
 from autofinity.linux.event_tables import Encoding, event_table, this_cpu
@@ -27,7 +28,7 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.runtime.launcher import find_launcher
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_rows import RunRecord
-from autofinity.workflow.advice.curve import Curve, Point, checked_counts, usual_counts
+from autofinity.workflow.advice.curve_counts import checked_counts, usual_counts
 from autofinity.workflow.advice.memory_reads import fewest_counters, lines_from_memory
 
 PLACEHOLDER = "{threads}"
@@ -150,13 +151,12 @@ def _point(count: int, runs: Sequence[tuple[CountedRun, RunRecord | None]]) -> P
     # Reads and record of the run that is nearest to the median time, which is reported.
     done, record = min(runs, key=lambda run: abs(run[0].elapsed_s - middle))
     reads = lines_from_memory(done.counts.get)
-    placed = record is not None and record.bound > 0 and record.hint
     return Point(
         threads=count,
         cpus=0,
         cores=0,
         time_s=middle,
-        hint=str(record.hint) if record is not None and placed else "",
+        hint=record.hint if record is not None and record.bound > 0 else None,
         read_gbs=None if reads is None else reads * LINE_BYTES / done.elapsed_s / 1e9,
         scatter=(max(times) - min(times)) / middle if len(times) > 1 else None,
     )

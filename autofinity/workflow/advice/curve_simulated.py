@@ -18,6 +18,7 @@ from pathlib import Path
 from autofinity._core.trace import is_sampled
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
+from autofinity.evaluation.speed_curve import Curve, Point
 from autofinity.learning.hint_samples import WARMUP_PERIODS
 from autofinity.model.affinity import HINTS, SPREAD, Hint
 from autofinity.model.errors import CapabilityError, SuiteError, UsageError
@@ -31,7 +32,7 @@ from autofinity.sim.crew import Crew
 from autofinity.sim.result import EVENT_INDEX, SimResult
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.speeds import facts_of_machine
-from autofinity.workflow.advice.curve import Curve, Point, checked_counts, usual_counts
+from autofinity.workflow.advice.curve_counts import checked_counts, usual_counts
 from autofinity.workflow.capture import capture
 from autofinity.workflow.simulate import (
     Seats,
@@ -167,7 +168,7 @@ class _Replayed:
         cpus, result = self._cpus_of(hint), self._in(hint)
         scatter = _scatter(self._spec, self._trace, self._crew, cpus, result)
         point = _point(told, self._spec.topology, cpus, result, hint, scatter)
-        return replace(point, best_hint=str(best), best_s=self._in(best).roi_ns / 1e9)
+        return replace(point, best_hint=best, best_s=self._in(best).roi_ns / 1e9)
 
     def _cpus_of(self, hint: Hint) -> tuple[OsIndex, ...]:
         return get_affinity(self._spec.topology, self._cpus, hint).cpus
@@ -219,7 +220,7 @@ def _point(
         cpus=len(cpus),
         cores=len({topology.by_os_index[cpu].core for cpu in cpus}),
         time_s=result.roi_ns / 1e9,
-        hint=str(hint),
+        hint=hint,
         read_gbs=reads * LINE_BYTES / result.roi_ns,
         scatter=scatter,
     )

@@ -91,7 +91,7 @@ def test_a_curve_of_sampled_inputs_is_by_windows(wanted: Wanted) -> None:
     policy = RulePolicy(("instructions",), {}, (), PACKED, second=SecondLook(PACKED, HINTS, again))
     curve = curve_of_program(spec, wanted, policy, (2, THREADS))
     assert is_sampled(str(wanted.work / "traces" / f"stencil-small-{THREADS}t"))
-    assert [(p.threads, p.cpus, p.hint) for p in curve.points] == [(2, 2, "slp"), (4, 4, "slp")]
+    assert [(p.threads, p.cpus, p.hint) for p in curve.points] == [(2, 2, PACKED), (4, 4, PACKED)]
     assert curve.points[0].time_s > curve.points[1].time_s
     assert all(point.read_gbs for point in curve.points)
 

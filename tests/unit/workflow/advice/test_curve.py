@@ -13,6 +13,7 @@ from memory_programs import own_pages
 from sim_programs import kept
 
 from autofinity.affinity.hints import get_affinity
+from autofinity.evaluation.speed_curve import PAYS, Curve, Point
 from autofinity.linux.counted_program import CountedRun
 from autofinity.linux.event_tables import Encoding
 from autofinity.model.affinity import PACKED, SPREAD
@@ -23,7 +24,7 @@ from autofinity.sim.preset import load_preset
 from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.workflow.advice import curve_here as here
 from autofinity.workflow.advice import curve_simulated
-from autofinity.workflow.advice.curve import PAYS, Curve, Point, checked_counts, usual_counts
+from autofinity.workflow.advice.curve_counts import checked_counts, usual_counts
 from autofinity.workflow.advice.curve_simulated import curve_of_trace, siblings_of
 from autofinity.workflow.simulate import Seats, simulate_trace
 
@@ -124,7 +125,7 @@ def test_a_captured_program_keeps_its_threads_and_gets_more_and_more_cpus(trace:
     assert found.counted == "CPUs"
     assert [(point.cpus, point.cores) for point in found.points] == [(2, 2), (4, 4), (8, 4), (8, 8)]
     assert {point.threads for point in found.points} == {8}
-    assert {point.hint for point in found.points} == {str(PACKED)}
+    assert {point.hint for point in found.points} == {PACKED}
     times_s = [point.time_s for point in found.points]
     assert times_s[0] > 1.5 * times_s[1] > 1.5 * times_s[3]
     assert times_s[2] > times_s[3], "siblings share what a core has"
@@ -137,7 +138,7 @@ def test_a_captured_program_keeps_its_threads_and_gets_more_and_more_cpus(trace:
 def test_counts_of_a_trace_are_as_wanted_and_no_more_than_it_has_threads(trace: Path) -> None:
     found = curve_of_trace(SPEC, trace, None, (16, 3), threads=8)
     assert [point.cpus for point in found.points] == [3]
-    assert found.points[0].hint == str(SPREAD)
+    assert found.points[0].hint == SPREAD
     assert "no policy was asked" in found.notes[0]
     with pytest.raises(UsageError, match="expected counts of CPUs up to 8"):
         curve_of_trace(SPEC, trace, None, (16,), threads=8)
@@ -195,8 +196,8 @@ def test_a_program_is_run_under_run_once_a_count_and_told_it(
         ["-t", "4", "--policy", "p.json", "--", "app", "-n4", "4"],
     ]
     one, four = found.curve.points
-    assert (one.time_s, one.hint, one.scatter) == (4.0, "", None)
-    assert (four.time_s, four.hint) == (1.0, str(PACKED))
+    assert (one.time_s, one.hint, one.scatter) == (4.0, None, None)
+    assert (four.time_s, four.hint) == (1.0, PACKED)
     assert four.read_gbs == pytest.approx(4 * 10_000_000 * 64 / 1e9)
     assert any(note.endswith("left where the system put them: at 1") for note in found.curve.notes)
 

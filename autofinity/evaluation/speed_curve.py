@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autofinity.model.errors import UsageError
-from autofinity.model.topology import Topology
+from autofinity.model.affinity import Hint
 
 PAYS = 0.05
 """Share of the time by which a count has to be faster to be worth its CPUs."""
@@ -29,14 +27,14 @@ class Point:
     """Cores of these CPUs: fewer, where threads are on siblings."""
     time_s: float
     """In the placement that was chosen; the median, where it ran several times."""
-    hint: str = ""
-    """Whose best match that is; empty where nothing was decided."""
+    hint: Hint | None = None
+    """Whose best match that is; None where nothing was decided."""
     read_gbs: float | None = None
     """10^9 bytes from memory a second; None where nothing counted them."""
     scatter: float | None = None
     """(slowest − fastest) / median of the repeated times; None of one time."""
-    best_hint: str = ""
-    """The fastest of the hints; empty where only the chosen one ran."""
+    best_hint: Hint | None = None
+    """The fastest of the hints; None where only the chosen one ran."""
     best_s: float = math.nan
 
 
@@ -118,22 +116,3 @@ class Curve:
         where = f" on {enough.cores} cores" if enough.cores < enough.cpus else ""
         verb = "are" if self.count_of(enough) > 1 else "is"
         return f"{self.count_of(enough)} {what}{where} {verb} enough: {more}"
-
-
-def usual_counts(topology: Topology) -> tuple[int, ...]:
-    """A quarter, half and all of the cores that may be used, and all CPUs."""
-    usable = [pu for pu in topology.pus if pu.os_index in topology.allowed]
-    cores = len({pu.core for pu in usable})
-    return tuple(sorted({max(1, cores // 4), max(1, cores // 2), cores, len(usable)}))
-
-
-def checked_counts(counts: Sequence[int], topology: Topology) -> tuple[int, ...]:
-    """Ascending, each once. Raises `UsageError` for more than there are CPUs."""
-    usable = len(topology.allowed)
-    many = [count for count in counts if count > usable]
-    if many:
-        raise UsageError(
-            f"--curve: got {', '.join(map(str, many))} on {topology.name or 'this machine'}, of "
-            f"which {usable} CPUs may be used; expected no more than these"
-        )
-    return tuple(sorted(set(counts)))
