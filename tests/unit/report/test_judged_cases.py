@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
-import pytest
-from few_observations import FEW, FEW_ON, write_few
+from few_observations import FEW, FEW_ON
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.seed_spread import regret_spread
@@ -23,12 +22,6 @@ from autofinity.workflow.backends import machine_topology
 from autofinity.workflow.evaluate import Evaluated, evaluate
 from autofinity.workflow.observations import shipped_observations
 from autofinity.workflow.wanted import wanted_on
-
-
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
-    file = write_few(tmp_path_factory.mktemp("few") / "few.parquet")
-    return evaluate(wanted_on(FEW_ON), policy="any-machine", observations=file)
 
 
 def test_cases_are_sorted_by_regret_and_their_numbers_are_those_of_the_cases(

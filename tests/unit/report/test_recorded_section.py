@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
-from few_observations import FEW_ON, write_few
+from few_observations import FEW_ON
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.recorded_series import recorded_series
@@ -14,14 +14,7 @@ from autofinity.report.judged_cases import JudgedCase, by_regret, judged_cases
 from autofinity.report.page import Folded, Plot, Sentences
 from autofinity.report.recorded_section import MOST_CASES, counters_of_looks, recorded_section
 from autofinity.workflow.backends import machine_topology
-from autofinity.workflow.evaluate import Evaluated, evaluate
-from autofinity.workflow.wanted import wanted_on
-
-
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
-    file = write_few(tmp_path_factory.mktemp("few") / "few.parquet")
-    return evaluate(wanted_on(FEW_ON), policy="any-machine", observations=file)
+from autofinity.workflow.evaluate import Evaluated
 
 
 @pytest.fixture(scope="module")
