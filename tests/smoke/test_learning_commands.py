@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from observed import observation
 
 from autofinity.affinity.enumerate import enumerate_affinities
 from autofinity.cli.main import cli
 from autofinity.model.affinity import HINTS
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import AutofinityError
-from autofinity.model.observation import Observation
 from autofinity.policy import files
 from autofinity.store.observations import ObservationStore
 from autofinity.workflow.backends import machine_topology
@@ -51,20 +51,16 @@ def observations(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     "constant": 1.0,
                 }
                 rows.append(
-                    Observation(
-                        f"p{number}",
-                        "small",
-                        4,
-                        affinity,
-                        sample,
-                        (sample + 0.5) / 5,
-                        Behaviour(behaviour),
-                        0.5 + fit,
-                        1 / (0.5 + fit),
-                        MACHINE,
-                        "sim",
-                        1,
-                        "1",
+                    observation(
+                        program=f"p{number}",
+                        threads=4,
+                        affinity=affinity,
+                        sample=sample,
+                        progress=(sample + 0.5) / 5,
+                        behaviour=Behaviour(behaviour),
+                        performance=0.5 + fit,
+                        roi_s=1 / (0.5 + fit),
+                        machine=MACHINE,
                     )
                 )
     ObservationStore(folder).write(rows)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from observed import observation
 
 from autofinity.learning.action_frame import CONSEQUENCES
 from autofinity.learning.pipeline import learn_policy
@@ -15,7 +16,6 @@ from autofinity.learning.settings import PAPER as PAPERS
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import LearningError
-from autofinity.model.observation import Observation
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import table_of
 
@@ -46,20 +46,14 @@ def campaign(programs: int = 12, sensitive: bool = True, periods: int = 10) -> O
                     "instructions": 1e9 * speed * (1 + 0.05 * draw.random()),
                 }
                 rows.append(
-                    Observation(
-                        f"p{number:02}",
-                        "small",
-                        2,
-                        affinity,
-                        sample,
-                        (sample + 0.5) / periods,
-                        Behaviour(behaviour),
-                        speed * (1 + number),
-                        1 / speed,
-                        "box",
-                        "sim",
-                        1,
-                        "1",
+                    observation(
+                        program=f"p{number:02}",
+                        affinity=affinity,
+                        sample=sample,
+                        progress=(sample + 0.5) / periods,
+                        behaviour=Behaviour(behaviour),
+                        performance=speed * (1 + number),
+                        roi_s=1 / speed,
                     )
                 )
     return table_of(rows)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from observed import observation
 
 from autofinity.learning import action_table
 from autofinity.learning.action_frame import best_of, bins_of, consequences_of, cut_points_of
@@ -45,25 +46,20 @@ def campaigns(draw: st.DrawFn) -> list[Observation]:
                 steps = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
                 for sample in range(count):
                     rows.append(
-                        Observation(
-                            program,
-                            "small",
-                            affinity.threads,
-                            affinity,
-                            sample,
-                            sum(steps[: sample + 1]) / 12,
-                            Behaviour(
+                        observation(
+                            program=program,
+                            threads=affinity.threads,
+                            affinity=affinity,
+                            sample=sample,
+                            progress=sum(steps[: sample + 1]) / 12,
+                            behaviour=Behaviour(
                                 {
                                     "x": draw(st.sampled_from([0.0, 1.0, 1.5, 2.5, math.nan])),
                                     "y": draw(st.sampled_from([0.0, 0.5, 0.75])),
                                 }
                             ),
-                            float(draw(st.integers(1, 6))),
-                            1.0,
-                            "box",
-                            "sim",
-                            seed,
-                            "1",
+                            performance=float(draw(st.integers(1, 6))),
+                            seed=seed,
                         )
                     )
     return rows
@@ -175,22 +171,7 @@ def test_the_action_table_is_figure_6(
 
 
 def test_the_first_hint_labels_a_tie() -> None:
-    row = Observation(
-        "a",
-        "s",
-        2,
-        AFFINITIES[0],
-        0,
-        0.5,
-        Behaviour({"x": 0.0, "y": 0.0}),
-        1.0,
-        1.0,
-        "m",
-        "sim",
-        1,
-        "1",
-    )
-    observations = table_of([row])
+    observations = table_of([observation(behaviour=Behaviour({"x": 0.0, "y": 0.0}))])
     periods = MatchingPeriods(observations, observations.performance, lambda affinity: HINTS[::-1])
     table = build_action_table(observations, periods, ("x", "y"), CUTS)
     assert table["best"].tolist() == [str(HINTS[0])]

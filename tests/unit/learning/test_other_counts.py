@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from observed import observation
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.learning.leeway_hints import hints_on
@@ -12,7 +13,6 @@ from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
-from autofinity.model.observation import Observation
 from autofinity.model.policy import RulePolicy
 from autofinity.sim.preset import load_preset
 from autofinity.store.observation_table import ObservationTable
@@ -37,9 +37,14 @@ def campaign(more: Mapping[str, float]) -> ObservationTable:
             counts = {"llc_requests": 100.0, "llc_misses": 80.0 if packs else 1.0 + number}
             values = {**counts, "instructions": 1e6 / roi_s, "cycles": 1e6}
             rows.append(
-                Observation(
-                    *(f"p{number}", "small", 8, Affinity.parse(name), 0, 0.5, Behaviour(values)),
-                    *(1 / roi_s, roi_s, "opteron-6164he", "sim", 1, "1"),
+                observation(
+                    program=f"p{number}",
+                    threads=8,
+                    affinity=Affinity.parse(name),
+                    behaviour=Behaviour(values),
+                    performance=1 / roi_s,
+                    roi_s=roi_s,
+                    machine="opteron-6164he",
                 )
             )
     return table_of(rows)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from observed import observation
 
 from autofinity.learning.cfs import correlations, greedy_ranking
 from autofinity.learning.condense import condense
@@ -27,20 +28,12 @@ from autofinity.store.observations import table_of
 def row(
     program: str = "a", affinity: str = "{2}", sample: int = 0, **changes: object
 ) -> Observation:
-    base = Observation(
+    base = observation(
         program=program,
-        input="small",
-        threads=2,
         affinity=Affinity.parse(affinity),
         sample=sample,
         progress=(sample + 0.5) / 4,
         behaviour=Behaviour({"x": float(sample)}),
-        performance=1.0,
-        roi_s=1.0,
-        machine="box",
-        backend="sim",
-        seed=1,
-        version="1",
     )
     return replace(base, **changes)  # type: ignore[arg-type]
 

@@ -22,7 +22,6 @@ from autofinity.learning.regret_tree import Losses, grow, labels_of, rules_of
 from autofinity.learning.settings import Condense, LearningSettings
 from autofinity.model.affinity import HINTS, SPREAD, Affinity, Hint
 from autofinity.model.counters import Behaviour
-from autofinity.model.observation import Observation
 from autofinity.policy.selector import decide
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import table_of
@@ -50,9 +49,14 @@ def campaign(programs: int = 12, periods: int = 5) -> ObservationTable:
                     "noise": float((7 * number + period) % 5),
                 }
                 rows.append(
-                    Observation(
-                        *(f"p{number:02}", "small", 2, affinity, period, (period + 0.5) / periods),
-                        *(Behaviour(values), 1 / roi_s, roi_s, "box", "sim", 1, "1"),
+                    observation(
+                        program=f"p{number:02}",
+                        affinity=affinity,
+                        sample=period,
+                        progress=(period + 0.5) / periods,
+                        behaviour=Behaviour(values),
+                        performance=1 / roi_s,
+                        roi_s=roi_s,
                     )
                 )
     return table_of(rows)
@@ -148,9 +152,11 @@ def test_leeway_and_condense_make_the_table_of_whole_runs_too() -> None:
     speeds = {APART: 1.0, TOGETHER: 2.0, beside: 0.4}
     table = table_of(
         [
-            Observation(
-                *("p", "small", 2, affinity, 0, 0.5, Behaviour({"x": 1.0}), speed, 1 / speed),
-                *("box", "sim", 1, "1"),
+            observation(
+                affinity=affinity,
+                behaviour=Behaviour({"x": 1.0}),
+                performance=speed,
+                roi_s=1 / speed,
             )
             for affinity, speed in speeds.items()
         ]
@@ -215,9 +221,10 @@ def test_a_feature_that_tells_by_a_lucky_edge_only_is_not_chosen() -> None:
     loss[6, 1] = 0.05
     seen = table_of(
         [
-            Observation(
-                *(f"p{number}", "small", 2, APART, 0, 0.5),
-                *(Behaviour({"lucky": one, "steady": other}), 1.0, 1.0, "box", "sim", 1, "1"),
+            observation(
+                program=f"p{number}",
+                affinity=APART,
+                behaviour=Behaviour({"lucky": one, "steady": other}),
             )
             for number, (one, other) in enumerate(zip(lucky, steady, strict=True))
         ]

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from observed import observation
 
 from autofinity.learning.pipeline import discretiser_of, learn_policy
 from autofinity.learning.second_look import Seen, with_second_look
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.affinity import HINTS, SPREAD, Affinity, Hint
 from autofinity.model.counters import Behaviour
-from autofinity.model.observation import Observation
 from autofinity.model.policy import RulePolicy
 from autofinity.policy import files
 from autofinity.policy.answers import answers
@@ -55,9 +55,13 @@ def campaign(
                 "cycles": 1e6 * (0.9 if waits and affinity == TOGETHER else 1.0),
             }
             rows.append(
-                Observation(
-                    *(f"p{number:02}", "small", 3, affinity, 0, 0.5, Behaviour(values)),
-                    *(1 / roi_s, roi_s, "box", "sim", 1, "1"),
+                observation(
+                    program=f"p{number:02}",
+                    threads=3,
+                    affinity=affinity,
+                    behaviour=Behaviour(values),
+                    performance=1 / roi_s,
+                    roi_s=roi_s,
                 )
             )
     return table_of(rows)
@@ -135,9 +139,8 @@ def test_a_second_look_that_would_look_at_nothing_is_not_taken() -> None:
 
     def sampled(feature: str) -> Seen:
         rows = [
-            Observation(
-                *(name, "small", 3, APART, 0, 0.5, Behaviour({feature: value})),
-                *(1.0, 1.0, "box", "sim", 1, "1"),
+            observation(
+                program=name, threads=3, affinity=APART, behaviour=Behaviour({feature: value})
             )
             for name, value in zip(names, numbers.random(60), strict=True)
         ]

@@ -1,9 +1,10 @@
 """One policy for several machines is of what holds on all of them, said in their own terms."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from observed import observation
 
 from autofinity.learning.feature_columns import with_facts
 from autofinity.learning.settings import LearningSettings
@@ -28,6 +29,20 @@ def hints_of(affinity: Affinity) -> Sequence[Hint]:
     return [{APART: SPREAD, TOGETHER: PACKED}[affinity]]
 
 
+def run_on(
+    machine: str, program: str, affinity: Affinity, roi_s: float, values: Mapping[str, float]
+) -> Observation:
+    return observation(
+        program=program,
+        input="memory",
+        affinity=affinity,
+        behaviour=Behaviour(values),
+        performance=1 / roi_s,
+        roi_s=roi_s,
+        machine=machine,
+    )
+
+
 def runs_on(machine: str) -> Evidence:
     """Twenty programs that read more and more from memory. They lose when they are packed once they
     ask for more than half of what there is, and gain a tenth otherwise.
@@ -43,10 +58,7 @@ def runs_on(machine: str) -> Evidence:
             "cycles": 1e9,
         }
         rows += [
-            Observation(
-                *(f"p{number:02}", "memory", 2, affinity, 0, 0.5, Behaviour(values)),
-                *(1 / roi_s, roi_s, machine, "sim", 1, "1"),
-            )
+            run_on(machine, f"p{number:02}", affinity, roi_s, values)
             for affinity, roi_s in {APART: 1.0, TOGETHER: loss}.items()
         ]
     facts = {**dict.fromkeys(FACTS, np.nan), "packed_lines_pkc": LINES_PKC[machine]}
@@ -93,12 +105,7 @@ def programs_alike(machine: str, settings: LearningSettings) -> Evidence:
         packed_s = 0.7 if number % 3 == 0 else 1.5
         for affinity, roi_s in {APART: 1.0, TOGETHER: packed_s}.items():
             values = {"llc_requests": 1e9, "instructions": 1e9 / roi_s, "cycles": 1e9}
-            rows.append(
-                Observation(
-                    *(f"p{number:02}", "memory", 2, affinity, 0, 0.5, Behaviour(values)),
-                    *(1 / roi_s, roi_s, machine, "sim", 1, "1"),
-                )
-            )
+            rows.append(run_on(machine, f"p{number:02}", affinity, roi_s, values))
     facts = dict.fromkeys(FACTS, np.nan)
     return evidence_of(with_facts(table_of(rows), lambda _: facts), settings, hints_of)
 

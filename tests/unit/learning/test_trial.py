@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from observed import observation
 from two_looks import BETWEEN, two_looks
 
 from autofinity.learning.discretiser import Discretiser
 from autofinity.learning.second_look import Seen
 from autofinity.learning.trial import with_trial
-from autofinity.model.affinity import HINTS, PACKED, SPREAD, Affinity, Hint
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
 from autofinity.model.counters import Behaviour
-from autofinity.model.observation import Observation
 from autofinity.model.ratios import SPEED_GAIN
 from autofinity.store.observations import table_of
 
@@ -21,10 +21,7 @@ POLICY = two_looks(Hint.parse("slP"))
 def seen(speedups: list[float]) -> Seen:
     """One sample of each workload, with this speedup in the second look."""
     rows = [
-        Observation(
-            *(f"p{n:02}", "small", 2, Affinity.parse("{2}"), 0, 0.5),
-            *(Behaviour({SPEED_GAIN: speedup}), 1.0, 1.0, "box", "sim", 1, "1"),
-        )
+        observation(program=f"p{n:02}", behaviour=Behaviour({SPEED_GAIN: speedup}))
         for n, speedup in enumerate(speedups)
     ]
     return Seen(table_of(rows), np.arange(len(speedups)), Discretiser())

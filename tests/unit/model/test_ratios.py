@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from observed import observation
 
 from autofinity.learning.feature_columns import (
     events_of,
@@ -16,11 +17,10 @@ from autofinity.learning.feature_columns import (
     with_sums,
 )
 from autofinity.linux.event_tables import all_encodings
-from autofinity.model.affinity import HINTS, Affinity
+from autofinity.model.affinity import HINTS
 from autofinity.model.counters import Behaviour
 from autofinity.model.errors import LearningError
 from autofinity.model.facts import FACTS
-from autofinity.model.observation import Observation
 from autofinity.model.policy import Condition, Rule, RulePolicy
 from autofinity.model.ratios import (
     CATALOGUE,
@@ -48,11 +48,8 @@ SHARE = Ratio("share", ("a", "b"), ("c",), 2.0)
 def table(*samples: dict[str, float]) -> ObservationTable:
     return table_of(
         [
-            Observation(
-                *("p", "small", 2, Affinity.parse("{1}{1}"), i, 0.5),
-                *(Behaviour(sample), 1.0, 1.0, "box", "sim", 1, "1"),
-            )
-            for i, sample in enumerate(samples)
+            observation(sample=number, behaviour=Behaviour(sample))
+            for number, sample in enumerate(samples)
         ]
     )
 
