@@ -24,6 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from older_observations import keep_before_vectors
+from shown_table import add_into, show_table
 
 from autofinity.evaluation.across import (
     LEFT_OUT,
@@ -38,7 +39,6 @@ from autofinity.learning.settings import LearningSettings
 from autofinity.model.facts import FACTS
 from autofinity.model.policy import RulePolicy
 from autofinity.report.across_table import Judged, across_markdown
-from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import Mask, ObservationTable
 from autofinity.workflow.policies import named_policy
 from autofinity.workflow.several_machines import for_any_machine, machines_in
@@ -63,7 +63,7 @@ type Machines = Mapping[str, MachineRuns]
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    words.add_argument("--into", type=Path)
+    add_into(words)
     words.add_argument("--observations", type=Path, default=HERE / "data" / "observations")
     for name in (*SUITES, *JUDGED_ONLY):
         words.add_argument(f"--{name}", type=Path, default=HERE / "data" / name)
@@ -75,10 +75,8 @@ def main() -> None:
     for name, made in tables(known, judged_only, held_out).items():
         if wanted.only not in (None, name):
             continue
-        table = made()
-        print(f"\n{name}\n\n{table}", flush=True)
-        if wanted.into:
-            put_between_marks(wanted.into, MARK + name, table.rstrip("\n"))
+        print(f"\n{name}\n")
+        show_table(made().splitlines(), wanted.into, MARK + name)
 
 
 def tables(

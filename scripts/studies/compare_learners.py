@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 from learning_tasks import TASKS, Floats, Ints, Task
 from scipy import stats
+from shown_table import add_into, show_table
 from sklearn.model_selection import StratifiedKFold
 
 from autofinity.learning import value_rules, weka
 from autofinity.learning.value_rules import Test, ValueRule, first_to_fire, learn_rules
 from autofinity.own_code import digest_of_core
 from autofinity.report import markdown
-from autofinity.report.marked import put_between_marks
 
 FOLDS = 5
 KEPT = Path("build") / "learners"
@@ -71,7 +71,7 @@ def main() -> None:
     words = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     words.add_argument("--repeats", type=int, default=5)
     words.add_argument("--only", action="append", choices=TASKS, help="only this data set")
-    words.add_argument("--into", type=Path, help="a document with marks for the table")
+    add_into(words)
     wanted = words.parse_args()
     lines = [HEAD]
     means = []
@@ -82,9 +82,7 @@ def main() -> None:
         means.append([scores[who][:, 0].mean() for who in LEARNERS])
     if len(means) > 1:
         lines.append(summary(np.array(means)))
-    print("\n".join(lines))
-    if wanted.into is not None:
-        put_between_marks(wanted.into, "scripts/studies/compare_learners.py", "\n".join(lines))
+    show_table(lines, wanted.into, "scripts/studies/compare_learners.py")
 
 
 def results(name: str, who: str, task: Task, repeats: int) -> Floats:

@@ -22,10 +22,12 @@ import re
 import statistics
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from shown_table import add_into, show_table
 
 from autofinity._core import sim as core
 from autofinity.affinity.enumerate import place
@@ -34,7 +36,6 @@ from autofinity.model.errors import TopologyError
 from autofinity.model.topology import OsIndex
 from autofinity.profiling.selection import best_matches
 from autofinity.report import markdown
-from autofinity.report.marked import put_between_marks
 from autofinity.resources import shipped
 from autofinity.sim.draws import shrunk
 from autofinity.sim.preset_machine import whole_machine
@@ -97,7 +98,7 @@ def main() -> None:
     words.add_argument("--size", default="tiny")
     words.add_argument("--shrink", type=int, default=16, help="divide the sets of L2 and LLC")
     words.add_argument("--work", type=Path, default=HERE / "build" / "draws")
-    words.add_argument("--into", type=Path, help="a document with marks for the table")
+    add_into(words)
     words.add_argument(
         "--set",
         action="append",
@@ -107,17 +108,15 @@ def main() -> None:
         help="only what these values do, all at once; VALUE as in TOML",
     )
     asked = words.parse_args()
-    lines = [
-        "| machine | value | | tried | of | median | worst | choice loses |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    show_table(table(asked), asked.into, "scripts/studies/estimates.py")
+
+
+def table(asked: argparse.Namespace) -> Iterator[str]:
+    yield "| machine | value | | tried | of | median | worst | choice loses |"
+    yield "|---|---|---|---|---|---|---|---|"
     for name in asked.machines or MACHINES:
         bench = Bench(name, asked)
-        for row in [bench.row_of(asked.values)] if asked.values else bench.rows():
-            print(row, flush=True)
-            lines.append(row)
-    if asked.into is not None:
-        put_between_marks(asked.into, "scripts/studies/estimates.py", "\n".join(lines))
+        yield from [bench.row_of(asked.values)] if asked.values else bench.rows()
 
 
 def captured(programs: Sequence[str], size: str, work: Path, threads: int) -> list[Case]:

@@ -24,8 +24,7 @@ from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
-
-from autofinity.report.marked import put_between_marks
+from shown_table import add_into, show_table
 
 OWN = "autofinity"
 EXTRAS = ("plots", "site", "cluster", "weka")
@@ -189,12 +188,10 @@ def table(rounds: int) -> str:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--into", type=Path)
+    add_into(options)
     chosen = options.parse_args()
-    made = table(chosen.rounds)
-    if chosen.into:
-        put_between_marks(chosen.into, "scripts/studies/install_costs.py", made)
-    print(made)
+    lines = table(chosen.rounds).splitlines()
+    show_table(lines, chosen.into, "scripts/studies/install_costs.py")
 
 
 if __name__ == "__main__":

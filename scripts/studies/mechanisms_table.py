@@ -24,13 +24,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from shown_table import add_into, show_table
+
 from autofinity.mechanisms.registry import BASELINE
 from autofinity.papers.bars import Bars
 from autofinity.papers.beside import MEAN, OURS, PAPER
 from autofinity.papers.mechanism_figure import PROGRAMS, MechanismFigure, pus_of
 from autofinity.papers.registry import OF_MECHANISMS
 from autofinity.report.markdown import heading, row
-from autofinity.report.marked import put_between_marks
 
 COMMAND = "scripts/studies/mechanisms_table.py"
 PAPERS_ORACLE = "oracle-trace"
@@ -57,17 +58,13 @@ def main() -> None:
     parser.add_argument("--table", action="append", choices=TABLES, help="default: all")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--work", type=Path)
-    parser.add_argument("--into", type=Path, help="put the tables between their marks in it")
+    add_into(parser)
     wanted = parser.parse_args()
     options = ["--jobs", str(wanted.jobs)]
     if wanted.work is not None:
         options += ["--work", str(wanted.work)]
     for name in wanted.table or TABLES:
-        text = "\n".join(TABLES[name](options))
-        if wanted.into is None:
-            print(text)
-        else:
-            put_between_marks(wanted.into, f"{COMMAND} --table {name}", text)
+        show_table(TABLES[name](options), wanted.into, f"{COMMAND} --table {name}")
 
 
 def answered(*words: str) -> Any:

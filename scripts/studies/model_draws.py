@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from shown_table import add_into, show_table
 
 from autofinity import __version__
 from autofinity.affinity.best_matches import BestMatches
@@ -40,7 +41,6 @@ from autofinity.profiling.campaign import ReadyProgram, in_order, plan, profile
 from autofinity.profiling.selection import best_matches
 from autofinity.profiling.target import Target
 from autofinity.report import markdown
-from autofinity.report.marked import put_between_marks
 from autofinity.sim.draws import drawn, shrunk
 from autofinity.sim.machine import SimMachine
 from autofinity.sim.preset import load_preset
@@ -69,7 +69,7 @@ def main() -> None:
     words.add_argument("--program", action="append", default=[], dest="programs")
     words.add_argument("--work", type=Path, default=HERE / "build" / "draws")
     words.add_argument("--jobs", type=int, default=1)
-    words.add_argument("--into", type=Path, help="a document with marks for the table")
+    add_into(words)
     asked = words.parse_args()
     wanted = wanted_on(
         asked.machine,
@@ -86,10 +86,8 @@ def main() -> None:
         observed(wanted, base, f"{asked.machine}-{asked.shrink}", programs, draw)
         for draw in range(1, 1 + asked.train + asked.test)
     ]
-    table = "\n".join(report(wanted, draws[: asked.train], draws[asked.train :]))
-    print(table)
-    if asked.into is not None:
-        put_between_marks(asked.into, "scripts/studies/model_draws.py", table)
+    lines = report(wanted, draws[: asked.train], draws[asked.train :])
+    show_table(lines, asked.into, "scripts/studies/model_draws.py")
 
 
 def observed(

@@ -17,15 +17,16 @@ interrupted call goes on where it stopped.
 from __future__ import annotations
 
 import argparse
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
+from shown_table import add_into, show_table
 
 from autofinity.report import markdown
-from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.observations import shipped_observations
 
@@ -47,18 +48,10 @@ def main() -> None:
     words.add_argument("--captures", type=int, default=2)
     words.add_argument("--jobs", type=int, default=1)
     words.add_argument("--work", type=Path, default=Path("build/again"))
-    words.add_argument("--into", type=Path, help="put the table between its marks in it")
+    add_into(words)
     asked = words.parse_args()
-    lines = [markdown.heading(*HEADS)]
-    for machine in asked.machines or MACHINES:
-        for line in rows_of(machine, asked):
-            print(line, file=sys.stderr, flush=True)
-            lines.append(line)
-    table = "\n".join(lines)
-    if asked.into is None:
-        print(table)
-    else:
-        put_between_marks(asked.into, COMMAND, table)
+    rows = (line for machine in asked.machines or MACHINES for line in rows_of(machine, asked))
+    show_table(itertools.chain([markdown.heading(*HEADS)], rows), asked.into, COMMAND)
 
 
 def rows_of(machine: str, asked: argparse.Namespace) -> Iterator[str]:

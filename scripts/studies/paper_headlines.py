@@ -36,12 +36,12 @@ from headline_runs import (
     quantity_of,
 )
 from minute_mechanisms import ROOT, Minutes
+from shown_table import add_into, show_table
 
 from autofinity.evaluation.comparison_summary import FIGURES
 from autofinity.evaluation.times import geometric_mean
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
 from autofinity.report.markdown import heading, row
-from autofinity.report.marked import put_between_marks
 
 COMMAND = "scripts/studies/paper_headlines.py"
 AS_NAS = {"adi": "SP, BT", "ssor": "LU", "amr": "UA"}
@@ -100,15 +100,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--table", action="append", choices=TABLES, help="default: all")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "headlines")
-    parser.add_argument("--into", type=Path, help="put the tables between their marks in it")
+    add_into(parser)
     parser.add_argument("--kept", action="store_true", help="only what has been run before")
     wanted = parser.parse_args()
     study = Study(wanted.work, only_kept=wanted.kept)
     for name in wanted.table or TABLES:
-        text = "\n".join(TABLES[name](study))
-        print(text, flush=True)
-        if wanted.into is not None:
-            put_between_marks(wanted.into, f"{COMMAND} --table {name}", text)
+        show_table(TABLES[name](study), wanted.into, f"{COMMAND} --table {name}")
 
 
 def compared(study: Study) -> Iterator[str]:

@@ -16,11 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from policy_rows import interval, judged_on, learning, of_threads
+from shown_table import add_into, show_table
 
 from autofinity.evaluation.cases import Case, summarise
 from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.policy.shipped import PAPERS_END, policy_names
-from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.machine_events import settings_on
@@ -59,17 +59,12 @@ TABLES = ("methods", "machines")
 
 def main() -> None:
     words = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    words.add_argument("--into", type=Path, help="a document with marks for the tables")
+    add_into(words)
     words.add_argument("--only", choices=TABLES, action="append", help="this table (default: both)")
     wanted = words.parse_args()
     for name in wanted.only or TABLES:
-        lines = []
-        for line in methods() if name == "methods" else machines():
-            lines.append(line)
-            print(line, flush=True)
-        if wanted.into is not None:
-            marks = f"scripts/studies/paper_method.py, {name}"
-            put_between_marks(wanted.into, marks, "\n".join(lines))
+        lines = methods() if name == "methods" else machines()
+        show_table(lines, wanted.into, f"scripts/studies/paper_method.py, {name}")
 
 
 def methods() -> Iterator[str]:

@@ -17,11 +17,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from shown_table import add_into, show_table
+
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.times import times_of
 from autofinity.model.affinity import SPREAD, Hint
 from autofinity.report.markdown import heading, row
-from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 
@@ -58,13 +59,9 @@ LIKES = (
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--observations", type=Path, default=OBSERVATIONS)
-    words.add_argument("--into", type=Path, help="a document with marks for the table")
+    add_into(words)
     wanted = words.parse_args()
-    text = "\n".join(rows(wanted.observations))
-    if wanted.into is None:
-        print(text)
-    else:
-        put_between_marks(wanted.into, "scripts/studies/paper_orders.py", text)
+    show_table(rows(wanted.observations), wanted.into, "scripts/studies/paper_orders.py")
 
 
 def rows(observations: Path) -> Iterator[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from policy_rows import (
     row,
     without_kin,
 )
+from shown_table import add_into, show_table
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.cases import Case, summarise
@@ -43,7 +44,6 @@ from autofinity.policy.on_machine import on_machine
 from autofinity.policy.readable import condition_text
 from autofinity.policy.selector import decide, values_of
 from autofinity.profiling.placements import PROBE
-from autofinity.report.marked import put_between_marks
 from autofinity.store.observation_table import ObservationTable
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
@@ -103,13 +103,13 @@ def main() -> None:
     words.add_argument(
         "--others", type=Path, help="only judge by these observations of the machine (profile -o)"
     )
-    words.add_argument("--into", type=Path, help="a document with marks for the tables")
+    add_into(words)
     words.add_argument("--only", choices=TABLES, action="append", help="this table (default: all)")
     wanted = words.parse_args()
     tables = {path.stem: read(path) for path in sorted(OBSERVATIONS.glob("*.parquet"))}
     own = tables[wanted.machine]
     if wanted.others is not None:
-        shown(others(wanted.machine, own, read(wanted.others)))
+        show_table(others(wanted.machine, own, read(wanted.others)), None, "")
         return
     lines = {
         "variations": lambda: variations(wanted.machine, own, wanted.paper),
@@ -119,18 +119,7 @@ def main() -> None:
         "within": lambda: within_runs(wanted.machine, own),
     }
     for name in wanted.only or TABLES:
-        table = "\n".join(shown(lines[name]()))
-        if wanted.into is not None:
-            put_between_marks(wanted.into, f"scripts/studies/policy_study.py, {name}", table)
-
-
-def shown(lines: Iterable[str]) -> list[str]:
-    """The lines, each printed as soon as it is known."""
-    seen = []
-    for line in lines:
-        seen.append(line)
-        print(line, flush=True)
-    return seen
+        show_table(lines[name](), wanted.into, f"scripts/studies/policy_study.py, {name}")
 
 
 def variations(machine: str, table: ObservationTable, paper: bool) -> Iterator[str]:

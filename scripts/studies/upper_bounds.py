@@ -13,6 +13,7 @@ marks in a document, with `--learners` the rows of rule learners in another.
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from policy_rows import Judged, judged_on, leave_one_out, of_threads, row
 from policy_study import OBSERVATIONS, OURS, TRAINED_WITH
+from shown_table import add_into, show_table
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import ExtraTreesRegressor, GradientBoostingRegressor, RandomForestRegressor
 from sklearn.multioutput import MultiOutputRegressor
@@ -55,6 +57,7 @@ MODELS: Mapping[str, Model] = {
         GradientBoostingRegressor(n_estimators=TREES, learning_rate=0.05, random_state=1)
     ),
 }
+COMMAND = "scripts/studies/upper_bounds.py"
 HEAD = (
     "| learner | may look at | interesting won | of the best hint | of the oracle "
     "| median regret | worst | rules |\n|---|---|---|---|---|---|---|---|"
@@ -64,19 +67,15 @@ HEAD = (
 def main() -> None:
     words = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     words.add_argument("--machine", default="opteron-6164he")
-    words.add_argument("--into", type=Path, help="a document with marks for the table")
+    add_into(words)
     words.add_argument("--learners", type=Path, help="one with marks for the rows of rules")
     wanted = words.parse_args()
     table = of_threads(read(OBSERVATIONS / f"{wanted.machine}.parquet"), TRAINED_WITH)
-    lines = [HEAD]
-    print(HEAD)
-    for name, seen, judged in bounds(wanted.machine, table):
-        lines.append(row(name, seen, judged))
-        print(lines[-1], flush=True)
-    rules = [HEAD, *(line for line in lines if "rules of" in line)]
-    for document, table in ((wanted.into, lines), (wanted.learners, rules)):
-        if document is not None:
-            put_between_marks(document, "scripts/studies/upper_bounds.py", "\n".join(table))
+    rows = (row(name, seen, judged) for name, seen, judged in bounds(wanted.machine, table))
+    lines = show_table(itertools.chain([HEAD], rows), wanted.into, COMMAND)
+    if wanted.learners is not None:
+        rules = [HEAD, *(line for line in lines if "rules of" in line)]
+        put_between_marks(wanted.learners, COMMAND, "\n".join(rules))
 
 
 def bounds(machine: str, table: ObservationTable) -> Iterator[tuple[str, str, Judged]]:

@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from older_observations import ROOT, keep_before_vectors
+from shown_table import add_into, show_table
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.evaluation.times import Times, times_of
 from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.observation import Workload
 from autofinity.report.markdown import row
-from autofinity.report.marked import put_between_marks
 from autofinity.store.observations import read
 from autofinity.workflow.backends import machine_topology
 
@@ -35,13 +35,9 @@ THREADS = 8
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    words.add_argument("--into", type=Path, help="put the table between its marks in it")
+    add_into(words)
     asked = words.parse_args()
-    text = "\n".join(rows())
-    if asked.into is None:
-        print(text)
-    else:
-        put_between_marks(asked.into, COMMAND, text)
+    show_table(rows(), asked.into, COMMAND)
 
 
 def rows() -> Iterator[str]:

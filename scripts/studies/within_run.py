@@ -21,11 +21,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from minute_runs import THREADS, Asked, OnMachine, Row
+from shown_table import add_into, show_table
 
 from autofinity.evaluation.cases import WITHIN
 from autofinity.evaluation.times import geometric_mean
 from autofinity.model.errors import AutofinityError
-from autofinity.report.marked import put_between_marks
 from autofinity.runtime.looking import SAMPLING_LOSS
 from autofinity.workflow.capture import capture
 from autofinity.workflow.wanted import wanted_on
@@ -58,7 +58,7 @@ def main() -> None:
         help=f"share of its time that a program is taken to lose (default: {SAMPLING_LOSS})",
     )
     words.add_argument("--work", type=Path, default=HERE / "build" / "within")
-    words.add_argument("--into", type=Path, help="a document with marks for the tables")
+    add_into(words)
     wanted = words.parse_args()
     asked = Asked(
         tuple(wanted.program),
@@ -75,10 +75,8 @@ def main() -> None:
         for name in wanted.machine or MACHINES
     }
     for name, lines in (("machines", machines_table(judged)), ("behind", behind_table(judged))):
-        table = "\n".join(lines)
-        print(f"\n{table}", flush=True)
-        if wanted.into is not None:
-            put_between_marks(wanted.into, ", ".join((MARK + name, *other_sizes)), table)
+        print()
+        show_table(lines, wanted.into, ", ".join((MARK + name, *other_sizes)))
 
 
 def rows(on: OnMachine, asked: Asked, suites: Sequence[str]) -> Iterator[Row]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import paper_runs
 import pytest
-from script_module import SCRIPTS, script_module
+from script_module import script_module
 
 from autofinity.model.mechanism_run import MechanismRun
 
@@ -36,8 +36,7 @@ class MadeUp:
 
 
 @pytest.fixture
-def unified(monkeypatch: pytest.MonkeyPatch) -> Unified:
-    monkeypatch.syspath_prepend(str(SCRIPTS / "studies"))
+def unified() -> Unified:
     table: Unified = script_module("studies/paper_headlines.py").unified
     return table
 
