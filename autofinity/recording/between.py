@@ -10,7 +10,7 @@ from autofinity.model.topology import PU, Topology
 from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import LINE_BYTES, Bench
 from autofinity.recording.bound_node import node_to_bind
-from autofinity.recording.read_buffers import bytes_each, some_readers
+from autofinity.recording.node_bandwidth import read_gbs
 from autofinity.recording.rows import Reading, Row, idle, list_row, peak, row, several
 from autofinity.sim.distances import Matrix, between_llcs, by_slit, slit_ranks
 
@@ -177,16 +177,12 @@ class Between:
         )
 
     def _read(self, node: int, memory: int) -> Reading | None:
-        readers = some_readers(self._pus_of(node))
-        each = bytes_each(self._topology, readers, memory, self._bench) if readers else None
-        if each is None:
-            return None
-        cpus = [pu.os_index for pu in readers]
+        pus, rounds = self._pus_of(node), min(10, self._bench.rounds)
         try:
-            rounds = min(10, self._bench.rounds)
-            return peak(measure.read_gbs(cpus, node_to_bind(self._topology, memory), each, rounds))
+            samples = read_gbs(self._topology, pus, memory, self._bench, rounds) if pus else []
         except OSError:
             return None
+        return peak(samples) if samples else None
 
     def _pus_of(self, node: int) -> list[PU]:
         """First usable PU of each core of a node."""

@@ -9,8 +9,7 @@ from autofinity._core import measure
 from autofinity.model.facts import Speeds
 from autofinity.model.topology import PU, Topology
 from autofinity.recording.bench import Bench
-from autofinity.recording.bound_node import node_to_bind
-from autofinity.recording.read_buffers import bytes_each, some_readers
+from autofinity.recording.node_bandwidth import read_gbs
 from autofinity.recording.rows import idle, peak
 
 STEPS = 4
@@ -67,10 +66,5 @@ class MemorySpeeds:
 
     def _read_gbs(self, pus: Sequence[PU]) -> float:
         """Bandwidth of the PUs' node for these PUs; NaN where memory is too little to show it."""
-        readers, node = some_readers(pus), pus[0].node
-        each = bytes_each(self._topology, readers, node, self._bench)
-        if each is None:
-            return math.nan
-        cpus = [pu.os_index for pu in readers]
-        bound = node_to_bind(self._topology, node)
-        return peak(measure.read_gbs(cpus, bound, each, _ROUNDS)).value
+        samples = read_gbs(self._topology, pus, pus[0].node, self._bench, _ROUNDS)
+        return peak(samples).value if samples else math.nan

@@ -15,12 +15,12 @@ from made_up_machine import machine as regular
 from autofinity._core import measure
 from autofinity.free_memory import free_bytes, free_bytes_of_node
 from autofinity.model.topology import Cache, Topology
-from autofinity.recording import bench, read_buffers, record
+from autofinity.recording import bench, node_bandwidth, record
 from autofinity.recording.assumed import Assumed
 from autofinity.recording.bench import Bench
 from autofinity.recording.cpuid import TlbShape, inclusive, tlb_shape
 from autofinity.recording.host_caches import HostCache, host_caches
-from autofinity.recording.read_buffers import bytes_each, held_bytes, some_readers
+from autofinity.recording.node_bandwidth import bytes_each, held_bytes, some_readers
 from autofinity.recording.rows import idle, peak, several
 from autofinity.sim.native import machine_model
 from autofinity.sim.preset import read_preset
@@ -367,7 +367,7 @@ def test_a_node_with_little_free_memory_is_not_filled(
     def free(node: int) -> int | None:
         return 1 << 20 if node == full else None
 
-    monkeypatch.setattr(read_buffers, "free_bytes_of_node", free)
+    monkeypatch.setattr(node_bandwidth, "free_bytes_of_node", free)
     caches = (Cache(3, 32 << 20, 64, 16, 2),)
     spec, text = recorded(dataclasses.replace(machine(2, 2), caches=caches))
     assert spec.bandwidth.memory_gbs == (30, 30)

@@ -1,15 +1,35 @@
-"""Buffers that threads read to show what memory gives: more than the caches of the threads hold."""
+"""Bandwidth that some cores get from a node's memory: all read buffers, which together are larger
+than their caches.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autofinity._core import measure
 from autofinity.free_memory import free_bytes_of_node
 from autofinity.model.topology import PU, Topology
 from autofinity.recording.bench import Bench
+from autofinity.recording.bound_node import node_to_bind
 
 _LEAST_BYTES = 4 << 20
 _MOST_READERS = 64
+
+
+def read_gbs(
+    topology: Topology, pus: Sequence[PU], memory: int, bench: Bench, rounds: int
+) -> list[float]:
+    """GB/s in each round that these PUs, each of a core of its own, read from the logical node
+    `memory`; none where there is too little memory to show them.
+
+    Raises `OSError` where memory cannot be bound, or a PU cannot be used.
+    """
+    readers = some_readers(pus)
+    each = bytes_each(topology, readers, memory, bench)
+    if each is None:
+        return []
+    cpus = [pu.os_index for pu in readers]
+    return measure.read_gbs(cpus, node_to_bind(topology, memory), each, rounds)
 
 
 def some_readers(pus: Sequence[PU]) -> Sequence[PU]:
