@@ -17,7 +17,7 @@ POLICY = Path(__file__).parents[2] / "policies" / "opteron-6164he.json"
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("figure", "10", "--machine", "kmaf16-simulated", "--threads", "8"),
+        ("figure", "10", "--machine", "kmaf16-simulated", "--threads", "4"),
         ("topology", "--machine", "opteron-6164he"),
         ("compare", "--list"),
         ("evaluate", "--help"),
