@@ -14,7 +14,7 @@ from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import Evidence, evidence_of, joined, learn_from
 from autofinity.model.policy import RulePolicy
-from autofinity.sim.preset import modes_of
+from autofinity.policy.shipped import modes_of
 
 type LeftOut = Literal["program", "machine", "both"]
 LEFT_OUT: tuple[LeftOut, ...] = get_args(LeftOut.__value__)

@@ -133,6 +133,16 @@ def names_of_machine(
     return tuple(machine.name for machine in known if machine.fits(cpu_model, shape))
 
 
+def modes_of(name: str, folder: Path | None = None) -> frozenset[str]:
+    """The kind of machine `name`, and those of the same CPU in other NUMA modes, by
+    `machines.txt`.
+    """
+    folder = folder or _folder()
+    known = tuple(read_machines(folder / MACHINES)) if folder else ()
+    models = {machine.cpu_model for machine in known if machine.name == name}
+    return frozenset({name, *(each.name for each in known if each.cpu_model in models)})
+
+
 def policy_of_any_machine(folder: Path | None = None) -> Path | None:
     """The shipped policy of facts that hold on any machine; None: none is shipped."""
     folder = folder or _folder()

@@ -46,14 +46,6 @@ def cpu_models_of(name: str) -> tuple[str, ...]:
         return identity_of(document).cpu_models
 
 
-def modes_of(name: str) -> frozenset[str]:
-    """Names of the machines with the CPU of the machine `name`, in whichever NUMA mode: itself, and
-    those of other shipped files with one of its `cpu_models`. Raises `TopologyError`.
-    """
-    own = set(cpu_models_of(name)) if name in preset_names() else set()
-    return frozenset({name, *(each for each in preset_names() if own & {*cpu_models_of(each)})})
-
-
 def read_preset(path: Path) -> MachineSpec:
     """Read and check one preset file. Raises `TopologyError`, which names file and key."""
     document = read_toml(path, TopologyError)

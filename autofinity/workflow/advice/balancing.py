@@ -28,7 +28,7 @@ def numa_balancing(seen: Seen, use: Use, policy: object) -> Section:
     wanted, why = _wanted(use, policy)
     line = None
     if wanted is not None and state and (state in ("1", "3")) != wanted:
-        tiers = int(state == "2" or state == "3") * 2  # memory tiers stay as they are
+        tiers = 2 if state in ("2", "3") else 0  # memory tiers stay as they are
         line = f"sudo {_SYSCTL.replace('sysctl', 'sysctl -w')}={int(wanted) + tiers}"
     facts |= {"wanted": wanted, "line": line}
     advice = {True: "on", False: "off", None: "as it is"}[wanted] + f": {why}"

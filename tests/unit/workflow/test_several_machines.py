@@ -21,7 +21,7 @@ from autofinity.learning.settings import PAPER, LearningSettings
 from autofinity.learning.several_machines import Evidence, learn_from
 from autofinity.model.errors import LearningError, UsageError
 from autofinity.policy import files
-from autofinity.sim.preset import modes_of
+from autofinity.policy.shipped import modes_of
 from autofinity.store.observations import write_one
 from autofinity.workflow.observations import observations_of
 from autofinity.workflow.several_machines import evaluate_across, machines_in, rules_of_machines
