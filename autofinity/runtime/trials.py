@@ -25,7 +25,7 @@ from autofinity.runtime.look_limits import FEWEST_AGAIN, LookLimits
 from autofinity.runtime.looks import Look, mean_of
 from autofinity.runtime.meaning import Meaning
 from autofinity.runtime.placer import Placer
-from autofinity.runtime.trying import Trying, hopeless, neighbours_matter
+from autofinity.runtime.trying import Trying, hopeless, neighbours_matter, parts_sharers
 
 _FASTER = 1.01
 """Speed above which threads stay in an order, or in the answer, that is on trial."""
@@ -155,6 +155,8 @@ class Trials:
         assert answer.probe is not None and probed_in is not None  # as a trial has both looks
         speed, needed = (seen["instructions"] for seen in (answer.probe, mean_of(reference)))
         if hopeless(probed_in, speed, there, needed):
+            return None
+        if parts_sharers(answer.start, probed_in, speed, there):
             return None
         return trial.against(hint), tried, reference
 

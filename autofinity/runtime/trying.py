@@ -21,6 +21,10 @@ BEYOND = 1.6
 """Times as fast as its share of a cache says that a program may be: more than any program of the
 observations (tests/unit/learning/test_what_a_trial_gains.py)."""
 
+SHARERS = 1.5
+"""Times as fast that threads which share lines are on one cache, and no faster on several: so it is
+for all programs of the observations (the same test)."""
+
 
 def hopeless(packed: Affinity, speed: float, tried: Affinity, needed: float) -> bool:
     """Whether a trial is lost before it begins: in `packed` threads have a `speed`, and in `tried`
@@ -42,6 +46,16 @@ def neighbours_matter(seen: Behaviour) -> bool:
     faster, and the looks were slow.
     """
     return 2 * seen[_SHARED] > seen[_MISSES]
+
+
+def parts_sharers(start: Behaviour, packed: Affinity, speed: float, tried: Affinity) -> bool:
+    """Whether a trial is lost before it begins since it parts threads that gain by one cache: all
+    share it in `packed`, where they have a `speed`, and at most half of them would share one in the
+    trial. At the `start` they got most lines from each other. False for unknown speeds.
+    """
+    together = packed.fullest_llc == packed.threads >= 2 * tried.fullest_llc
+    much_faster = speed >= SHARERS * start["instructions"] > 0
+    return together and much_faster and neighbours_matter(start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from autofinity.runtime.run_header import RunHeader
 from autofinity.runtime.sampler import ANOTHER_PHASE, WITHIN_SCATTER
 from autofinity.runtime.sampling import Sampling
 from autofinity.runtime.seat_order import SHOWN
-from autofinity.runtime.trying import Trying
+from autofinity.runtime.trying import NEIGHBOURS, Trying
 from autofinity.runtime.undecided import NOT_AT_WORK
 from autofinity.store.behaviour_db import BehaviourDB
 
@@ -260,15 +260,18 @@ def test_a_second_look_at_another_phase_does_not_count_and_the_first_is_taken_ag
     assert probe["instructions"] / start["instructions"] == pytest.approx(1.2, rel=0.01)
 
 
-def trying(packed: float, apart: float) -> tuple[Program, LiveState]:
-    """A program whose threads are so much faster packed, and on own caches of one socket."""
+def trying(packed: float, apart: float, shared: float = 0.0) -> tuple[Program, LiveState]:
+    """A program whose threads are so much faster packed, and on own caches of one socket, and get
+    that share of their lines from each other.
+    """
 
     def rates(second: float, is_packed: bool) -> Mapping[str, float]:
         del second
         masks = program.applied[-1][2] if program.applied else ()
         caches = {cpu // 4 for mask in masks for cpu in mask}
         speed = packed if is_packed else apart if caches == {0, 1} else 1.0
-        return {"llc_requests": 4e7 * speed, "instructions": 1e9 * speed}
+        lines = dict(zip(NEIGHBOURS, (shared * 1e7, 1e7), strict=True))
+        return {"llc_requests": 4e7 * speed, "instructions": 1e9 * speed, **lines}
 
     program = Program(rates)
     return program, run(program, THREE_LOOKS)
@@ -290,6 +293,13 @@ def test_a_hint_between_is_tried_after_both_looks(packed: float, apart: float, h
     assert state.samples.asked[1]["instructions"] / state.samples.asked[0][
         "instructions"
     ] == pytest.approx(packed)
+
+
+def test_threads_that_gain_by_the_lines_of_one_cache_are_not_parted_for_a_trial() -> None:
+    for packed, shared, tried in ((1.6, 0.8, False), (1.4, 0.8, True), (1.6, 0.4, True)):
+        program, state = trying(packed, apart=1.3, shared=shared)
+        assert state.placed.hint == PACKED
+        assert program.moves == [False, True, *([False] if tried else []), True]
 
 
 def test_no_hint_is_tried_that_is_lost_with_all_that_it_gains_on_the_fullest_cache() -> None:
