@@ -111,7 +111,7 @@ class LivePolicy:
     def period_ns(self, state: LiveState) -> int:
         """Length of the next look."""
         settings = self._settings
-        if state.phase == "sampling":
+        if state.phase == "sampling" or self._only_the_room_is_unknown(state):
             return max(settings.sample_ns // settings.parts, _LEAST_LOOK_NS)
         if state.phase == "settling":
             return settings.settle_ns
@@ -210,6 +210,11 @@ class LivePolicy:
         if not state.workers.room_is_known:
             return state, ()
         return sampler.begin(state)
+
+    def _only_the_room_is_unknown(self, state: LiveState) -> bool:
+        """Whether a sample waits for nothing but more ends of looks, which may come fast."""
+        waits = state.phase == "watching" and not state.workers.room_is_known
+        return waits and state.onset.stage == "steady" and self._complete(state)
 
     def _placed(self, state: LiveState, interval: Interval, rate: float) -> Turn:
         state = self._follower.outcome(state, interval)

@@ -266,6 +266,18 @@ def test_threads_are_not_believed_to_take_turns_before_some_looks_are_over() -> 
     assert rooms == [8] * 7 + [4] * 3  # a mean of 2.4 threads, and a quarter to spare
 
 
+def test_looks_come_faster_where_a_sample_waits_for_ends_of_looks_alone() -> None:
+    """Eight ends show who takes turns. The first looks find the end of the set-up, too."""
+
+    def sampled_s(share: float) -> float:
+        threads = Program(8, lambda n, now: share, glance=lambda now_s: round(8 * share))
+        run(threads, None, EIGHT, rules=two_looks())
+        return threads.applied[0][0]
+
+    assert sampled_s(1.0) == pytest.approx(0.2)
+    assert sampled_s(0.45) == pytest.approx(0.2 + 6 * 0.05)
+
+
 def test_threads_that_take_turns_on_fewer_cpus_are_placed_before_enough_was_seen() -> None:
     cpus = frozenset(list(MACHINE.allowed)[:2])
     turns = Program(4, lambda n, now: 0.25, glance=lambda now_s: 1, seconds=2)
