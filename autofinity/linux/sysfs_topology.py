@@ -20,9 +20,10 @@ from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import TopologyError, UsageError
 from autofinity.model.topology import OsIndex, Topology
 
-_SAME_CLOCK = 0.9
-"""Ratio of highest clocks above which cores are of one kind: within a kind clocks differ by a few
-per cent, between kinds by a fourth and more."""
+_SAME_KIND = 0.9
+"""Ratio of capacities, or of highest clocks, above which cores are of one kind: within a kind they
+differ by a few per cent (favoured cores; capacities of NVIDIA's Vera), between kinds by a fourth
+and more."""
 
 
 def read_sysfs(
@@ -53,7 +54,7 @@ def read_sysfs(
     position = {cpu: i for i, cpu in enumerate(order)}
     nodes.sort(key=lambda node: _first(node, position))
     numbers = {cache: i for i, cache in enumerate(parts.caches)}
-    kinds = _efficiency(Path(root), online)
+    kinds = kinds_of_cores(Path(root), online)
     pus = tuple(
         RawPU(
             cpu,
@@ -225,7 +226,7 @@ def _distances(folder: Path, nodes: list[RawNode]) -> dict[tuple[int, int], int]
     return found if len(nodes) > 1 else {}
 
 
-def _efficiency(root: Path, online: frozenset[int]) -> dict[int, int]:
+def kinds_of_cores(root: Path, online: frozenset[int]) -> dict[int, int]:
     """Kind of each PU on hybrid machines, larger is faster; empty on machines of one kind.
 
     The kinds are Intel's core types, else the kernel's capacities, else highest clocks.
@@ -240,19 +241,19 @@ def _efficiency(root: Path, online: frozenset[int]) -> dict[int, int]:
         types = _by_value({n: read_number(cpu / f"cpu{n}" / "cpu_capacity") for n in online})
     if len(types) < 2 and (cpu / f"cpu{min(online)}" / "cpufreq").is_dir():
         clocks = {n: read_number(cpu / f"cpu{n}" / "cpufreq" / "cpuinfo_max_freq") for n in online}
-        types = _by_value(clocks, _SAME_CLOCK)
+        types = _by_value(clocks)
     return {n: rank for rank, cpus in enumerate(types) for n in cpus}
 
 
-def _by_value(values: Mapping[int, int], same: float = 1.0) -> list[frozenset[int]]:
-    """PUs grouped by value, small values first; values within `same` of the largest of a group are
-    equal.
+def _by_value(values: Mapping[int, int]) -> list[frozenset[int]]:
+    """PUs grouped by value, small values first; values within `_SAME_KIND` of the largest of a
+    group are equal.
     """
     groups: list[frozenset[int]] = []
     largest = 0
     for value in sorted(set(values.values()), reverse=True):
         cpus = frozenset(n for n, own in values.items() if own == value)
-        if groups and value >= same * largest:
+        if groups and value >= _SAME_KIND * largest:
             groups[-1] |= cpus
         else:
             groups.append(cpus)

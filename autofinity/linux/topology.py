@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from autofinity.linux.hwloc_process import ask_host, ask_synthetic, ask_xml
-from autofinity.linux.machine_tree import build_topology
-from autofinity.linux.sysfs_topology import page_sizes_bytes, read_sysfs
+from autofinity.linux.machine_tree import RawMachine, build_topology
+from autofinity.linux.sysfs_topology import kinds_of_cores, page_sizes_bytes, read_sysfs
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import Topology
 
@@ -30,8 +30,20 @@ def host_topology() -> Topology:
         return read_sysfs()
     if not allowed <= {pu.os_index for pu in raw.pus}:
         return read_sysfs()
-    raw = replace(raw, allowed=allowed, page_sizes_bytes=page_sizes_bytes(Path("/sys")))
-    return build_topology(raw, "host", "host")
+    return build_topology(as_sysfs_has_it(raw, allowed, Path("/sys")), "host", "host")
+
+
+def as_sysfs_has_it(raw: RawMachine, allowed: frozenset[int], root: Path) -> RawMachine:
+    """The machine of hwloc with these allowed PUs, and with the facts that hwloc has otherwise than
+    the sysfs at `root`: page sizes, and kinds of cores, of which hwloc makes one of each capacity.
+    """
+    kinds = kinds_of_cores(root, frozenset(pu.os_index for pu in raw.pus))
+    return replace(
+        raw,
+        pus=tuple(replace(pu, efficiency=kinds.get(pu.os_index, 0)) for pu in raw.pus),
+        allowed=allowed,
+        page_sizes_bytes=page_sizes_bytes(root),
+    )
 
 
 def xml_topology(path: str | os.PathLike[str]) -> Topology:

@@ -336,6 +336,8 @@ def test_a_machine_has_a_shape_and_its_cpus_leave_a_choice(
     pus = tuple(dataclasses.replace(pu, efficiency=int(pu.os_index in fast)) for pu in made.pus)
     clustered = case.get("clustered", False)
     sysfs = write_sysfs(tmp_path, dataclasses.replace(made, pus=pus), clustered=clustered)
+    for cpu, capacity in enumerate(case.get("capacities", ())):
+        (sysfs / f"devices/system/cpu/cpu{cpu}/cpu_capacity").write_text(f"{capacity}\n")
     for cpu in case.get("off", ()):
         shutil.rmtree(sysfs / f"devices/system/cpu/cpu{cpu}")
     if case.get("nodeless", False):

@@ -277,14 +277,12 @@ bool machine_shape(Shape* out) {
 }
 
 // ---- what there is to choose --------------------------------------------------------------------
-// Whether these CPUs are of kinds that `_efficiency` of linux/sysfs_topology.py distinguishes.
+// Whether these CPUs are of kinds that `kinds_of_cores` of linux/sysfs_topology.py distinguishes.
 static bool of_several_kinds(const CpuSet* cpus) {
     static const char* const types[] = {"devices/cpu_lowpower/cpus", "devices/cpu_atom/cpus",
                                         "devices/cpu_core/cpus"};
-    static const struct {
-        const char* file;
-        double same;  // least share of the largest for the same kind
-    } speeds[] = {{"cpu_capacity", 1}, {"cpufreq/cpuinfo_max_freq", 0.9}};
+    static const char* const speeds[] = {"cpu_capacity", "cpufreq/cpuinfo_max_freq"};
+    static const double same = 0.9;  // least share of the largest for the same kind
     static CpuSet type;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (read_cpus(types[i], &type) && cpuset_overlap(&type, cpus)) {
@@ -293,14 +291,14 @@ static bool of_several_kinds(const CpuSet* cpus) {
     }
     for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
         int cpu = next_cpu(cpus, 0);
-        long least = read_of_cpu(cpu, speeds[i].file, 0), most = least;
+        long least = read_of_cpu(cpu, speeds[i], 0), most = least;
         if (least == 0) continue;  // a machine without such files has none for any CPU
         while ((cpu = next_cpu(cpus, cpu + 1)) < CPU_LIMIT) {
-            long value = read_of_cpu(cpu, speeds[i].file, least);
+            long value = read_of_cpu(cpu, speeds[i], least);
             least = value < least ? value : least;
             most = value > most ? value : most;
         }
-        if ((double)least < speeds[i].same * (double)most) return true;
+        if ((double)least < same * (double)most) return true;
     }
     return false;
 }

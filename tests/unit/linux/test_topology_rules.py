@@ -15,6 +15,7 @@ from autofinity.affinity.hints import get_affinity
 from autofinity.linux.gaps import gaps
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
 from autofinity.linux.sysfs_topology import read_sysfs
+from autofinity.linux.topology import as_sysfs_has_it
 from autofinity.mapping.cost import is_known
 from autofinity.model.affinity import HINTS
 from autofinity.model.errors import TopologyError
@@ -270,3 +271,24 @@ def test_clocks_tell_kinds_of_cores_where_nothing_else_does(
         (folder / "cpufreq" / "cpuinfo_max_freq").write_text(f"{1000 * mhz}\n")
     found = read_sysfs(tmp_path, allowed=frozenset(map(OsIndex, range(4))))
     assert [pu.efficiency for pu in found.pus] == kinds
+
+
+@pytest.mark.parametrize(
+    ("capacities", "kinds"),
+    [
+        ((1024, 1010, 996, 983), [0, 0, 0, 0]),  # firmware of NVIDIA's Vera
+        ((1024, 1000, 414, 414), [1, 1, 0, 0]),
+    ],
+)
+def test_capacities_that_differ_by_a_few_per_cent_make_no_kinds_of_cores(
+    tmp_path: Path, capacities: tuple[int, ...], kinds: list[int]
+) -> None:
+    write_sysfs(tmp_path, shaped((1, 1, 1, 4, 1)))
+    for cpu, capacity in enumerate(capacities):
+        path = tmp_path / "devices/system/cpu" / f"cpu{cpu}" / "cpu_capacity"
+        path.write_text(f"{capacity}\n")
+    found = read_sysfs(tmp_path, allowed=frozenset(map(OsIndex, range(4))))
+    assert [pu.efficiency for pu in found.pus] == kinds
+    by_hwloc = raw([RawPU(cpu, 0, cpu, (), efficiency=cpu) for cpu in range(4)])
+    same = as_sysfs_has_it(by_hwloc, by_hwloc.allowed, tmp_path)
+    assert [pu.efficiency for pu in same.pus] == kinds
