@@ -139,24 +139,20 @@ def resident_bytes_of(pid: int) -> int:
 def switches_of(task: Task) -> tuple[int, int]:
     """Voluntary and involuntary context switches of a thread so far; zeros when it has ended."""
     text = read_text(f"/proc/{task.pid}/task/{task.tid}/status")
-    values = {}
-    for line in text.splitlines()[-3:]:
-        name, _, value = line.partition(":")
-        values[name] = value.strip()
-    return (
-        int(values.get("voluntary_ctxt_switches", 0)),
-        int(values.get("nonvoluntary_ctxt_switches", 0)),
-    )
+    # Lines of the architecture may follow: x86 has two from Linux 6.6 on.
+    _, _, rest = text.rpartition("\nvoluntary_ctxt_switches:")
+    words = rest.split(maxsplit=3)  # N nonvoluntary_ctxt_switches: M …
+    return (int(words[0]), int(words[2])) if len(words) > 2 else (0, 0)
 
 
 def times_of(task: Task) -> tuple[int, int]:
     """Nanoseconds that a thread was on a CPU so far, and that it could run but waited for one.
 
-    The times are from `schedstat`, to the nanosecond; where the kernel has none, the time from
-    `stat`, and no wait.
+    The times are from `schedstat`, to the nanosecond; where the kernel has none, or keeps zeros
+    there (without CONFIG_SCHEDSTATS, from Linux 5.14 on), the time from `stat`, and no wait.
     """
     words = read_text(f"/proc/{task.pid}/task/{task.tid}/schedstat").split()
-    if len(words) < 2:
+    if len(words) < 2 or words[0] == "0":
         return task.cpu_ns, 0
     return int(words[0]), int(words[1])
 

@@ -54,6 +54,30 @@ def test_without_schedstat_cpu_time_is_what_stat_said() -> None:
     assert times_of(gone) == (70, 0)
 
 
+def test_without_scheduler_statistics_cpu_time_is_what_stat_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("autofinity.linux.proc.read_text", lambda path: "0 0 0\n")
+    assert times_of(Task(7, 7, "x", 1, 70, 0, OsIndex(0))) == (70, 0)
+    monkeypatch.setattr("autofinity.linux.proc.read_text", lambda path: "71 5 2\n")
+    assert times_of(Task(7, 7, "x", 1, 70, 0, OsIndex(0))) == (71, 5)
+
+
+@pytest.mark.parametrize(
+    "after", ["", "x86_Thread_features:\t\nx86_Thread_features_locked:\tshstk \n"]
+)
+def test_switches_are_known_whatever_lines_follow_them(
+    after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status = f"Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n{after}"
+    monkeypatch.setattr("autofinity.linux.proc.read_text", lambda path: status)
+    assert switches_of(Task(7, 7, "x", 1, 70, 0, OsIndex(0))) == (12, 3)
+
+
+def test_a_thread_that_is_gone_has_no_switches() -> None:
+    assert switches_of(Task(1 << 30, 1 << 30, "x", 1, 70, 0, OsIndex(0))) == (0, 0)
+
+
 def test_descendants_belong_to_the_family() -> None:
     child = subprocess.Popen(["sh", "-c", "sleep 30; true"])
     try:
