@@ -9,8 +9,9 @@ name marks them as helpers of a runtime are never numbered.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from autofinity.linux.proc import (
     Task,
@@ -94,9 +95,10 @@ class ThreadRoll:
             if tid not in found or found[tid].started != known.task.started:
                 events.append(ThreadEvent("end", self.numbers.pop(tid), tid, now_ns))
                 del self.usage[tid]
+        free = self._free_numbers()
         for tid, task in sorted(found.items(), key=lambda item: (item[1].started, item[0])):
             if tid not in self.numbers:
-                self.numbers[tid] = self._lowest_free_number()
+                self.numbers[tid] = next(free)
                 events.append(ThreadEvent("begin", self.numbers[tid], tid, now_ns))
             self.usage[tid] = Usage.of(task)
         self.resident_bytes = sum(map(resident_bytes_of, self._family))
@@ -115,6 +117,7 @@ class ThreadRoll:
             found[number] = self.usage[tid].task.cpu
         return tuple(found)
 
-    def _lowest_free_number(self) -> int:
-        taken = set(self.numbers.values())
-        return next(number for number in range(len(taken) + 1) if number not in taken)
+    def _free_numbers(self) -> Iterator[int]:
+        """Numbers that no thread has now, ascending, without end."""
+        taken = frozenset(self.numbers.values())
+        return (number for number in count() if number not in taken)
