@@ -14,7 +14,7 @@ from autofinity.linux.kernel_file import read_text
 from autofinity.linux.online import running
 from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import UsageError
-from autofinity.model.topology import OsIndex
+from autofinity.model.topology import OsIndex, Topology
 
 
 def mask_of(tid: int) -> frozenset[OsIndex] | None:
@@ -125,3 +125,8 @@ def allowed_now(pid: int, at_start: StartMask) -> frozenset[OsIndex]:
     if cpuset is None:
         return running(at_start.cpus)
     return running(cpuset if at_start.by_cpuset else at_start.cpus & cpuset)
+
+
+def placeable_now(pid: int, at_start: StartMask, topology: Topology) -> frozenset[OsIndex]:
+    """CPUs of the topology among these, without isolated ones unless all are."""
+    return topology.balanced(allowed_now(pid, at_start).intersection(topology.by_os_index))

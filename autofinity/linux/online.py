@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from autofinity.linux.kernel_file import read_text
@@ -18,6 +19,8 @@ from autofinity.model.topology import OsIndex
 
 SYSFS = "/sys"
 _CPU = "devices/system/cpu"
+_ISOLATED = (f"{_CPU}/isolated", "fs/cgroup/cpuset.cpus.isolated")
+"""CPUs isolated at boot, and those of isolated partitions of cpusets (from Linux 6.7 on)."""
 
 
 def sysfs_root(environment: Mapping[str, str] = os.environ) -> str:
@@ -44,6 +47,15 @@ def running(mask: frozenset[OsIndex], root: str | os.PathLike[str] = SYSFS) -> f
     """
     unlisted = mask - listed_online(root)
     return mask - {cpu for cpu in unlisted if not _runs(cpu, os.fspath(root))}
+
+
+def isolated(root: str | os.PathLike[str] = SYSFS) -> frozenset[OsIndex]:
+    """CPUs between which the kernel balances no threads; empty where no file lists them."""
+    found: set[OsIndex] = set()
+    for name in _ISOLATED:
+        with suppress(UsageError):
+            found |= parse_cpu_list(read_text(f"{os.fspath(root)}/{name}"))
+    return frozenset(found)
 
 
 def _runs(cpu: OsIndex, root: str) -> bool:

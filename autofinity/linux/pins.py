@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from autofinity.linux.bind import cpuset_of
-from autofinity.linux.online import listed_online
+from autofinity.linux.online import isolated, listed_online
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.topology import OsIndex
 
@@ -44,7 +44,7 @@ def other_pins(
         for name in PIN_VARIABLES
         if _pins(environment.get(name, ""))
     ]
-    everywhere = listed_online() | started_with
+    everywhere = listed_online() - isolated() | started_with
     cpuset = cpuset_of(pid)
     if cpuset is not None and everywhere - cpuset:
         lines.append(f"its cgroup allows CPUs {format_cpu_list(cpuset)} only")

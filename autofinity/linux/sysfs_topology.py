@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofinity.linux.kernel_file import read_number, read_size_bytes, read_text
 from autofinity.linux.machine_tree import RawCache, RawMachine, RawNode, RawPU, build_topology
-from autofinity.linux.online import SYSFS, listed_online, running
+from autofinity.linux.online import SYSFS, isolated, listed_online, running
 from autofinity.linux.pages import mems_allowed
 from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import TopologyError, UsageError
@@ -80,7 +80,7 @@ def read_sysfs(
         page_sizes_bytes=page_sizes_bytes(Path(root)),
         allowed_nodes=ours or None,
     )
-    return build_topology(raw, "host", "host")
+    return replace(build_topology(raw, "host", "host"), isolated=isolated(root) & online)
 
 
 def page_sizes_bytes(root: Path) -> tuple[int, ...]:

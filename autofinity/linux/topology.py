@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autofinity.linux.hwloc_process import ask_host, ask_synthetic, ask_xml
 from autofinity.linux.machine_tree import RawMachine, build_topology
+from autofinity.linux.online import SYSFS, isolated
 from autofinity.linux.sysfs_topology import kinds_of_cores, page_sizes_bytes, read_sysfs
 from autofinity.model.errors import TopologyError
 from autofinity.model.topology import Topology
@@ -30,7 +31,8 @@ def host_topology() -> Topology:
         return read_sysfs()
     if not allowed <= {pu.os_index for pu in raw.pus}:
         return read_sysfs()
-    return build_topology(as_sysfs_has_it(raw, allowed, Path("/sys")), "host", "host")
+    topology = build_topology(as_sysfs_has_it(raw, allowed, Path(SYSFS)), "host", "host")
+    return replace(topology, isolated=isolated().intersection(topology.by_os_index))
 
 
 def as_sysfs_has_it(raw: RawMachine, allowed: frozenset[int], root: Path) -> RawMachine:

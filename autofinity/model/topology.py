@@ -85,6 +85,9 @@ class Topology:
     clusters, where each node of a socket has a part of the cache."""
     kinds_unranked: bool = False
     """Cores are of several kinds, and their order of speed is not known."""
+    isolated: frozenset[OsIndex] = frozenset()
+    """OS indices between which the kernel balances no threads (isolcpus=, isolated cpusets): a
+    thread stays on the CPU where it begins or is put."""
 
     @cached_property
     def by_os_index(self) -> dict[OsIndex, PU]:
@@ -169,6 +172,10 @@ class Topology:
     def n_cores(self) -> int:
         """Number of cores."""
         return 1 + max(pu.core for pu in self.pus)
+
+    def balanced(self, cpus: frozenset[OsIndex]) -> frozenset[OsIndex]:
+        """The CPUs without isolated ones; all of them where all are isolated."""
+        return cpus - self.isolated or cpus
 
     def restricted(self, allowed: frozenset[OsIndex]) -> Topology:
         """The same machine with only the PUs in `allowed` (∩ those allowed before) to place on."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
+from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.placement import CoreSet, Placement
 from autofinity.model.topology import PU, OsIndex, Topology
 from autofinity.ports import BindThreads
@@ -31,7 +32,9 @@ def widened(
     available: frozenset[OsIndex],
     bind: Binding,
 ) -> tuple[frozenset[OsIndex], ...]:
-    """Masks of single PUs, each widened as `bind` requires."""
+    """Masks of single PUs, each widened as `bind` requires. A PU that the kernel has isolated stays
+    alone: beside others, threads would not be balanced between them.
+    """
     if bind == "none":
         return tuple(available for _ in masks)
     if bind == "core":
@@ -41,13 +44,26 @@ def widened(
         return pu.llc, pu.efficiency
 
     domains: dict[tuple[int, int], set[OsIndex]] = {}
+    balanced = available - topology.isolated
     for pu in topology.pus:
-        if pu.os_index in available:
+        if pu.os_index in balanced:
             domains.setdefault(domain(pu), set()).add(pu.os_index)
-    return tuple(
-        frozenset().union(*(domains[domain(topology.by_os_index[cpu])] for cpu in mask))
-        for mask in masks
-    )
+
+    def wide(cpu: OsIndex) -> Collection[OsIndex]:
+        return {cpu} if cpu in topology.isolated else domains[domain(topology.by_os_index[cpu])]
+
+    return tuple(frozenset().union(*map(wide, mask)) for mask in masks)
+
+
+def isolation_note(topology: Topology) -> str:
+    """Note on isolated CPUs among those that may be used; empty where there are none."""
+    found = topology.isolated & topology.allowed
+    if not found:
+        return ""
+    which = f"CPUs {format_cpu_list(found)} are isolated, so the kernel balances no threads there"
+    if found == topology.allowed:
+        return f"{which}: each thread that is placed keeps to one of them"
+    return f"{which}: threads are placed on the others"
 
 
 def union(masks: tuple[frozenset[OsIndex], ...]) -> frozenset[OsIndex]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from autofinity.affinity.siblings import siblings_note
 from autofinity.linux.bind import (
     StartMask,
-    allowed_now,
     in_a_smaller_cpuset_than_its_parent,
+    placeable_now,
 )
 from autofinity.linux.gaps import gaps
 from autofinity.linux.online import sysfs_root
@@ -29,6 +29,7 @@ from autofinity.runtime.evidence import (
     unmeasured,
     without_policy,
 )
+from autofinity.runtime.masks import isolation_note
 from autofinity.runtime.plan import Plan, plan_hints
 from autofinity.runtime.policies import digest_of
 from autofinity.runtime.rank_share import RankShare, rank_share
@@ -84,7 +85,7 @@ def preview(request: Request) -> Preview:
     allowed = parse_cpu_list(request.allowed)
     topology = read_sysfs(sysfs_root(), allowed=allowed)
     at_start = StartMask.of(os.getpid(), allowed)
-    within = allowed_now(os.getpid(), at_start) & frozenset(topology.by_os_index)
+    within = placeable_now(os.getpid(), at_start, topology)
     alone = bool(request.launcher) and in_a_smaller_cpuset_than_its_parent(request.pid)
     share = rank_share(request, topology, at_start, within, own_cpuset=alone)
     available = share.of(within)
@@ -93,7 +94,8 @@ def preview(request: Request) -> Preview:
     threads = request.threads or max(cores, 1)
     near = near_of(request, topology)
     plan = plan_hints(topology, threads, available, claimed(runs), request.bind, near)
-    notes = (share.note, plan.note, _siblings(request, plan, topology), *gaps(topology))
+    siblings = _siblings(request, plan, topology)
+    notes = (share.note, plan.note, siblings, isolation_note(topology), *gaps(topology))
     return Preview(
         request=request,
         topology=topology,

@@ -62,8 +62,9 @@ def rank_share(
     if not request.launcher or not allowed:
         return RankShare(topology)
     which = f"rank {request.rank} of {request.ranks} on this node ({request.launcher})"
-    everything = frozenset(topology.by_os_index)
-    if own_cpuset or (not at_start.by_cpuset and allowed < everything):
+    # Without a mask from anybody, a program may use all CPUs that are not isolated.
+    everything = topology.balanced(frozenset(topology.by_os_index))
+    if own_cpuset or not (at_start.by_cpuset or allowed >= everything):
         return _bound(request, topology, allowed, which)
     if request.ranks < 2 or request.ranks > len(allowed):
         return RankShare(topology)

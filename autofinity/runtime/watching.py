@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from autofinity.linux.bind import (
     StartMask,
-    allowed_now,
     in_a_smaller_cpuset_than_its_parent,
+    placeable_now,
 )
 from autofinity.linux.counted_threads import many_open_files
 from autofinity.linux.gaps import gaps
@@ -27,6 +27,7 @@ from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text, place_text
+from autofinity.runtime.masks import isolation_note
 from autofinity.runtime.page_rate import rate_here
 from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
 from autofinity.runtime.rank_share import rank_share
@@ -57,9 +58,8 @@ def watch(request: Request, make: Make, teller: Teller | None = None) -> None:
     policy, digest, said = _policy(request)
     header = _header(request, digest)
     topology = _topology(request, header)
-    present = frozenset(topology.by_os_index)
     at_start = StartMask.of(request.pid, parse_cpu_list(request.allowed))
-    allowed = allowed_now(request.pid, at_start) & present
+    allowed = placeable_now(request.pid, at_start, topology)
     share = rank_share(
         request,
         topology,
@@ -77,12 +77,13 @@ def watch(request: Request, make: Make, teller: Teller | None = None) -> None:
         divided=share.divided,
     )
     journal = Journal(request.db, header, topology)
-    for line in filter(None, (said, _near(request, topology), share.note, *gaps(topology))):
+    notes = (said, _near(request, topology), share.note, isolation_note(topology))
+    for line in filter(None, (*notes, *gaps(topology))):
         journal.note(line)
     around = Surroundings(
         topology,
         policy,
-        lambda: share.of(allowed_now(request.pid, at_start) & present),
+        lambda: share.of(placeable_now(request.pid, at_start, topology)),
         journal,
         share.divided,
     )

@@ -358,6 +358,36 @@ def test_a_machine_has_a_shape_and_its_cpus_leave_a_choice(
                     (_,) = {get_affinity(topology, threads, h, cpus).affinity for h in HINTS}
 
 
+@pytest.mark.parametrize(
+    ("at_boot", "partitions", "allowed", "expected"),
+    [
+        ("", "", "0-7", "0-7"),
+        ("4-7", "", "0-7", "0-3"),
+        ("4-7", "", "4-6", "4-6"),  # all are: their user has chosen them
+        ("4-7", "1", "0-7", "0,2-3"),
+        (None, "0-1", "1-7", "2-7"),
+        ("nonsense", "", "0-7", "0-7"),
+    ],
+)
+def test_cpus_that_the_kernel_has_isolated_are_left_out(
+    launcher: Launcher,
+    at_boot: str | None,
+    partitions: str,
+    allowed: str,
+    expected: str,
+    tmp_path: Path,
+) -> None:
+    sysfs = write_sysfs(tmp_path, machine(2, 1, 2, 2, 1))
+    files = {"fs/cgroup/cpuset.cpus.isolated": f"{partitions}\n"}
+    if at_boot is not None:
+        files["devices/system/cpu/isolated"] = f"{at_boot}\n"
+    write_files(sysfs, files)
+    topology = read_sysfs(sysfs, allowed=parse_cpu_list(allowed))
+    assert format_cpu_list(topology.balanced(topology.allowed)) == expected
+    environment = {"AUTOFINITY_SYSFS": str(sysfs)}
+    assert launcher.says("balanced", allowed, environment=environment) == [expected]
+
+
 def test_this_machine_is_the_same_to_both(launcher: Launcher) -> None:
     cpu, shape = this_machine({})
     assert launcher.says("here", environment={}) == [

@@ -145,6 +145,14 @@ static int choice(char** words) {  // why these CPUs leave none
     return puts(why ? why : "some");
 }
 
+static int balanced(char** words) {
+    CpuSet set, found;
+    char list[4096];
+    if (!cpuset_parse(words[0], &set)) return -1;
+    balanced_cpus(&set, &found);
+    return cpuset_format(&found, list, sizeof list) ? puts(list) : -1;
+}
+
 static int ladder(char** words) {  // with an errno: as if hardware counters were refused with it
     Attached attached;
     Counters counters;
@@ -198,6 +206,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "chosen")) done = chosen(words);
     if (!strcmp(what, "here")) done = here();
     if (!strcmp(what, "choice")) done = choice(words);
+    if (!strcmp(what, "balanced")) done = balanced(words);
     if (!strcmp(what, "ladder")) done = ladder(words);
     if (!strcmp(what, "environment")) done = environment(words);
     if (!strcmp(what, "device")) done = device(words);

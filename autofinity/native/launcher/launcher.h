@@ -189,6 +189,9 @@ typedef struct {
 } Shape;
 // Shape of the whole machine; false: its parts are not alike.
 bool machine_shape(Shape* out);
+// The CPUs without those between which the kernel balances no threads (isolcpus=); all of them
+// where they are all such (`Topology.balanced` in model/topology.py).
+void balanced_cpus(const CpuSet* allowed, CpuSet* out);
 // Why every hint gives threads on these CPUs the same affinity (runtime/evidence.py); NULL: hints
 // differ.
 const char* nothing_to_choose(const CpuSet* allowed);

@@ -17,6 +17,7 @@ typedef struct {
     enum Asks asks;      // counters that the policy uses
     char policy[PATH_MAX], digest[DIGEST_CHARS + 1];
     CpuSet allowed;
+    CpuSet placeable;  // of these, the CPUs for threads
     char allowed_list[4096];
     const char* no_choice;  // why every hint gives threads the same affinity; NULL: hints differ
     bool sharing_shows;     // page faults may show which threads belong together

@@ -80,8 +80,9 @@ static bool find_cpus(Plan* plan) {
         say("nothing is bound: the CPUs allowed to this process cannot be read");
         return false;
     }
+    balanced_cpus(&plan->allowed, &plan->placeable);
     bool undecided = policy_decides(options) && !options->hint && options->bind_threads;
-    const char* why = undecided ? nothing_to_choose(&plan->allowed) : NULL;
+    const char* why = undecided ? nothing_to_choose(&plan->placeable) : NULL;
     plan->no_choice = strcmp(options->bind, "llc") == 0 ? why : NULL;
     plan->sharing_shows = undecided && !why && hinting_is_on();
     plan->near_node = find_near_node(options->near);
@@ -101,7 +102,7 @@ static void find_known_cores(Plan* plan) {
                         plan->local.ranks < 2 && !runtime_pins();
     if (!known_before) return;
     if (find_decision(&plan->state, plan->program.key, plan->threads, plan->digest, options->bind,
-                      &plan->allowed, &plan->known)) {
+                      &plan->placeable, &plan->known)) {
         // Where others claim some, the monitor looks for cores beside them.
         plan->known_cores = claimed_by_others(&plan->state, &plan->known.set) ? CROWDED : FREE;
         return;
@@ -110,7 +111,7 @@ static void find_known_cores(Plan* plan) {
     // Without counters an unknown program stays as it is. Programs that begin together are to share
     // caches, not cores, until their monitors know of each other.
     if (hardware_refusal() || strcmp(options->bind, "llc") != 0) return;
-    if (find_starting_seats(&plan->state, plan->threads, options->bind, &plan->allowed,
+    if (find_starting_seats(&plan->state, plan->threads, options->bind, &plan->placeable,
                             &plan->start) &&
         claimed_by_others(&plan->state, &plan->start.set)) {
         plan->start.seated = 0;

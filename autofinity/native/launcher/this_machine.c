@@ -85,6 +85,23 @@ static void running(const CpuSet* mask, CpuSet* out) {
     }
 }
 
+// ---- isolated CPUs
+// -------------------------------------------------------------------------------
+void balanced_cpus(const CpuSet* allowed, CpuSet* out) {
+    // CPUs isolated at boot, and those of isolated partitions of cpusets.
+    static const char* const files[] = {"devices/system/cpu/isolated",
+                                        "fs/cgroup/cpuset.cpus.isolated"};
+    static CpuSet isolated;
+    *out = *allowed;
+    for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
+        if (!read_cpus(files[f], &isolated)) continue;
+        for (size_t i = 0; i < sizeof out->words / sizeof out->words[0]; i++) {
+            out->words[i] &= ~isolated.words[i];
+        }
+    }
+    if (next_cpu(out, 0) == CPU_LIMIT) *out = *allowed;
+}
+
 // ---- nodes --------------------------------------------------------------------------------------
 typedef struct {
     int size;  // CPUs

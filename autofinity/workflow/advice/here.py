@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autofinity.foreign_text import one_line
-from autofinity.linux.bind import StartMask, allowed_now
+from autofinity.linux.bind import StartMask, placeable_now
 from autofinity.linux.capabilities import Ladder, probe
 from autofinity.linux.counted_threads import many_open_files
 from autofinity.linux.kernel_file import read_text
@@ -58,9 +58,9 @@ def seen_here(
     allowed = masks_at_start(pid)
     request = _request(pid, program, threads, allowed, ladder.tier, choice)
     topology = read_sysfs(sysfs_root(), allowed=allowed)
-    present, at_start = frozenset(topology.by_os_index), StartMask.of(pid, allowed)
+    at_start = StartMask.of(pid, allowed)
     journal = Journal(None, RunHeader("", request.program, pid, ladder.tier, 0, "", "none", ""))
-    around = Surroundings(topology, policy, lambda: allowed_now(pid, at_start) & present, journal)
+    around = Surroundings(topology, policy, lambda: placeable_now(pid, at_start, topology), journal)
     decider = by_policy(request, around)
     touches = topology.n_nodes > 1 and (hinting_is_on() or ladder["memory sampling"].available)
     process = _process(request, around, allowed, decider.sensors.counters, touches=touches)
@@ -75,7 +75,7 @@ def seen_here(
                 "has been watched",
             ):
                 looked = look_at(process, decider, start, topology, latest.append)
-        available = around.available() or allowed & present
+        available = around.available() or allowed.intersection(topology.by_os_index)
     finally:
         process.close()
     if not process.was_seen:
@@ -99,7 +99,7 @@ def seen_here(
         learned=learned,
         kind=kind_here(topology),
         computing=looked.computing,
-        cpus=tuple(cpu for cpu in looked.cpus if cpu in present),
+        cpus=tuple(cpu for cpu in looked.cpus if cpu in topology.by_os_index),
         memory=looked.memory,
         touched=looked.touched,
         timeline=looked.timeline,

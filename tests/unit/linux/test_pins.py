@@ -26,3 +26,15 @@ def test_slurm_is_shown_where_it_binds_tasks(value: str, shown: bool) -> None:
     here = frozenset(map(OsIndex, os.sched_getaffinity(0)))
     lines = other_pins(os.getpid(), {"SLURM_CPU_BIND": value}, here)
     assert any(line.startswith("SLURM_CPU_BIND=") for line in lines) == shown
+
+
+def test_cpus_that_the_kernel_has_isolated_are_kept_back_by_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = frozenset(map(OsIndex, os.sched_getaffinity(0)))
+    more = here | {OsIndex(5000)}
+    monkeypatch.setattr("autofinity.linux.pins.listed_online", lambda: more)
+    monkeypatch.setattr("autofinity.linux.pins.cpuset_of", lambda pid: None)
+    assert "it was started with CPUs" in "".join(other_pins(os.getpid(), {}, here))
+    monkeypatch.setattr("autofinity.linux.pins.isolated", lambda: more - here)
+    assert other_pins(os.getpid(), {}, here) == ()

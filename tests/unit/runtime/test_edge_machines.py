@@ -12,7 +12,7 @@ from made_up_machine import cpus
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.affinity import HINTS, SPREAD
 from autofinity.model.topology import PU, OsIndex, Topology
-from autofinity.runtime.masks import Binding
+from autofinity.runtime.masks import Binding, isolation_note
 from autofinity.runtime.plan import HintPlan, plan_hints
 from tests.support.topology_sysfs_tree import write_sysfs
 
@@ -151,3 +151,36 @@ def test_a_thread_on_a_fast_core_may_use_the_fast_cores_of_its_cache(tmp_path: P
         assert plan.masks == (cpus(2, 3), cpus(2, 3))
     for plan in plans(topology, 3, "llc").values():
         assert plan.masks == (cpus(2, 3), cpus(2, 3), cpus(0, 1))
+
+
+def isolate(folder: Path, text: str) -> None:
+    (folder / "devices/system/cpu/isolated").write_text(f"{text}\n")
+
+
+def test_threads_are_not_placed_on_cpus_that_the_kernel_has_isolated(tmp_path: Path) -> None:
+    shown = machine(siblings_last)
+    write_sysfs(tmp_path, shown)
+    isolate(tmp_path, "4-7,12-15")  # the second socket; a cgroup's mask has them all the same
+    topology = read_sysfs(tmp_path, allowed=shown.allowed, cpuinfo=tmp_path / "none")
+    available = topology.balanced(topology.allowed)
+    assert available == cpus(*range(4), *range(8, 12))
+    plan = plan_hints(topology, 4, available, NOBODY, "llc")
+    assert {mask for each in plan.hints for mask in each.masks} == {available}
+    assert isolation_note(topology).endswith(
+        "CPUs 4-7,12-15 are isolated, so the kernel balances no threads there: threads are placed "
+        "on the others"
+    )
+
+
+def test_on_isolated_cpus_alone_each_thread_keeps_to_its_own(tmp_path: Path) -> None:
+    shown = machine(siblings_last)
+    write_sysfs(tmp_path, shown)
+    isolate(tmp_path, "1-7")
+    chosen = cpus(1, 2, 3, 4, 5, 6)  # taskset
+    topology = read_sysfs(tmp_path, allowed=chosen, cpuinfo=tmp_path / "none")
+    assert topology.balanced(chosen) == chosen
+    for found in plans(topology, 4, "llc").values():
+        assert len(set(found.masks)) == 4
+        assert all(len(mask) == 1 for mask in found.masks)
+    assert isolation_note(topology).endswith("each thread that is placed keeps to one of them")
+    assert isolation_note(read(tmp_path / "other", shown)) == ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from made_up_machine import cpus, machine
@@ -73,6 +73,19 @@ def test_a_rank_in_a_cgroup_of_its_own_is_bound_by_it_and_divides_nothing() -> N
     bound = share("Slurm", 2, 1, allowed=cpus(*range(8, 16)), own_cpuset=True)
     assert not bound.divided
     assert "its launcher has bound it to CPUs 8-15" in bound.note
+
+
+def test_ranks_divide_the_cpus_that_the_kernel_has_not_isolated() -> None:
+    isolcpus = replace(MACHINE, isolated=cpus(7, 15))
+    unbound = isolcpus.allowed - isolcpus.isolated
+    words = ["--launcher", "Open MPI", "--ranks", "2"]
+    for rank, own in enumerate((range(7), range(8, 15))):
+        request = Request.parse([*REQUEST, *words, "--rank", str(rank)])
+        at_start = StartMask(unbound)
+        found = rank_share(request, isolcpus, at_start, unbound, own_cpuset=False)
+        assert found.of(unbound) == cpus(*own)
+        bound = rank_share(request, isolcpus, at_start, cpus(7, 15), own_cpuset=False)
+        assert not bound.divided
 
 
 @pytest.mark.parametrize(
