@@ -48,6 +48,8 @@ from autofinity.store.behaviour_rows import MaskRecord, RunChanges
 _MOST_NOTES = 200
 _LONGEST_NOTE = 1200
 """In characters. All notes together stay below the longest value of the database, 1 MiB."""
+_MOST_ENDED = 256
+"""Threads that have ended whose masks are on record. A program may start threads for days."""
 _LEFT_OUT = "notes are left out here: there were too many"
 
 
@@ -67,6 +69,9 @@ class Journal:
         self._claims = False  # whether it may ever have claimed cores
         self._refused = False
         self._kept_on: frozenset[OsIndex] = frozenset()
+        self._with_mask: set[int] = set()
+        """Threads whose masks are on record."""
+        self._ended_with_mask: set[int] = set()
         self._series = LookSeries()
         self._nodes = LookNodes(topology) if topology is not None else None
         self._topology = topology
@@ -82,6 +87,7 @@ class Journal:
         """Record one turn of the loop."""
         if self._rows.path is not None:
             self._looked(before, after, interval)
+            self._forget_masks(interval)
         for line in after.notes[len(before.notes) :]:
             self.note(line)
         was, samples = before.samples, after.samples
@@ -148,9 +154,31 @@ class Journal:
             for each in changes
         ]
 
+        tids = {each.tid for each in changes}
+        self._with_mask |= tids
+        self._ended_with_mask -= tids
+
         def write(database: BehaviourDB) -> None:
             if self._run is not None:
                 database.masks.remember(self._run, rows)
+
+        self._rows.write(write)
+
+    def _forget_masks(self, interval: Interval) -> None:
+        ended, begun = (
+            {event.tid for event in interval.thread_events if event.kind == kind}
+            for kind in ("end", "begin")
+        )
+        self._ended_with_mask |= (ended - begun) & self._with_mask
+        if len(self._ended_with_mask) <= _MOST_ENDED:
+            return
+        tids = sorted(self._ended_with_mask)
+        self._with_mask -= self._ended_with_mask
+        self._ended_with_mask.clear()
+
+        def write(database: BehaviourDB) -> None:
+            if self._run is not None:
+                database.masks.forget_threads(self._run, tids)
 
         self._rows.write(write)
 

@@ -33,6 +33,17 @@ class MaskTable:
             run,
         )
 
+    def forget_threads(self, run: int, tids: Sequence[int]) -> None:
+        """Delete the masks of threads that have ended, but one row of each mask that was given:
+        other threads may have taken it over.
+        """
+        with self._session.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM mask WHERE run = ? AND tid = ? AND EXISTS (SELECT 1 FROM mask AS o "
+                "WHERE (o.run, o.given) = (mask.run, mask.given) AND o.tid != mask.tid)",
+                [(run, tid) for tid in tids],
+            )
+
     def forget(self, run: int) -> None:
         """Delete the masks of a run whose threads have ended, or have their own masks again."""
         with self._session.statement() as connection:

@@ -11,13 +11,14 @@ import pytest
 from live_states import placed_as, sampled_as
 from made_up_machine import machine
 
+from autofinity.linux.thread_masks import MaskChange
 from autofinity.model.affinity import PACKED, SPREAD, Affinity
 from autofinity.model.answer_on_record import AnswerOnRecord
 from autofinity.model.counters import Behaviour, CounterSample
 from autofinity.model.errors import StoreError
 from autofinity.model.policy import Decision
 from autofinity.model.topology import OsIndex
-from autofinity.ports import Interval, Outcome
+from autofinity.ports import Interval, Outcome, ThreadEvent
 from autofinity.runtime.creation_seats import NO_SEATS
 from autofinity.runtime.decisions import ANY, read_decisions
 from autofinity.runtime.journal import Journal
@@ -393,3 +394,35 @@ def test_parts_of_one_size_are_one_place_and_other_machines_are_not() -> None:
     assert place_text(MACHINE, low | high) != place_text(MACHINE, low)
     assert place_text(replace(MACHINE, model="another"), low) != place_text(MACHINE, low)
     assert place_text(MACHINE, ()) == machine_text(MACHINE)
+
+
+def test_masks_of_threads_that_come_and_go_do_not_fill_the_database(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "db", header())
+    state = LiveState()
+    everywhere, packed, spread = (frozenset(map(OsIndex, cpus)) for cpus in ((0, 1), (0,), (1,)))
+
+    def begins(tid: int, given: frozenset[OsIndex]) -> None:
+        journal.keep_masks([MaskChange(tid, 7, everywhere, given)])
+
+    def ends(tid: int) -> None:
+        event = ThreadEvent("end", 1, tid, 0)
+        journal.saw(state, state, Interval(0, 1, (), (event,)), None)
+
+    begins(1, everywhere)
+    begins(2, spread)
+    ends(2)  # a thread that it made may have its mask
+    for tid in range(1000, 3000):
+        begins(tid, packed)
+        ends(tid)
+    for tid in (2998, 2999):  # their numbers are used again
+        begins(tid, packed)
+    for tid in range(3000, 3300):
+        begins(tid, packed)
+        ends(tid)
+    with BehaviourDB.open(tmp_path / "db") as database:
+        (run,) = database.runs()
+        rows = database.masks.of_run(run.id)
+    assert len(rows) < 600
+    assert {1, 2, 2998, 2999} <= {row.tid for row in rows}
+    assert {row.given for row in rows} == {"0-1", "0", "1"}
+    journal.leave()
