@@ -102,6 +102,14 @@ def test_pages_go_to_no_node_that_the_cpuset_forbids(pages: Pages, cgroup: Any) 
     assert pages.by_numa_maps() == {0: COUNT // 2, 1: COUNT // 2}
 
 
+def test_a_page_that_a_device_holds_keeps_back_no_other_page(pages: Pages) -> None:
+    pages.touch(0)
+    with _pinned(pages.addresses[COUNT // 2]):
+        moved = move(os.getpid(), pages.addresses, [OsIndex(1)] * COUNT)
+        assert (moved.done, moved.failed) == (COUNT - 1, {"EBUSY": 1})
+        assert pages.by_numa_maps() == {0: 1, 1: COUNT - 1}
+
+
 def test_pages_of_another_process_are_moved_and_those_of_one_that_is_gone_are_not() -> None:
     with _touching_child() as (process, addresses):
         home = nodes_of(process.pid, addresses)[0]
@@ -109,6 +117,22 @@ def test_pages_of_another_process_are_moved_and_those_of_one_that_is_gone_are_no
         assert move(process.pid, addresses, [away] * len(addresses)).done == len(addresses)
         assert set(nodes_of(process.pid, addresses)) == {away}
     assert move(process.pid, addresses, [OsIndex(0)] * len(addresses)).done == 0
+
+
+@contextmanager
+def _pinned(address: int) -> Iterator[None]:
+    """A page that is held in place, as for a device: a registered buffer of io_uring."""
+    syscall = ctypes.CDLL(None, use_errno=True).syscall
+    io_uring_setup, io_uring_register, buffers = 425, 427, 0
+    ring = syscall(io_uring_setup, 1, ctypes.create_string_buffer(120))
+    if ring < 0:
+        pytest.skip(f"no io_uring: {os.strerror(ctypes.get_errno())}")
+    page = (ctypes.c_size_t * 2)(address, PAGE)
+    try:
+        assert syscall(io_uring_register, ring, buffers, page, 1) == 0, ctypes.get_errno()
+        yield
+    finally:
+        os.close(ring)
 
 
 @contextmanager
