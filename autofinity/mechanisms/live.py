@@ -92,11 +92,14 @@ class LiveRecipe:
             self._placer.available() == state.placed.allowed
         )
         if state.recipe is not None and known:
-            return self._turn(replace(state, unsettled=0), state.recipe, interval)
-        if self._complete(state) and not (state.phase == "left alone" and known):
-            return self._begun(state)
-        newcomers = interval.threads("begin")
-        return replace(state, unsettled=state.unsettled + 1), self._placer.let_go(newcomers)
+            state, actions = self._turn(replace(state, unsettled=0), state.recipe, interval)
+        elif self._complete(state) and not (state.phase == "left alone" and known):
+            state, actions = self._begun(state)
+        else:
+            state, actions = replace(state, unsettled=state.unsettled + 1), ()
+        if any(isinstance(action, BindThreads) for action in actions):  # of all threads
+            return state, actions
+        return state, (*self._placer.let_go(interval.threads("begin")), *actions)
 
     def _complete(self, state: Mapped) -> bool:
         count, promised = len(state.workers.computing), self._settings.threads

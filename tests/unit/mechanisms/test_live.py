@@ -128,6 +128,19 @@ def test_a_lone_page_that_two_threads_met_on_seats_nobody(name: str) -> None:
     assert caches(placement)[:2] == caches(placement)[2:]
 
 
+@pytest.mark.parametrize("name", ["spcd", "kmaf14", "kmaf", "unified"])
+def test_a_helper_that_a_placed_thread_starts_runs_anywhere(name: str) -> None:
+    """Its mask is that of the thread that made it."""
+    program = Program(recipe(name))
+    program.settle()
+    for _ in range(3):
+        program.look(pairs((1, 3, 100.0), (2, 4, 100.0)))
+    begun = ThreadEvent("begin", 5, 105, program.at)
+    bound = masks(program.look(events=[begun]))
+    assert bound.masks[5] == EVERY
+    assert not masks(program.look(events=[ThreadEvent("begin", 6, 106, 0)])).masks[5]
+
+
 def test_other_threads_are_another_mapping_and_what_is_gone_is_forgotten() -> None:
     program = Program(recipe("kmaf"))
     program.settle()
