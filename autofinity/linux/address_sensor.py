@@ -139,7 +139,7 @@ class AddressSensor:
     def _vectors(self) -> NumaVectors:
         nodes = self._where(self._pages.take_seen(_MOST_SHOWN))
         vectors = {page: tuple(self._pages.vector_of(page)) for page in nodes}
-        return NumaVectors(vectors, _PAGE_BYTES, nodes)
+        return NumaVectors(vectors, _PAGE_BYTES, nodes, self._topology.memory_homes)
 
     def _where(self, pages: Sequence[int]) -> dict[int, int]:
         """Logical node of each page; pages that have vanished are left out."""

@@ -2,7 +2,7 @@
 
 A rule gets one page and returns the node where the page should be, or None to leave it in place.
 Ties between nodes go to the present node where it is among them, else to the lowest. `moves`
-applies a rule to every page of a vector table.
+applies a rule to every page of a vector table, and keeps pages off nodes without memory.
 """
 
 from __future__ import annotations
@@ -38,6 +38,13 @@ class PageUse:
     counts: tuple[int, ...]
     node: int | None = None
     """Present node of the page; None where unknown."""
+    with_memory: tuple[int, ...] = ()
+    """Nodes that have memory, ascending; empty: all."""
+
+    @property
+    def homes(self) -> Sequence[int]:
+        """Nodes that the page can be on, ascending."""
+        return self.with_memory or range(len(self.counts))
 
 
 type PageRule = Callable[[PageUse], int | None]
@@ -55,8 +62,7 @@ def locality(page: PageUse) -> int | None:
 
 def balance(page: PageUse) -> int | None:
     """Interleave by address, once there are more accesses than nodes (kMAF'16 equations 7, 8)."""
-    nodes = len(page.counts)
-    return page.index % nodes if sum(page.counts) > nodes else None
+    return interleave(page) if sum(page.counts) > len(page.counts) else None
 
 
 def locality_or_balance(page: PageUse) -> int | None:
@@ -90,7 +96,7 @@ def most_accessing(page: PageUse) -> int | None:
 
 def least_accessing(page: PageUse) -> int | None:
     """The node with fewest accesses, the lowest of several (kMAF'16, section 3.1: "remote")."""
-    return page.counts.index(min(page.counts)) if any(page.counts) else None
+    return min(page.homes, key=page.counts.__getitem__) if any(page.counts) else None
 
 
 def next_touch(page: PageUse) -> int | None:
@@ -103,8 +109,8 @@ def next_touch(page: PageUse) -> int | None:
 
 
 def interleave(page: PageUse) -> int | None:
-    """Round robin over the nodes by address."""
-    return page.index % len(page.counts)
+    """Round robin by address over the nodes that have memory."""
+    return page.homes[page.index % len(page.homes)]
 
 
 def exclusive_or_interleave(page: PageUse) -> int | None:
@@ -151,8 +157,8 @@ def carrefour_rule(vectors: NumaVectors) -> PageRule:
 def locality_or_relief(vectors: NumaVectors) -> PageRule:
     """Ours: `locality` for exclusive pages, as in kMAF'16, where samples make that likely; shared
     pages are interleaved as there, but only to relieve a node: while loads deviate as for
-    Carrefour, from nodes with more than the mean to those with less. Nodes from which no page is
-    accessed do not count.
+    Carrefour, from nodes with more than the mean to those with less. Nodes without memory, and
+    those from which no page is accessed, do not count.
 
     Samples of a page that several nodes use equally are of one node by chance, often if they are
     few. How likely the page is one node's all the same depends on how many pages are; so many
@@ -162,7 +168,9 @@ def locality_or_relief(vectors: NumaVectors) -> PageRule:
     """
     load = _loads(vectors)
     users = [
-        node for node in range(len(load)) if any(each[node] for each in vectors.pages.values())
+        node
+        for node in sorted(set(vectors.homes)) or range(len(load))
+        if any(each[node] for each in vectors.pages.values())
     ]
     mean = sum(load) / max(1, len(users))
     lighter = [node for node in users if load[node] < mean]
@@ -230,14 +238,18 @@ def _deviate(load: Sequence[int]) -> bool:
 def moves(vectors: NumaVectors, rule: PageRule) -> tuple[tuple[int, int], ...]:
     """(page number, node) for each page that `rule` wants to move, by ascending page number.
 
-    A page on an unknown node is included whenever the rule names a node.
+    A page on an unknown node is included whenever the rule names a node. Where that node has no
+    memory, the page goes to the nearest one that has.
     """
+    with_memory = tuple(sorted(set(vectors.homes)))
     small_pages = max(1, vectors.page_size_bytes // _SMALL_PAGE_BYTES)
     found = []
     for number in sorted(vectors.pages):
         node = vectors.nodes.get(number)
         index = process_and_page(number)[1] // small_pages
-        wanted = rule(PageUse(index, vectors.pages[number], node))
+        wanted = rule(PageUse(index, vectors.pages[number], node, with_memory))
+        if wanted is not None and vectors.homes:
+            wanted = vectors.homes[wanted]
         if wanted is not None and wanted != node:
             found.append((number, wanted))
     return tuple(found)

@@ -83,4 +83,5 @@ def homes(
         for node, count in zip(node_of, accesses, strict=True):
             by_node[node] += count
         vectors[page] = tuple(by_node)
-    return dict(moves(NumaVectors(vectors, trace.page_size_bytes), rule))
+    pages = NumaVectors(vectors, trace.page_size_bytes, homes=topology.memory_homes)
+    return dict(moves(pages, rule))

@@ -74,7 +74,7 @@ class PageEvidence:
             return self, ()
         known = {page: self.since[page] for page in pages.pages if page in self.since}
         fresh = replace(pages, pages=known)
-        everywhere = NumaVectors(self.since, nodes=self.nodes)
+        everywhere = NumaVectors(self.since, nodes=self.nodes, homes=pages.homes)
         wanted = moves(fresh, locality_or_relief(everywhere))
         chosen = sorted(wanted, key=lambda move: -sum(self.since[move[0]]))[: int(self.budget)]
         return replace(self, budget=self.budget - len(chosen)), tuple(chosen)

@@ -32,6 +32,9 @@ class NumaVectors:
     page_size_bytes: int = 4096
     nodes: Mapping[int, int] = field(default_factory=dict)
     """Logical node that each of the pages is on, where that is known."""
+    homes: tuple[int, ...] = ()
+    """Logical node that holds the pages of each node (`Topology.memory_homes`); empty: every node
+    has memory."""
 
 
 def page_number(process: int, number: int) -> int:

@@ -110,6 +110,20 @@ class Topology:
         """PUs that are in no known node."""
         return frozenset(pu.os_index for pu in self.pus if pu.node in self.unknown_nodes)
 
+    @cached_property
+    def memory_homes(self) -> tuple[int, ...]:
+        """Node that holds the pages of each logical node: the node itself, or the nearest one that
+        has memory, the lowest of several.
+        """
+        nodes = range(self.n_nodes)
+        homes = [node for node in nodes if node not in self.memoryless_nodes]
+        return tuple(
+            node
+            if node not in self.memoryless_nodes
+            else min(homes, key=lambda home: (self.distances[node][home], home))
+            for node in nodes
+        )
+
     def is_near(self, a: int, b: int) -> bool:
         """Whether memory of logical node `b` is about as near to PUs of node `a` as local memory.
 

@@ -23,6 +23,7 @@ from autofinity.model.detection import (
 )
 from autofinity.model.errors import CapabilityError
 from autofinity.model.sharing import NumaVectors, SharingMatrix
+from autofinity.model.topology import Topology
 
 _NATIVE: dict[type[object], type[core.Detector]] = {
     FaultSampling: core.FaultSampling,
@@ -55,8 +56,9 @@ def native_detectors(detectors: Sequence[Detector]) -> list[core.Detector]:
 class Senses:
     """Reads the findings of the detectors from a replay after each interval."""
 
-    def __init__(self, detectors: Sequence[Detector], page_bytes: int) -> None:
+    def __init__(self, detectors: Sequence[Detector], page_bytes: int, topology: Topology) -> None:
         self._page_bytes = page_bytes
+        self._homes = topology.memory_homes
         self._any = bool(detectors)
         self._sharing = any(map(senses_sharing, detectors))
         self._pages = any(map(senses_pages, detectors))
@@ -78,6 +80,7 @@ class Senses:
             {page: tuple(counts) for page, _, counts in found},
             self._page_bytes,
             nodes={page: node for page, node, _ in found},
+            homes=self._homes,
         )
 
     def triggers(self, simulation: core.Simulation) -> int:

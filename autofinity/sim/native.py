@@ -50,7 +50,7 @@ def machine_model(spec: MachineSpec, skew_ns: float = 0.0) -> core.MachineModel:
         ways = spec.directory.ways
         machine.directory = core.CacheShape(spec.directory.entries_per_node // ways, ways)
     machine.page_bytes = spec.page_bytes
-    machine.home_of_node = _homes(spec)
+    machine.home_of_node = list(spec.topology.memory_homes)
     convert.set_latencies(machine)
     convert.set_bandwidths(machine)
     convert.set_system(machine)
@@ -148,21 +148,6 @@ class _Converter:
         machine.daemon = self.ticks(system.daemon_us * 1000)
         machine.shootdown = self.ticks(system.shootdown_us * 1000)
         machine.interrupt = self.ticks(system.interrupt_us * 1000)
-
-
-def _homes(spec: MachineSpec) -> list[int]:
-    """Node of pages that a core of each node touches first: that node, or the nearest with memory.
-
-    Among equally near nodes, the one with the lowest number.
-    """
-    distances = spec.topology.distances
-
-    def home_of(node: int) -> int:
-        if node in spec.home_nodes:
-            return node
-        return min(spec.home_nodes, key=lambda home: (distances[node][home], home))
-
-    return [home_of(node) for node in range(spec.topology.n_nodes)]
 
 
 def _shape(cache: CacheSpec) -> core.CacheShape:

@@ -72,7 +72,7 @@ class SimProcess:
         self._counters = sensors.counters
         self._columns = [EVENT_INDEX[name] for name in sensors.counters]
         self._reads = _Reads(simulation, self._workers) if sensors.reads_by_node else None
-        self._senses = Senses(sensors.detectors, spec.page_bytes)
+        self._senses = Senses(sensors.detectors, spec.page_bytes, spec.topology)
         self._spent_ns: dict[str, int] = {}
         self._before: list[list[int]] | None = None
         self._energy_j = self._dram_j = 0.0

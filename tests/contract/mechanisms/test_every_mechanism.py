@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.ports import RunRequest, Sensors
 from autofinity.runtime.loop import run_loop
 from autofinity.sim.machine import SimMachine
+from autofinity.sim.preset import load_preset
 
 THREADS = 8
 POLICY = RulePolicy(counters=("instructions",), cut_points={}, rules=(), default=SPREAD)
@@ -84,6 +86,19 @@ def test_every_mechanism_runs_to_the_end_on_the_simulated_machine(
         assert 0 <= run.overhead < 1
         detects = bool(recipe.sensors.detectors)
         assert detects or run.page_migrations == 0
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_keeps_pages_off_nodes_without_memory(name: str, trace: str) -> None:
+    preset = load_preset("kmaf16-simulated")
+    topology = replace(preset.topology, memoryless_nodes=frozenset({1}))
+    machine = SimMachine(replace(preset, topology=topology))
+    shared = {page: (page % 5, 9, 9, 0, 1, 1, 9, 9) for page in range(64)}
+    known = WholeTrace(pairs(THREADS), shared)
+    here = replace(setting(machine, 100_000), whole_trace=lambda: known)
+    request = RunRequest(trace, threads=THREADS, repeats=3)
+    for recipe in MECHANISMS[name].make(here):
+        assert run_mechanism(machine, request, recipe, seed=1).time_s > 0
 
 
 def test_the_baseline_and_the_oracle_are_always_among_those_picked() -> None:

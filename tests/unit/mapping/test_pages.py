@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from autofinity.mapping.pages import (
+    PageRule,
     PageUse,
     balance,
     carrefour,
     carrefour_rule,
     exclusive_or_interleave,
     interleave,
+    least_accessing,
     locality,
     locality_or_balance,
     locality_or_relief,
@@ -140,6 +142,38 @@ def test_unified_moves_pages_of_one_node_as_soon_as_chance_is_unlikely() -> None
 def test_moves_are_the_pages_that_are_elsewhere() -> None:
     vectors = NumaVectors({3: (0, 9), 1: (9, 0), 2: (0, 9)}, nodes={1: 1, 2: 1})
     assert moves(vectors, most_accessing) == ((1, 0), (3, 1))
+
+
+NO_MEMORY_ON_1 = (0, 0, 2)
+"""Nodes 0 and 2 have memory; node 1 is nearest to node 0."""
+
+
+@pytest.mark.parametrize(
+    ("rule", "counts", "wanted"),
+    [
+        (locality_or_balance, (2, 2, 2), [0, 2, 0, 2]),
+        (locality_or_balance, (0, 9, 0), [0] * 4),
+        (exclusive_or_interleave, (2, 2, 2), [0, 2, 0, 2]),
+        (least_accessing, (3, 0, 2), [2] * 4),
+        (sammu, (0, 15, 0), [0] * 4),
+    ],
+)
+def test_no_page_goes_to_a_node_without_memory(
+    rule: PageRule, counts: tuple[int, ...], wanted: list[int]
+) -> None:
+    """It goes to the nearest node that has some, and is interleaved over those that have."""
+    pages = dict.fromkeys(range(4), counts)
+    elsewhere = {page: 2 - node for page, node in enumerate(wanted)}
+    found = moves(NumaVectors(pages, nodes=elsewhere, homes=NO_MEMORY_ON_1), rule)
+    assert [node for _, node in found] == wanted
+    there = dict(enumerate(wanted))
+    assert not moves(NumaVectors(pages, nodes=there, homes=NO_MEMORY_ON_1), rule)
+
+
+def test_unified_relieves_a_node_by_nodes_with_memory_only() -> None:
+    pages = dict.fromkeys(range(4), (4, 4, 4))
+    all_on_0 = NumaVectors(pages, nodes=dict.fromkeys(pages, 0), homes=NO_MEMORY_ON_1)
+    assert [node for _, node in moves(all_on_0, locality_or_relief(all_on_0))] == [2] * 4
 
 
 def test_pages_are_interleaved_by_their_own_size_and_process() -> None:
