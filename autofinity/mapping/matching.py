@@ -19,7 +19,7 @@ def best_pairs(weights: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     and list ascend.
     """
     size = len(weights)
-    edges = [(i, j, weights[i][j]) for i in range(size) for j in range(i + 1, size)]
+    edges = [(i, j, weights[i][j], j - i) for i in range(size) for j in range(i + 1, size)]
     return _matched(size, edges)
 
 
@@ -30,20 +30,21 @@ def best_partners(weights: Sequence[Sequence[float]]) -> list[int]:
     """
     rows = len(weights)
     columns = len(weights[0])
-    edges = [(i, rows + j, weights[i][j]) for i in range(rows) for j in range(columns)]
+    edges = [(i, rows + j, weights[i][j], abs(j - i)) for i in range(rows) for j in range(columns)]
     return [column - rows for _, column in _matched(rows + columns, edges)]
 
 
-def _matched(size: int, edges: Sequence[tuple[int, int, float]]) -> list[tuple[int, int]]:
+def _matched(size: int, edges: Sequence[tuple[int, int, float, int]]) -> list[tuple[int, int]]:
+    """The pairs among edges: two ends, the weight, and how far apart the numbers of both are."""
     from rustworkx import PyGraph, max_weight_matching
 
-    largest = max((weight for _, _, weight in edges), default=0.0) or 1.0
+    largest = max((weight for _, _, weight, _ in edges), default=0.0) or 1.0
     graph: PyGraph[None, int] = PyGraph()
     graph.add_nodes_from([None] * size)
     # The nearness of all pairs together adds less than one unit of weight.
     unit = size * size + 1
-    for i, j, weight in edges:
+    for i, j, weight, apart in edges:
         whole = round(math.ldexp(weight / largest, _WEIGHT_BITS))
-        graph.add_edge(i, j, whole * unit + size - (j - i))
+        graph.add_edge(i, j, whole * unit + size - apart)
     found = max_weight_matching(graph, max_cardinality=True, weight_fn=int)
     return sorted((min(pair), max(pair)) for pair in found)

@@ -53,6 +53,16 @@ def test_figure_8_keeps_the_best_pairs_and_matches_the_rest_to_them() -> None:
     assert sorted(map(sorted, matched_groups(m, range(6), 2, 3))) == [[0, 1, 5], [2, 3, 4]]
 
 
+def test_figure_8_matches_what_communicates_alike_by_the_nearest_numbers() -> None:
+    assert best_partners([[1.0] * 4] * 4) == [0, 1, 2, 3]
+    assert best_partners([[0.0] * 5] * 3) == [0, 1, 2]
+    alike = weights(12, dict.fromkeys(combinations(range(12), 2), 1))
+    assert sorted(map(sorted, matched_groups(alike, range(12), 2, 6))) == [
+        [0, 1, 2, 3, 8, 9],
+        [4, 5, 6, 7, 10, 11],
+    ]
+
+
 @pytest.mark.parametrize(("groups", "size"), [(2, 6), (3, 5), (1, 7), (4, 1), (2, 2)])
 def test_groups_of_any_size_are_made_of_any_number(groups: int, size: int) -> None:
     threads = groups * size + 1
