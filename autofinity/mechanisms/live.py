@@ -27,6 +27,7 @@ from autofinity.runtime.claims import Reserve, reserve_alone
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.placed import Placed
 from autofinity.runtime.placer import Placer
+from autofinity.runtime.undecided import ONE_OF_A_RANK
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,13 @@ class LiveRecipe:
         self._topology = topology
         self._settings = settings
         self._policy = policy
-        self._migrate_pages = migrate_pages and topology.n_nodes > 1
-        self._notes = [_about_pages(topology, migrate_pages=migrate_pages)]
+        moves_pages = LIVE[name].moves_pages
+        self._migrate_pages = migrate_pages and moves_pages and topology.n_nodes > 1
+        self._notes = [
+            _about_pages(topology, migrate_pages=migrate_pages)
+            if moves_pages
+            else f"pages stay where they are: {name} moves threads only"
+        ]
         if LIVE[name].mapped_by:
             self._notes.append(f"threads are mapped by {LIVE[name].mapped_by}")
         self._placer = Placer(topology, available, settings, reserve)
@@ -103,14 +109,17 @@ class LiveRecipe:
 
     def _complete(self, state: Mapped) -> bool:
         count, promised = len(state.workers.computing), self._settings.threads
-        steady = state.steady >= self._settings.steady_looks
-        if count < 2 or not steady:  # one thread has nobody to share with
+        # One thread has nobody to share with, but a rank's share to keep to.
+        enough = count > 1 or (count == 1 and self._settings.divided)
+        if not enough or state.steady < self._settings.steady_looks:
             return False
         return count >= promised or state.waited_ns >= self._settings.patience_ns
 
     def _begun(self, state: Mapped) -> tuple[Mapped, Sequence[Action]]:
         """A recipe for the threads that compute now, which looks from the next interval on."""
         computing = state.workers.computing
+        if len(computing) < 2:
+            return self._placer.let_all_go(replace(state.noting(ONE_OF_A_RANK), recipe=None))
         try:
             reserved = self._placer.reserve(len(computing), SPREAD)
             available, note = reserved.available, reserved.note
@@ -141,7 +150,11 @@ class LiveRecipe:
         if note:
             state = state.noting(note)
         start = recipe.start.placement
-        return self._translated(state, [BindThreads(start)] if start is not None else [])
+        if start is not None:
+            return self._translated(state, [BindThreads(start)])
+        # A rank keeps to its share before its threads are mapped, too.
+        everybody = frozenset(number for number, _ in state.workers.alive)
+        return state, self._placer.let_go(everybody) if self._settings.divided else ()
 
     def _recipe(self, topology: Topology, threads: int) -> Recipe[Any]:
         return LIVE[self.name].make_live(Setting(topology, threads, CLOCK_HZ, policy=self._policy))

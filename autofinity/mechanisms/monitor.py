@@ -6,6 +6,7 @@ The launcher starts `python -m autofinity.mechanisms.monitor` in the place of
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -32,7 +33,7 @@ def by_mechanism(request: Request, around: Surroundings) -> Deciding[Any]:
         request.mechanism,
         around.topology,
         around.available,
-        settings_of(request),
+        replace(settings_of(request), divided=around.divided),
         policy=around.policy,
         migrate_pages=request.migrate_pages,
         reserve=partial(around.journal.reserve, around.topology),

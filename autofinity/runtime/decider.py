@@ -45,9 +45,9 @@ from autofinity.runtime.sampler import Sampler
 from autofinity.runtime.seat_order import SHOWN
 from autofinity.runtime.seats import shows_neighbours
 from autofinity.runtime.trying import NEIGHBOURS
+from autofinity.runtime.undecided import ONE_OF_A_RANK
 
 _LEAST_LOOK_NS = 50_000_000  # on a crowded machine every thread has had its turn by then
-ONE_OF_A_RANK = "one thread of this rank computes: it runs anywhere in the rank's share"
 ORDER_ON_RECORD: Mapping[SeatOrder, str] = {
     order: f"on record is {SHOWN[order]}: threads sit so from the start"
     for order in ("by number", "exchanged")

@@ -11,6 +11,7 @@ LEFT = "left as it is: "
 """Beginning of the note on threads for which no placement was found."""
 NOT_AT_WORK = "its threads were not all at work in any look"
 """A reason that may pass: others last as long as the program."""
+ONE_OF_A_RANK = "one thread of this rank computes: it runs anywhere in the rank's share"
 _REMEDY = "a larger input keeps threads at work for longer"
 _YET = {
     "": "its monitor is starting",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from autofinity.mechanisms.live import LiveRecipe, Mapped
+from autofinity.mechanisms.monitor import by_mechanism
 from autofinity.mechanisms.registry import BY_POLICY, LIVE
 from autofinity.model.affinity import PACKED
 from autofinity.model.counters import CounterSample
@@ -15,7 +18,10 @@ from autofinity.model.policy import RulePolicy
 from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import PU, Cache, OsIndex, Topology
 from autofinity.ports import Action, BindThreads, Interval, MovePages, ThreadEvent
+from autofinity.runtime.claims import reserve_alone
 from autofinity.runtime.live_state import Settings
+from autofinity.runtime.request import Request
+from autofinity.runtime.surroundings import Surroundings
 
 MS = 1_000_000
 TIDS = (100, 101, 102, 103, 104)
@@ -79,8 +85,10 @@ class Program:
         assert self.state.phase == "placed"
 
 
-def recipe(name: str, nodes: int = 1, *, migrate_pages: bool = False) -> LiveRecipe:
-    settings = Settings(bind="core")
+def recipe(
+    name: str, nodes: int = 1, *, migrate_pages: bool = False, divided: bool = False
+) -> LiveRecipe:
+    settings = Settings(bind="core", divided=divided)
     policy = RulePolicy((), {}, (), PACKED)
     topology = machine(nodes)
     return LiveRecipe(
@@ -141,6 +149,38 @@ def test_a_helper_that_a_placed_thread_starts_runs_anywhere(name: str) -> None:
     assert not masks(program.look(events=[ThreadEvent("begin", 6, 106, 0)])).masks[5]
 
 
+@pytest.mark.parametrize("name", ["spcd", "kmaf14", "kmaf"])
+def test_a_rank_keeps_to_its_share_before_its_threads_are_mapped(name: str) -> None:
+    def first_masks(*, divided: bool, busy: Sequence[int]) -> list[frozenset[OsIndex]]:
+        program = Program(recipe(name, divided=divided))
+        turns = [program.look(busy=busy) for _ in range(8)]
+        return [mask for turn in turns if turn for mask in masks(turn).masks]
+
+    for busy in (TIDS[1:], TIDS[:1]):
+        assert first_masks(divided=True, busy=busy) == [EVERY] * 2 * len(TIDS)
+        assert first_masks(divided=False, busy=busy) == [EVERY] * len(TIDS)
+    program = Program(recipe(name, divided=True))
+    for _ in range(5):
+        program.look(busy=TIDS[:1])
+    assert program.state.phase == "left alone"
+    program.settle()
+    first, second, third, fourth = caches(masks(program.look(pairs((1, 3, 100.0), (2, 4, 100.0)))))
+    assert first == third != second == fourth
+
+
+def test_the_monitor_of_a_rank_says_that_cpus_are_its_share() -> None:
+    journal: Any = SimpleNamespace(reserve=lambda topology, *asked: reserve_alone(*asked))
+    request = Request(1, "app", "key", "0-3", mechanism="kmaf")
+    for divided in (False, True):
+        around = Surroundings(machine(1), None, lambda: EVERY, journal, divided=divided)
+        made = by_mechanism(request, around)
+        assert isinstance(made, LiveRecipe)
+        program = Program(made)
+        for _ in range(8):
+            program.look()
+        assert any(program.look(busy=TIDS[:1]) for _ in range(40)) == divided
+
+
 def test_other_threads_are_another_mapping_and_what_is_gone_is_forgotten() -> None:
     program = Program(recipe("kmaf"))
     program.settle()
@@ -170,6 +210,12 @@ def test_pages_follow_where_that_is_asked_for_and_there_is_a_node_to_go_to() -> 
         program.settle()
         actions = program.look(matrix, seen)
         assert [action for action in actions if isinstance(action, MovePages)] == expected
+
+
+@pytest.mark.parametrize("migrate", [False, True])
+def test_a_mechanism_of_threads_only_says_that_pages_stay(migrate: bool) -> None:
+    notes = Program(recipe("spcd", nodes=2, migrate_pages=migrate)).state.notes
+    assert notes == ("pages stay where they are: spcd moves threads only",)
 
 
 def test_kmaf14_section_3_4_1_a_run_says_who_maps_its_threads() -> None:

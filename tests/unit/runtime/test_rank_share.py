@@ -15,11 +15,12 @@ from autofinity.model.counters import CounterSample
 from autofinity.model.policy import Decision, RulePolicy
 from autofinity.model.topology import OsIndex
 from autofinity.ports import Action, BindThreads, Interval, Outcome, ThreadEvent
-from autofinity.runtime.decider import ONE_OF_A_RANK, LivePolicy
+from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings
 from autofinity.runtime.loop import run_loop
 from autofinity.runtime.rank_share import RankShare, rank_share
 from autofinity.runtime.request import Request
+from autofinity.runtime.undecided import ONE_OF_A_RANK
 
 S = 1_000_000_000
 MACHINE = machine(packages=2, nodes=1, llcs=2, cores=4)
