@@ -15,6 +15,8 @@ class BlockTable:
 
     def __init__(self, entries: int = 1 << 20, sharers: int = 2) -> None: ...
     def touch(self, block: int, thread: int, counts: SharingCounts) -> None: ...
+    def __len__(self) -> int:
+        """Entries that were taken by a block."""
     def threads_at(self, block: int) -> list[int]:
         """Latest first."""
 
@@ -32,7 +34,9 @@ class NumaTable:
     """Saturating counters of each page's nodes."""
 
     def __init__(self, nodes: int, most: int = 255, pages: int = 1 << 32) -> None: ...
-    def count(self, page: int, node: int) -> None: ...
+    def count(self, page: int, node: int) -> bool:
+        """Whether the page is among those that are counted."""
+
     def halve(self, page: int) -> None: ...
     def vector_of(self, page: int) -> list[int]: ...
     def take_seen(self, most: int = 1 << 32) -> list[int]:

@@ -12,15 +12,20 @@ The counters of pages restart when threads move to other nodes (a deviation from
 old counts came from nodes that those threads have left. A kernel unmaps pages about once a second.
 A page with 30 faults from the old node would need 120 faults from the new node, in minutes, until
 the papers' rule (exclusivity above 80 %) moves the page.
+
+Pages are counted in turn, so many at a time, until each has had some touches from every node: kMAF
+balances no page before it has more touches than there are nodes (TPDS 2016, equation 7). So pages
+of large programs move, too, but late.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from autofinity._core.detect import BlockTable, NumaTable, SharingCounts, SubBlockTable
+from autofinity._core.detect import NumaTable, SharingCounts
 from autofinity.linux.access_events import PAGE_FAULTS, AccessEvent
 from autofinity.linux.address_sampling import ThreadTouches
+from autofinity.linux.followed_blocks import FollowedBlocks
 from autofinity.linux.pages import nodes_of
 from autofinity.linux.shared_memory import SharedMemory
 from autofinity.linux.touches import Touch
@@ -37,11 +42,10 @@ from autofinity.model.topology import OsIndex, Topology
 
 _PAGE_BYTES = 4096
 _MOST_THREADS = 1024  # the matrix of so many has a million cells
-_MOST_COUNTED = 1 << 17  # touches until the pages' counters restart
 # The memory of the sensor is bounded, whatever the program touches.
 _MOST_PAGES = 1 << 14  # with counters at a time: 1.2 MB of them with 4 nodes
+_MOST_MISSED = 1 << 24  # touches of other pages in a row: those with counters are gone
 _MOST_SHOWN = 1 << 10  # pages a look; the others wait for the next
-_MOST_BLOCKS = 1 << 15  # 400 KB; the papers' tables have a million, 12 MB
 
 
 class AddressSensor:
@@ -58,14 +62,11 @@ class AddressSensor:
         self._topology = topology
         self._touches = ThreadTouches(events)
         self._memory = SharedMemory(processes=2)
-        self._blocks: BlockTable | SubBlockTable | None = None
-        if detector.table == "blocks":
-            self._blocks = BlockTable(min(detector.entries, _MOST_BLOCKS), detector.sharers)
-        elif detector.table == "sub-blocks":
-            self._blocks = SubBlockTable(detector.sharers)
+        self._blocks = None if detector.table == "none" else FollowedBlocks(detector)
         self._node_of = {cpu: pu.node for cpu, pu in topology.by_os_index.items()}
         self._pages = self._no_pages()
-        self._counted = 0
+        self._counted = self._missed = self._restarts = 0
+        self._most_counted = 2 * topology.n_nodes * _MOST_PAGES
         self._threads = 1
         self._everywhere = frozenset(self._node_of.values())
         self._nodes: dict[int, frozenset[int]] = {}  # of each thread that was bound
@@ -121,25 +122,24 @@ class AddressSensor:
         self._touches.close()
 
     def _share(self, touch: Touch, thread: int, counts: SharingCounts) -> None:
-        if self._blocks is None:
-            return
-        if isinstance(self._blocks, SubBlockTable) and len(self._blocks) >= _MOST_BLOCKS // 2:
-            self._blocks = SubBlockTable(self._detector.sharers)
-        place = self._memory.place(touch.pid, touch.address)
-        self._blocks.touch(place // self._detector.block_bytes, thread, counts)
+        if self._blocks is not None:
+            self._blocks.touch(self._memory.place(touch.pid, touch.address), thread, counts)
 
     def _count(self, touch: Touch) -> None:
         if self._topology.n_nodes > 1 and touch.cpu in self._node_of:
-            if self._counted == _MOST_COUNTED:
+            if self._counted == self._most_counted or self._missed == _MOST_MISSED:
                 self._forget_pages()
             page = page_number(touch.pid, touch.address // _PAGE_BYTES)
-            self._pages.count(page, self._node_of[touch.cpu])
-            self._counted += 1
+            if self._pages.count(page, self._node_of[touch.cpu]):
+                self._counted, self._missed = self._counted + 1, 0
+            else:
+                self._missed += 1
 
     def _vectors(self) -> NumaVectors:
         nodes = self._where(self._pages.take_seen(_MOST_SHOWN))
         vectors = {page: tuple(self._pages.vector_of(page)) for page in nodes}
-        return NumaVectors(vectors, _PAGE_BYTES, nodes, self._topology.memory_homes)
+        homes = self._topology.memory_homes
+        return NumaVectors(vectors, _PAGE_BYTES, nodes, homes, self._restarts)
 
     def _where(self, pages: Sequence[int]) -> dict[int, int]:
         """Logical node of each page; pages that have vanished are left out."""
@@ -157,7 +157,8 @@ class AddressSensor:
         return found
 
     def _forget_pages(self) -> None:
-        self._pages, self._counted = self._no_pages(), 0
+        self._pages, self._counted, self._missed = self._no_pages(), 0, 0
+        self._restarts += 1
 
     def _no_pages(self) -> NumaTable:
         most = (1 << self._detector.counter_bits) - 1

@@ -28,7 +28,9 @@ class PageEvidence:
     """Faults by page and node."""
 
     vectors: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """Page → the vector it had when it was last seen."""
+    """Page → the vector it had when it was last seen; empty when all vectors begin again."""
+    restarts: int = 0
+    """How often they have."""
     since: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """Page → faults since the threads last moved: those before came from other nodes."""
     nodes: Mapping[int, int] = field(default_factory=dict)
@@ -48,10 +50,11 @@ class PageEvidence:
         budget = self.budget + reads * REMOTE_READ_NS / PAGE_MOVE_NS
         if interval.pages is None:
             return replace(self, budget=budget)
+        known = self.vectors if interval.pages.restarts == self.restarts else {}
         since, sampled = _others(self.since, interval.pages.pages), 0
         for page, now in interval.pages.pages.items():
             nothing = (0,) * len(now)
-            before = self.vectors.get(page, nothing)
+            before = known.get(page, nothing)
             # Counters that are full, or were halved, show nothing new.
             new = tuple(max(0, n - b) for n, b in zip(now, before, strict=True))
             since[page] = tuple(map(sum, zip(self.since.get(page, nothing), new, strict=True)))
@@ -59,7 +62,8 @@ class PageEvidence:
         vectors, nodes = interval.pages.pages, interval.pages.nodes
         return replace(
             self,
-            vectors=_last(most, {**_others(self.vectors, vectors), **vectors}),
+            vectors=_last(most, {**_others(known, vectors), **vectors}),
+            restarts=interval.pages.restarts,
             since=_last(most, since),
             nodes=_last(most, {**_others(self.nodes, nodes), **nodes}),
             sampled=fading * self.sampled + sampled,

@@ -35,6 +35,8 @@ class NumaVectors:
     homes: tuple[int, ...] = ()
     """Logical node that holds the pages of each node (`Topology.memory_homes`); empty: every node
     has memory."""
+    restarts: int = 0
+    """How often all counts have begun again at 0."""
 
 
 def page_number(process: int, number: int) -> int:

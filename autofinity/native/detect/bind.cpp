@@ -96,6 +96,7 @@ void bind_detect(nb::module_& module) {
                 self.touch(block, thread_of(thread, counts), counts);
             },
             "block"_a, "thread"_a, "counts"_a)
+        .def("__len__", &BlockTable::size, "Entries that were taken by a block.")
         .def(
             "threads_at",
             [](const BlockTable& self, std::uint64_t block) {
@@ -136,9 +137,9 @@ void bind_detect(nb::module_& module) {
             "count",
             [](NumaTable& self, std::uint64_t page, std::uint32_t node) {
                 require(node < self.nodes(), "no such node");
-                self.count(page, node);
+                return self.count(page, node);
             },
-            "page"_a, "node"_a)
+            "page"_a, "node"_a, "Whether the page is among those that are counted.")
         .def("halve", &NumaTable::halve, "page"_a)
         .def(
             "vector_of",

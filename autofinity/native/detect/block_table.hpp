@@ -31,6 +31,7 @@ class BlockTable {
         const std::size_t at = index(block);
         const std::span<Thread> last(last_.get() + at * sharers_, sharers_);
         if (block_plus_one_[at] != block + 1) {
+            taken_ += block_plus_one_[at] == 0;
             block_plus_one_[at] = block + 1;
             std::fill(last.begin(), last.end(), no_thread);
         }
@@ -39,6 +40,8 @@ class BlockTable {
         enter(last, thread);
     }
 
+    // Entries that have been taken by a block.
+    std::size_t size() const { return taken_; }
     // The last threads, latest first; no_thread where there are fewer.
     std::vector<Thread> threads_at(std::uint64_t block) const {
         const std::size_t at = index(block);
@@ -70,6 +73,7 @@ class BlockTable {
 
     int shift_;
     std::uint32_t sharers_;
+    std::size_t taken_ = 0;
     Array<std::uint64_t> block_plus_one_;
     Array<Thread> last_;  // of a block that was touched
 };

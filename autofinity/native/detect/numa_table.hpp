@@ -20,19 +20,22 @@ class NumaTable {
               std::size_t pages = std::numeric_limits<std::size_t>::max())
         : nodes_(nodes), most_(most), pages_(pages) {}
 
-    void count(std::uint64_t page, std::uint32_t node) {
+    // Returns whether the page is recorded.
+    bool count(std::uint64_t page, std::uint32_t node) {
         auto at = index_.find(page);
         if (at == index_.end()) {
-            if (index_.size() >= pages_) return;
+            if (index_.size() >= pages_) return false;
             at = index_.emplace(page, index_.size()).first;
             counters_.resize(counters_.size() + nodes_);
             lately_.push_back(false);
         }
         std::uint32_t& counter = counters_[at->second * nodes_ + node];
         counter += counter < most_;
-        if (lately_[at->second]) return;
-        lately_[at->second] = true;
-        seen_.push_back(page);
+        if (!lately_[at->second]) {
+            lately_[at->second] = true;
+            seen_.push_back(page);
+        }
+        return true;
     }
     void halve(std::uint64_t page) {
         if (!index_.contains(page)) return;

@@ -37,6 +37,7 @@ def test_a_block_table_counts_a_new_latest_thread_with_all_that_are_there(
             last[block] = [thread, *(t for t in last[block] if t != thread)][:sharers]
     assert counts.cells() == counted(pairs)
     assert {block: table.threads_at(block) for block in last} == last
+    assert len(table) == len(last)
 
 
 @given(TOUCHES, st.integers(1, 8))
@@ -122,8 +123,9 @@ def test_numa_vectors_count_until_they_saturate(
     table = detect.NumaTable(NODES, most, pages)
     vectors: dict[int, list[int]] = {}
     for page, node in faults:
-        table.count(page, node)
-        if page in vectors or len(vectors) < pages:
+        is_counted = page in vectors or len(vectors) < pages
+        assert table.count(page, node) == is_counted
+        if is_counted:
             vector = vectors.setdefault(page, [0] * NODES)
             vector[node] = min(most, vector[node] + 1)
     assert table.take_seen(shown) == list(vectors)[:shown]

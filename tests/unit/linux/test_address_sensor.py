@@ -8,15 +8,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from autofinity.linux import address_sensor
+from autofinity.linux import address_sensor, followed_blocks
 from autofinity.linux.address_sensor import AddressSensor
 from autofinity.linux.shared_memory import SharedMemory
 from autofinity.linux.touches import Touch
 from autofinity.model.detection import FaultSampling
-from autofinity.model.sharing import by_process, page_number
+from autofinity.model.sharing import by_process, page_number, process_and_page
 from autofinity.model.topology import PU, OsIndex, Topology
 
 PID = 7
@@ -120,12 +121,14 @@ def test_counters_of_pages_begin_anew_when_a_thread_is_sent_to_another_node(
 ) -> None:
     sensor = AddressSensor(FaultSampling(), TWO_NODES)
     page = page_number(PID, 1)
+    restarts: list[int] = []
 
     def counts_after(*masks: frozenset[OsIndex]) -> tuple[int, ...]:
         sensor.bound(masks)
         rings.faults = [fault(10, 4096)]
         _, pages = sensor.look({10: 0})
         assert pages is not None
+        restarts.append(pages.restarts)
         return pages.pages[page]
 
     here, there = frozenset({OsIndex(0)}), frozenset({OsIndex(5)})
@@ -136,6 +139,7 @@ def test_counters_of_pages_begin_anew_when_a_thread_is_sent_to_another_node(
     assert counts_after(here, frozenset()) == (1, 0)
     assert counts_after(here, here) == (2, 0)
     assert counts_after(there, here) == (1, 0)
+    assert restarts == [0, 0, 1, 1, 2, 2, 3]
 
 
 def test_pages_that_are_too_many_for_a_look_are_shown_in_the_next(rings: Scripted) -> None:
@@ -149,6 +153,59 @@ def test_pages_that_are_too_many_for_a_look_are_shown_in_the_next(rings: Scripte
         assert len(pages.pages) == most
         shown += pages.pages
     assert shown == [page_number(PID, page) for page in range(1, 2501)]
+
+
+@pytest.mark.parametrize("table", ["blocks", "sub-blocks"])
+def test_kmaf16_section_4_3_2_threads_that_share_are_seen_however_large_a_program_is(
+    rings: Scripted, monkeypatch: pytest.MonkeyPatch, table: Literal["blocks", "sub-blocks"]
+) -> None:
+    """Once in a sweep over its memory each page shows one of the two threads that share it."""
+    monkeypatch.setattr(followed_blocks, "_MOST_BLOCKS", 1 << 10)
+    one_node = replace(TWO_NODES, node_os_indices=(OsIndex(0),), distances=((10,),))
+    sensor = AddressSensor(FaultSampling(table=table), one_node)
+    shared = [0.0] * 4
+    for sweep in range(6):
+        rings.faults = [
+            fault(10 + 2 * (page % 2) + sweep % 2, page * 4096) for page in range(10_000)
+        ]
+        sharing, _ = sensor.look({10: 0, 11: 1, 12: 2, 13: 3})
+        assert sharing is not None
+        shared = [*map(sum, zip(shared, sharing.cells[0], strict=True))]
+    # An eighth of the table at least is followed, half of it this pair's, and most of it stays.
+    assert shared[1] >= 0.7 * 4 * 64
+    assert shared[2:] == [0, 0]
+
+
+def test_kmaf16_equations_5_and_7_each_page_of_a_large_program_has_its_turn(
+    rings: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page moves after two faults from one node, and after more than there are nodes."""
+    monkeypatch.setattr(address_sensor, "_MOST_PAGES", 4)
+    sensor = AddressSensor(FaultSampling(), TWO_NODES)
+    program = range(1, 41)
+    rings.nodes = dict.fromkeys((page * 4096 for page in program), 3)
+    faults = dict.fromkeys(program, 0)
+    for _ in range(100):  # sweeps over all pages
+        for page in program:
+            rings.faults = [fault(10, page * 4096)]
+            _, pages = sensor.look({10: 0})
+            assert pages is not None
+            for number, counts in pages.pages.items():
+                page = process_and_page(number)[1]
+                faults[page] = max(faults[page], sum(counts))
+    assert min(faults.values()) > TWO_NODES.n_nodes
+
+
+def test_pages_that_are_gone_make_room_for_others(
+    rings: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(address_sensor, "_MOST_PAGES", 1)
+    monkeypatch.setattr(address_sensor, "_MOST_MISSED", 10)
+    sensor = AddressSensor(FaultSampling(), TWO_NODES)
+    rings.faults = [fault(10, 2 * 4096), *[fault(10, 4096)] * 11]
+    _, pages = sensor.look({10: 0})
+    assert pages is not None
+    assert pages.pages == {page_number(PID, 1): (1, 0)}
 
 
 MUCH = """

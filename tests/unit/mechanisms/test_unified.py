@@ -221,6 +221,16 @@ def test_faults_from_before_a_move_do_not_count() -> None:
     assert evidence.since == {1: (0, 2), 2: (0, 1)}
 
 
+def test_all_faults_count_after_the_counters_began_again() -> None:
+    """As those of a running program do when its threads go to other nodes."""
+    before = Interval(0, 1, (), pages=NumaVectors({1: (30, 0), 2: (9, 0)}))
+    after = Interval(0, 1, (), pages=NumaVectors({1: (10, 3)}, restarts=1))
+    evidence = replace(PageEvidence().seeing(before), since={}).seeing(after)
+    assert evidence.since == {1: (10, 3)}
+    again = Interval(0, 1, (), pages=NumaVectors({1: (10, 4), 2: (1, 0)}, restarts=1))
+    assert evidence.seeing(again).since == {1: (10, 4), 2: (1, 0)}
+
+
 def test_private_pages_of_threads_that_leave_their_node_are_left_behind() -> None:
     evidence = PageEvidence(since={1: (8, 0), 2: (4, 4)}, nodes={1: 0, 2: 0})
     here = get_affinity(TOPOLOGY, THREADS, PACKED).cpus
