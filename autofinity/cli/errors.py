@@ -100,6 +100,9 @@ def _outcome(action: Callable[[], object], interruption: Interruption) -> tuple[
             return 1, _lost(error)
         return 1, f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
     except Exception as error:
+        if interruption.caused(error):
+            complain(interruption.said)
+            interruption.end()
         if missing := _missing_package(error):
             return 1, (
                 f"the Python package {missing}, which this command uses, is not installed; install "

@@ -53,6 +53,18 @@ class Interruption:
             return "interrupted"
         return "interrupted; recorded results are kept, and the same command goes on from there"
 
+    def caused(self, error: BaseException | None) -> bool:
+        """Whether the error is the interruption itself, as others hand it on: a package's native
+        part that is interrupted while it is loaded raises an `ImportError`.
+        """
+        if self._by is None:
+            return False
+        handed_on = isinstance(error, ImportError)
+        while error is not None and not handed_on:
+            handed_on = isinstance(error, KeyboardInterrupt)
+            error = error.__cause__
+        return handed_on
+
     def listen(self) -> None:
         """From now on those signals interrupt, also before this returns; one that is ignored
         (nohup) stays so.

@@ -201,6 +201,15 @@ def work():
     del followed
     time.sleep(600)
 """
+HANDED_ON = """
+import time
+def work():
+    try:
+        print("begun", flush=True)
+        time.sleep(600)
+    except KeyboardInterrupt as interrupt:
+        raise {error} from {cause}
+"""
 AT_THE_EDGES = """
 import os, signal, time
 from autofinity.cli.interruption import Interruption
@@ -243,6 +252,20 @@ def test_native_code_that_is_at_work_for_minutes_is_ended(number: signal.Signals
 def test_an_interruption_that_a_callback_of_python_drops_comes_again() -> None:
     with working(IN_A_CALLBACK) as process:
         assert begun(process)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (-signal.SIGTERM, "autofinity: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [("ImportError('initialization failed')", "None"), ("RuntimeError", "interrupt")],
+)
+def test_an_interruption_that_others_hand_on_as_an_error_is_no_fault(
+    error: str, cause: str
+) -> None:
+    with working(HANDED_ON.format(error=error, cause=cause)) as process:
+        assert begun(process)
+        process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (-signal.SIGTERM, "autofinity: interrupted\n")
 
