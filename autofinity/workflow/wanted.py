@@ -78,6 +78,12 @@ class Wanted:
                 raise UsageError(f"{name} {number}: expected at least 1")
         if self.period_us is not None and not 0 < self.period_us < math.inf:
             raise UsageError(f"period_us {self.period_us}: expected microseconds, more than 0")
+        if self.page_size is not None and self.native:
+            raise UsageError(
+                f"--page-size {self.page_size}: programs that run on this machine have the pages "
+                "that its kernel gives them; expected no --page-size, or --latencies, with which "
+                "this machine is simulated"
+            )
         check_selection(self.affinities)
 
     @property
@@ -104,14 +110,16 @@ def wanted_on(
     work: Path | None = None,
     on: str = "",
 ) -> Wanted:
-    """Programs of a suite, by default the shipped suite, with the defaults of `Wanted`.
+    """Programs of a suite, by default the shipped suite, with the defaults of `Wanted`. A name or
+    a count that is given twice counts once.
 
     Their data are stored in `work_folder`. Raises `SuiteError`, and `UsageError` without such a
     folder or for an impossible number.
     """
     path = suite or shipped("training", "suite.toml")
     once = tuple(dict.fromkeys(programs))
-    wanted = Wanted(machine, load_suite(path), once, sizes, threads, jobs, Path(), on=on)
+    inputs, counts = tuple(dict.fromkeys(sizes)), tuple(dict.fromkeys(threads))
+    wanted = Wanted(machine, load_suite(path), once, inputs, counts, jobs, Path(), on=on)
     return replace(wanted, work=work_folder(work, path))
 
 

@@ -54,6 +54,18 @@ def test_a_program_that_is_named_twice_counts_once(tmp_path: Path) -> None:
     assert [spec.name for spec in wanted.suite.pick(("lu", "cg", "lu"))] == ["lu", "cg"]
 
 
+def test_a_size_or_thread_count_that_is_given_twice_counts_once(tmp_path: Path) -> None:
+    wanted = wanted_on("opteron-6164he", sizes=("tiny", "tiny"), threads=(8, 4, 8), work=tmp_path)
+    assert (wanted.sizes, wanted.threads) == (("tiny",), (8, 4))
+
+
+def test_pages_of_another_size_are_for_simulated_machines(tmp_path: Path) -> None:
+    here = wanted_on("host", work=tmp_path)
+    with pytest.raises(UsageError, match="--page-size 2M: programs that run on this machine have"):
+        replace(here, page_size="2M")
+    assert replace(here, page_size="2M", latencies="assumed").page_size == "2M"
+
+
 def test_a_user_without_a_home_is_asked_for_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_home() -> Path:
         raise RuntimeError("Could not determine home directory.")
