@@ -20,6 +20,7 @@ from autofinity.cli.advise_curve import (
 from autofinity.cli.advise_policy import asked_here, asked_on, choice_here, policy_on
 from autofinity.cli.advise_report import tell_advice
 from autofinity.cli.detect_live import TraceOrProgram, live_program, refuse_machine
+from autofinity.cli.given_options import refuse_options
 from autofinity.cli.last_output import complain_unwritten
 from autofinity.cli.options.html import html_option
 from autofinity.cli.options.json import json_option
@@ -148,6 +149,8 @@ def command(ctx: click.Context, **options: Unpack[_Options]) -> None:
         refuse_machine(ctx)
     if counts is None and (options["programs"] or options["repeats"] != 1):
         raise UsageError("--program and --repeats are for --curve; expected --curve COUNTS, too")
+    if not options["programs"]:
+        refuse_options(("suite_path", "size", "work"), "they are for --curve with --program")
     if ranks is not None and near is not None:
         raise UsageError("--ranks spreads ranks over all nodes; expected it without --near")
     if counts is not None:

@@ -63,15 +63,14 @@ def command(
             "adding_nothing": covered.adding_nothing,
         }
         say_json(document)
-        return
     if output is not None:
         from autofinity.papers.cc13.figure_10 import FIGURE
 
         show(FIGURE.draw(covered.programs, machine), output)
-        return
-    _print(covered)
-    added = ", ".join(covered.adding_nothing) or "none"
-    say(f"programs that add no behaviour: {added}")
+    elif not as_json:
+        _print(covered)
+        added = ", ".join(covered.adding_nothing) or "none"
+        say(f"programs that add no behaviour: {added}")
 
 
 def _print(covered: Covered) -> None:

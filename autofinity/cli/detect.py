@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from autofinity.cli.detect_live import TraceOrProgram, detect_live, live_program, refuse_machine
+from autofinity.cli.given_options import refuse_options
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.matrix_out import check_matrix_out, heterogeneities, save_matrix
 from autofinity.cli.options.hint import HINT
@@ -108,6 +109,7 @@ def command(
         raise UsageError("expected either the folder of a trace or `-- PROGRAM [ARGS]...`")
     if program is not None:
         refuse_machine(ctx)
+        refuse_options(("threads",), "the program itself says how many threads it has")
         sys.exit(detect_live(program, output, html, arm=arm, as_json=as_json))
     assert trace is not None
     if arm:

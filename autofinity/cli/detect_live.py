@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from autofinity.cli.given_options import given_options
+from autofinity.cli.given_options import given_options, refuse_options
 from autofinity.cli.help import Command
 from autofinity.cli.html_page import keep_page
 from autofinity.cli.last_output import complain_unwritten
@@ -48,8 +48,15 @@ def live_program(ctx: click.Context) -> tuple[str, ...] | None:
     return program
 
 
+_OF_REPLAYS = ("latencies", "page_size", "hint", "source", "seed")
+"""Parameters of a trace's replay."""
+
+
 def refuse_machine(ctx: click.Context) -> None:
-    """Raise `UsageError` for a --machine of a program that runs here."""
+    """Raise `UsageError` for the --machine of a program that runs here, and for other options that
+    only replays have.
+    """
+    refuse_options(_OF_REPLAYS, "a program that runs is on this machine, and nothing is replayed")
     if given_options(("machine",)) and ctx.params["machine"] != "host":
         raise UsageError(
             f"--machine {ctx.params['machine']}: a program that runs is on this machine; expected "

@@ -88,6 +88,8 @@ def command(
     Shipped observations of the machine are used, unless an option changes how programs are
     profiled. With --machine any, a policy for any machine is judged on each observed machine.
     """
+    if policy is not None:
+        refuse_options(_OF_LEARNING, "--policy is judged as it is, and nothing is learned")
     if options["machine"] == "any":
         _refuse_runs(observations, policy)
         work = None
@@ -99,6 +101,9 @@ def command(
     from autofinity.workflow.backends import machine_topology
     from autofinity.workflow.policies import named_policy
 
+    if observations not in (None, _NONE):
+        refuse_options(_PROFILING, "--observations says what to judge by, and nothing is profiled")
+    learn_at = () if train_threads is None else thread_counts(train_threads, "--train-threads")
     wanted = wanted_by_options(options, thread_counts(threads) if threads is not None else ())
     machine_topology(wanted.machine)  # wrong names are refused before the slow imports
     if policy is not None:
@@ -111,7 +116,7 @@ def command(
     done = evaluate(
         wanted,
         settings,
-        train_threads=thread_counts(train_threads) if train_threads is not None else (),
+        train_threads=learn_at,
         policy=policy,
         observations=observations,
         before_runs=before_runs,
@@ -194,6 +199,8 @@ def _keep_page(path: Path, machine: str, done: Evaluated, policy: str | None) ->
 
 _PROFILING = ("latencies", "page_size", "sizes", "affinities", "period_us", "jobs", "on")
 """Parameters of profiling that shipped observations fix."""
+_OF_LEARNING = ("train_threads", "metric")
+"""Parameters that choose how policies are learned."""
 _OF_RUNS = (*_PROFILING, "suite_path", "programs", "threads", "train_threads")
 """Parameters that choose the runs of one machine."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autofinity.cli.given_options import refuse_options
 from autofinity.cli.help import Command
 from autofinity.cli.options.output import output_option
 from autofinity.cli.options.policy import policy_argument
@@ -59,6 +60,8 @@ def command(
     POLICY is a policy file, or the name of a shipped policy. The header is self-contained,
     allocates nothing, and compiles as C99 and as C++.
     """
+    if form != "c":
+        refuse_options(("prefix",), "only a C header has names")
     text = exported(_for(named_policy(policy), machine, threads), form, prefix)
     if output is None:
         hand_over(text)

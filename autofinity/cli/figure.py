@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import click
 from click.shell_completion import CompletionItem
 
+from autofinity.cli.given_options import refuse_options
 from autofinity.cli.help import Command
 from autofinity.cli.interruption import keeps_results
 from autofinity.cli.options.comparing import comparing_options, faults_option
@@ -48,6 +49,9 @@ class _Name(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
 
 _OF_SOME_PROGRAMS = ("1",)
 """Figures of observations that --program chooses programs of."""
+_IN_FOLDS = ("9a", "9b")
+_OF_RUNS = ("suite_path", "size", "seeds", "repeats", "paper_seconds", "faults_per_page", "jobs")
+"""Parameters of runs, which figures of mechanisms are drawn from."""
 
 
 class _Options(TypedDict):
@@ -153,6 +157,12 @@ def _draw_observed(figure: Figure[Observed, Any], options: _Options) -> None:
         )
     if options["programs"] and figure.name not in _OF_SOME_PROGRAMS:
         raise UsageError(f"--program: figure {figure.name} is of all programs; expected none")
+    refuse_options(
+        (*_OF_RUNS, "work"),
+        f"figure {figure.name} is drawn from observations, and no runs are made",
+    )
+    if figure.name not in _IN_FOLDS:
+        refuse_options(("folds",), f"figure {figure.name} has no folds")
     machine = options["machine"] or figure.paper.machine
     observed = Observed(
         machine=machine,
@@ -175,6 +185,9 @@ def _draw_mechanisms(figure: MechanismFigure[Any], options: _Options) -> None:
     from autofinity.workflow.paper_runs import PaperRuns, with_own_input
     from autofinity.workflow.wanted import wanted_on
 
+    refuse_options(
+        ("observations", "folds"), f"figure {figure.name} is drawn from runs of mechanisms"
+    )
     programs, size, suite = options["programs"], options["size"], options["suite_path"]
     if figure.own_input and (programs or size or suite):
         raise UsageError(

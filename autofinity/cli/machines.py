@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autofinity.cli.given_options import refuse_options
 from autofinity.cli.help import Command
 from autofinity.cli.options.json import json_option
 from autofinity.cli.page import print_table
@@ -55,6 +56,8 @@ def command(sources: bool, markdown: bool, as_json: bool) -> None:
     """
     from autofinity.sim.preset import load_preset, preset_names
 
+    if as_json:
+        refuse_options(("markdown",), "--json prints no table")
     specs = [load_preset(name) for name in preset_names()]
     if as_json:
         machines = [{**document(spec), "values_by_mark": _marks(spec.name)} for spec in specs]

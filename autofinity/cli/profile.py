@@ -124,7 +124,7 @@ def command(
     if (pack or thin) and output is None:
         option = "--pack" if pack else "--thin"
         raise UsageError(f"{option}: expected -o as well, to name the Parquet file")
-    thinned = thread_counts(thin) if thin is not None else ()
+    thinned = thread_counts(thin, "--thin") if thin is not None else ()
     wanted = replace(
         wanted_by_options(options, thread_counts(threads)),
         seed=seed,

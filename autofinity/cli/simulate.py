@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import click
 
+from autofinity.cli.given_options import refuse_options
 from autofinity.cli.help import Command
 from autofinity.cli.options.cpus import cpus_in_order
 from autofinity.cli.options.error import error_option
@@ -159,6 +160,10 @@ def _placed_by_policy(
             "--policy places one program; expected it without --hint, --affinity, --cpus, "
             "--pages and --placement os"
         )
+    refuse_options(
+        ("start", "after", "restart", "error", "every"),
+        "--policy places one program, in a whole replay, and prints its times",
+    )
     in_run = simulate_policy(
         spec,
         traces[0],
@@ -180,6 +185,9 @@ def _several(spec: MachineSpec, traces: tuple[Path, ...], options: _Options) -> 
             "several programs and --placement os take no --pages and no --affinity; "
             "--placement os takes no --hint"
         )
+    refuse_options(("error",), "a replay with --placement os, or of several programs, is whole")
+    if len(traces) > 1:
+        refuse_options(("every",), "of several programs only some counters are shown, or --json")
     if cpus and not unbound:
         raise UsageError("--cpus places one program; expected --hint for several")
     starts_ns = durations_ns(options["start"], len(traces))

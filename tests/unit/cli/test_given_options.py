@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -12,6 +14,32 @@ OF_RUNS = [
     *("--latencies assumed", "--page-size 4K", "--suite nosuch.toml", "--program cg"),
     *("--size tiny", "--affinities hints", "--period 1ms", "--jobs 1", "--on slurm"),
     *("--threads 8", "--train-threads 8"),
+]
+
+
+OF_PROFILES = [
+    *("--latencies assumed", "--page-size 4K", "--size tiny", "--affinities hints"),
+    *("--period 1ms", "--jobs 1", "--on slurm"),
+]
+OF_REPLAYS = ["--latencies assumed", "--page-size 4K", "--hint packed", "--with tlb", "--seed 1"]
+MISFITS = [
+    ("evaluate --policy any-machine --train-threads 8", "--train-threads: --policy is judged as"),
+    ("evaluate --policy any-machine --metric ipc", "--metric: --policy is judged as it is"),
+    ("simulate t --policy any-machine --start 0", "--start: --policy places one program"),
+    ("simulate t --policy any-machine --after --restart", "--after, --restart: --policy places"),
+    ("simulate t --policy any-machine --error 0.1", "--error: --policy places one program"),
+    ("simulate t --policy any-machine --all", "--all: --policy places one program"),
+    ("simulate t u --error 0.1", "--error: a replay with --placement os, or of several"),
+    ("simulate t u --all", "--all: of several programs only some counters are shown"),
+    ("advise t --suite s --size tiny --work w", "--suite, --size, --work: they are for --curve"),
+    ("advise t --curve 2 --size tiny", "--size: they are for --curve with --program"),
+    ("advise --latencies assumed -- true", "--latencies: a program that runs is on this machine"),
+    ("detect --threads 2 -- true", "--threads: the program itself says how many"),
+    ("export any-machine --format json --prefix p", "--prefix: only a C header has names"),
+    ("machines --json --markdown", "--markdown: --json prints no table"),
+    ("figure 2a --folds 3", "--folds: figure 2a has no folds"),
+    ("figure 11 --size tiny --jobs 2 --work w", "--size, --jobs, --work: figure 11 is drawn from"),
+    ("figure tlb-3 --observations o", "--observations: figure tlb-3 is drawn from runs of mech"),
 ]
 
 
@@ -40,3 +68,36 @@ def test_a_given_policy_needs_no_work_folder_there() -> None:
 def test_it_needs_observations_and_says_so_before_any_work() -> None:
     said = refusal("evaluate", "-m", "any", "--observations", "none")
     assert "got --observations none, expected a folder" in said
+
+
+@pytest.mark.parametrize("words", OF_PROFILES)
+def test_named_observations_are_judged_without_options_of_profiling(words: str) -> None:
+    said = refusal("evaluate", "--observations", "o.parquet", *words.split())
+    assert said.startswith(f"{words.partition(' ')[0]}: --observations says what to judge by")
+
+
+@pytest.mark.parametrize("words", OF_REPLAYS)
+def test_a_program_that_runs_here_takes_no_option_of_replays(words: str) -> None:
+    said = refusal("detect", *words.split(), "--", "true")
+    assert said.startswith(f"{words.partition(' ')[0]}: a program that runs is on this machine")
+
+
+@pytest.mark.parametrize(("words", "said"), MISFITS)
+def test_an_option_that_would_have_no_effect_is_refused(
+    words: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("autofinity.sim.replay_cost.replay_cost", lambda trace: None)
+    assert refusal(*words.split()).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("profile --thin many -o o.parquet", "--thin"),
+        ("evaluate --train-threads many", "--train-threads"),
+        ("evaluate --threads many", "--threads"),
+    ],
+)
+def test_a_wrong_thread_count_is_refused_with_its_option(words: str, option: str) -> None:
+    assert refusal(*words.split()).startswith(f"{option} 'many': expected thread counts")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from few_observations import FEW_ON, write_few
 
 from autofinity.cli.main import cli
 
@@ -39,6 +41,13 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
         pytest.skip("root may write everywhere")
     tmp_path.chmod(0o500)
     assert "cannot be written: Permission denied" in refusal("train", tmp_path / "file")
+
+
+def test_json_on_stdout_leaves_the_picture_in_its_file(tmp_path: Path) -> None:
+    words = ["coverage", str(write_few(tmp_path / "few.parquet")), "-m", FEW_ON, "--json"]
+    done = CliRunner().invoke(cli, [*words, "-o", str(tmp_path / "x.svg")], catch_exceptions=False)
+    assert set(json.loads(done.stdout)) == {"counters", "programs", "adding_nothing"}
+    assert "<svg" in (tmp_path / "x.svg").read_text()
 
 
 @pytest.mark.parametrize("name", ["file", "link"])
