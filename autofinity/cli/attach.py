@@ -14,7 +14,7 @@ from autofinity.cli.options.pid import Pid
 from autofinity.cli.options.run import fallback_of, fallback_option, policy_option
 from autofinity.cli.options.site import spool_and_site, spool_option
 from autofinity.cli.printer import complain
-from autofinity.mechanisms.lists import names_moving_pages
+from autofinity.mechanisms.lists import names_by_rules, names_moving_pages
 from autofinity.mechanisms.monitor import by_mechanism
 from autofinity.mechanisms.registry import BY_POLICY, LIVE
 from autofinity.model.affinity import Hint
@@ -161,7 +161,7 @@ def _refuse_misfits(
     migrate_pages: bool,
 ) -> None:
     """Raise `UsageError` for options that do not go together."""
-    if migrate_pages and mechanism == BY_POLICY:
+    if migrate_pages and not LIVE[mechanism].moves_pages:
         raise UsageError(
             "--migrate-pages needs a mechanism; expected a --mechanism that moves pages: "
             f"{names_moving_pages()}"
@@ -172,6 +172,11 @@ def _refuse_misfits(
         raise UsageError(
             "--hint decides the placement; expected --hint without --policy, --fallback, "
             "--mechanism, --every and --bind none"
+        )
+    if (policy or every_s) and not LIVE[mechanism].by_rules:
+        raise UsageError(
+            "--policy and --every are for rules; expected them with a --mechanism that asks the "
+            f"policy: {names_by_rules()}"
         )
     if fallback is not None and mechanism != BY_POLICY:
         raise UsageError("--fallback needs a policy; expected --fallback without --mechanism")

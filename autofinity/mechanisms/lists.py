@@ -28,14 +28,24 @@ def names_moving_pages() -> str:
     return _either(name for name, entry in LIVE.items() if entry.moves_pages)
 
 
+def names_by_rules() -> str:
+    """Those of them that ask the policy, in words."""
+    return _either(name for name, entry in LIVE.items() if entry.by_rules)
+
+
 def launcher_header() -> str:
     """The list of `run --mechanism` as macros in C: names, and texts of its help and messages."""
     lines = [
         "// Made of autofinity/mechanisms/registry.py when the launcher is built.",
         f"#define BY_POLICY {_literal(BY_POLICY)}",
-        f"#define MECHANISM_NAMES {', '.join(map(_literal, LIVE))}",
         f"#define MECHANISMS_LISTED {_literal(names_live())}",
         f"#define MECHANISMS_MOVING_PAGES {_literal(names_moving_pages())}",
+        f"#define MECHANISMS_BY_RULES {_literal(names_by_rules())}",
+        "#define MECHANISM_ABILITIES \\",
+        ", \\\n".join(
+            f"    {{{_literal(name)}, {int(entry.moves_pages)}, {int(entry.by_rules)}}}"
+            for name, entry in LIVE.items()
+        ),
         "#define MECHANISM_HELP \\",
         " \\\n".join(f"    {_literal(line)}" for line in _help()),
     ]

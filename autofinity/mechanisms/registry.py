@@ -31,6 +31,8 @@ class Entry:
     arguments: Mapping[str, object] = field(default_factory=dict)
     moves_pages: bool = False
     """While the program runs; not where they are put from the start."""
+    by_rules: bool = False
+    """Whether it asks the policy."""
     mapping_ns: str = ""
     """Cost model: the function of `mapping_time` that says what a mapping takes; empty: none is
     charged."""
@@ -93,7 +95,7 @@ TABLE = (
     Entry("next-touch", "each page once to whoever touches it next", "numa_balancing:next_touch",
           moves_pages=True),
     Entry(BY_POLICY, "the policy: counters, rules, a hint; while it runs", "autofinity:InRun",
-          in_real_time=True, live="autofinity"),
+          by_rules=True, in_real_time=True, live="autofinity"),
     Entry("autofinity-restart", "the same, run again with the chosen placement",
           "autofinity:restarted"),
     Entry("spcd", "page faults, Edmonds' matching; threads", "spcd:spcd", mapping_ns="edmonds_ns",
@@ -128,8 +130,8 @@ TABLE = (
           moves_pages=True),
     Entry("unified",
           "rules choose the hint, sharing orders threads, pages follow; with a guard (ours)",
-          "unified:Unified", moves_pages=True, mapping_ns="eagermap_ns", in_real_time=True,
-          live="unified", live_recipe="unified:by_faults"),
+          "unified:Unified", moves_pages=True, by_rules=True, mapping_ns="eagermap_ns",
+          in_real_time=True, live="unified", live_recipe="unified:by_faults"),
     Entry("oracle-affinity", "the fastest of the hints' best matches", "oracle_bound:measured"),
     Entry("oracle-threads", "EagerMap of the whole trace, first touch", "oracle:oracle",
           {"what": "threads"}),

@@ -11,7 +11,7 @@ import pytest
 from live_masks import masks_of
 from permitted import needs_two_cpus, skip_unless_touches_are_seen
 
-from autofinity.mechanisms.lists import names_live, names_moving_pages
+from autofinity.mechanisms.lists import names_by_rules, names_live, names_moving_pages
 from autofinity.model.topology import PU, OsIndex, Topology
 from tests.support.topology_sysfs_tree import write_sysfs
 
@@ -76,8 +76,28 @@ def test_a_mechanism_that_there_is_not_is_refused_with_those_that_there_are(run:
     assert f"expected {names_live()}\n".encode() in done.stderr
 
 
-def test_pages_that_nobody_would_move_are_not_promised_to_follow(run: Runner) -> None:
-    done = run("--migrate-pages", "--", "true")
+@pytest.mark.parametrize("words", [("--policy", "any-machine"), ("--every", "2")])
+def test_rules_that_a_mechanism_does_not_ask_are_refused(
+    run: Runner, words: tuple[str, ...]
+) -> None:
+    done = run("--mechanism", "kmaf", *words, "--", "true")
+    assert done.returncode == 2
+    expected = f"expected them with a --mechanism that asks the policy: {names_by_rules()}\n"
+    assert expected.encode() in done.stderr
+    assert run("--mechanism", "unified", *words, "--", "true").returncode == 0
+
+
+def test_no_database_is_none_to_learn_from(run: Runner) -> None:
+    done = run("--auto-rebuild", "--no-db", "--", "true")
+    assert done.returncode == 2
+    assert b"expected --auto-rebuild without --no-db\n" in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("--mechanism", "spcd")])
+def test_pages_that_nobody_would_move_are_not_promised_to_follow(
+    run: Runner, words: tuple[str, ...]
+) -> None:
+    done = run("--migrate-pages", *words, "--", "true")
     assert done.returncode == 2
     expected = f"expected a --mechanism that moves pages: {names_moving_pages()}\n"
     assert expected.encode() in done.stderr

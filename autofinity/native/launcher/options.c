@@ -52,12 +52,18 @@ static bool seconds_of(const char* text, char* out, size_t size) {
     return false;
 }
 
-static bool known_mechanism(const char* name) {
-    static const char* const names[] = {MECHANISM_NAMES};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0) return true;
+typedef struct {
+    const char* name;
+    bool moves_pages, by_rules;
+} Mechanism;
+
+/* NULL: there is none of that name. */
+static const Mechanism* mechanism_of(const char* name) {
+    static const Mechanism mechanisms[] = {MECHANISM_ABILITIES};
+    for (size_t i = 0; i < sizeof mechanisms / sizeof mechanisms[0]; i++) {
+        if (strcmp(name, mechanisms[i].name) == 0) return &mechanisms[i];
     }
-    return false;
+    return NULL;
 }
 
 static bool set_flag(const char* option, Options* out) {
@@ -147,7 +153,7 @@ static int set_every(char* value, Options* out) {
 
 static int set_mechanism(char* value, Options* out) {
     out->mechanism = value;
-    if (known_mechanism(value)) return GO_ON;
+    if (mechanism_of(value)) return GO_ON;
     return wrong("wrong value for --mechanism", value, MECHANISMS_LISTED);
 }
 
@@ -214,7 +220,8 @@ static int set_value(char** argv, int* at, Options* out) {
 bool policy_decides(const Options* options) { return strcmp(options->mechanism, BY_POLICY) == 0; }
 
 static int check_together(const Options* given) {
-    if (given->migrate_pages && policy_decides(given)) {
+    const Mechanism* mechanism = mechanism_of(given->mechanism);
+    if (given->migrate_pages && !mechanism->moves_pages) {
         return wrong("--migrate-pages needs a mechanism", NULL,
                      "a --mechanism that moves pages: " MECHANISMS_MOVING_PAGES);
     }
@@ -230,6 +237,14 @@ static int check_together(const Options* given) {
     if (given->json && !given->dry_run) {
         return wrong("--json is for what --dry-run prints", NULL,
                      "--dry-run --json, or `autofinity status --json` after the run");
+    }
+    if ((given->policy || given->every_s) && !mechanism->by_rules) {
+        return wrong("--policy and --every are for rules", NULL,
+                     "them with a --mechanism that asks the policy: " MECHANISMS_BY_RULES);
+    }
+    if (given->auto_rebuild && !given->use_db) {
+        return wrong("--auto-rebuild learns from the behaviour database", NULL,
+                     "--auto-rebuild without --no-db");
     }
     if (given->fallback && !policy_decides(given)) {
         return wrong("--fallback needs a policy", NULL, "--fallback without --mechanism");
