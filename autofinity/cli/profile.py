@@ -124,9 +124,18 @@ def command(
     if (pack or thin) and output is None:
         option = "--pack" if pack else "--thin"
         raise UsageError(f"{option}: expected -o as well, to name the Parquet file")
+    counts = thread_counts(threads)
     thinned = thread_counts(thin, "--thin") if thin is not None else ()
+    if not set(thinned) <= set(counts):
+        raise UsageError(f"--thin {thin}: expected thread counts of --threads, {threads}")
+    certified_alone = set(certify).difference(options["programs"] or certify)
+    if certified_alone:
+        raise UsageError(
+            f"--certify {','.join(sorted(certified_alone))}: expected programs that --program "
+            "names, too"
+        )
     wanted = replace(
-        wanted_by_options(options, thread_counts(threads)),
+        wanted_by_options(options, counts),
         seed=seed,
         page_seeds=seeds,
         baselines=baselines,

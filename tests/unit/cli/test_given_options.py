@@ -40,6 +40,8 @@ MISFITS = [
     ("attach 1 --mechanism spcd --migrate-pages", "--migrate-pages needs a mechanism"),
     ("attach 1 --mechanism kmaf --policy any-machine", "--policy and --every are for rules"),
     ("attach 1 --mechanism spcd --every 2", "--policy and --every are for rules"),
+    ("profile -p cg --certify lu,cg", "--certify lu: expected programs that --program names"),
+    ("profile -t 4,8 --thin 8,16 -o o", "--thin 8,16: expected thread counts of --threads, 4,8"),
     ("figure 2a --folds 3", "--folds: figure 2a has no folds"),
     ("figure 11 --size tiny --jobs 2 --work w", "--size, --jobs, --work: figure 11 is drawn from"),
     ("figure tlb-3 --observations o", "--observations: figure tlb-3 is drawn from runs of mech"),
