@@ -19,7 +19,8 @@ def why_not_made(folder: Path) -> str:
     if not there.is_dir():
         return os.strerror(errno.ENOTDIR)
     if not os.access(there, os.W_OK | os.X_OK):
-        return os.strerror(errno.EACCES)
+        read_only = os.statvfs(there).f_flag & os.ST_RDONLY
+        return os.strerror(errno.EROFS if read_only else errno.EACCES)
     try:  # for some file systems, as /proc, permissions say too little
         Path(tempfile.mkdtemp(prefix=".autofinity-", dir=there)).rmdir()
     except OSError as error:

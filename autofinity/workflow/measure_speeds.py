@@ -8,6 +8,7 @@ from pathlib import Path
 from autofinity.linux.topology import host_topology
 from autofinity.model.errors import CapabilityError, StoreError, UsageError
 from autofinity.model.facts import Speeds
+from autofinity.new_folder import why_not_made
 from autofinity.policy.shipped import speeds_line
 from autofinity.recording.bench import Bench
 from autofinity.recording.memory_speeds import STEPS, MemorySpeeds
@@ -27,6 +28,11 @@ def measure_speeds(reporter: Reporter = SILENT) -> tuple[Speeds, Path]:
         raise UsageError(
             "there is no configuration folder: expected XDG_CONFIG_HOME or HOME to name one"
         )
+    if reason := why_not_made(path.parent):
+        raise UsageError(
+            f"cannot make the configuration folder {path.parent}: {reason}; name another with "
+            "XDG_CONFIG_HOME"
+        )
     with reporter.progress("measure", STEPS) as done:
         try:
             speeds = MemorySpeeds(host_topology(), Bench.of(True), done.step).measured()
@@ -39,5 +45,8 @@ def measure_speeds(reporter: Reporter = SILENT) -> tuple[Speeds, Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, speeds_line(HERE, speeds) + "\n")
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}; free some space") from error
+        raise StoreError(
+            f"cannot write {path}: {error.strerror}; free some space, or name another "
+            "folder with XDG_CONFIG_HOME"
+        ) from error
     return speeds, path

@@ -33,6 +33,27 @@ def test_a_folder_that_cannot_be_made_is_refused_with_its_option(
     assert str(done.exception).endswith(option)
 
 
+def test_speeds_that_cannot_be_kept_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/proc/nowhere")
+    done = CliRunner().invoke(cli, ["doctor", "--measure"])
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception).startswith("cannot make the configuration folder /proc/nowhere/")
+    assert str(done.exception).endswith("name another with XDG_CONFIG_HOME")
+    assert done.stderr == "", "no step of a measurement is reported"
+
+
+def test_a_file_system_that_is_read_only_is_said_to_be() -> None:
+    read_only = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    read_only = [each for each in read_only if os.path.isdir(each) and is_read_only(each)]
+    if not read_only:
+        pytest.skip("no file system here is mounted read-only")
+    assert why_not_made(Path(read_only[0]) / "below") == "Read-only file system"
+
+
+def is_read_only(folder: str) -> bool:
+    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+
+
 def test_a_look_at_a_folder_leaves_nothing(tmp_path: Path) -> None:
     assert why_not_made(tmp_path / "a" / "b") == why_not_made(tmp_path) == ""
     assert list(tmp_path.iterdir()) == []
