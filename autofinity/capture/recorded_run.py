@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,7 @@ from pathlib import Path
 from autofinity.capture.build import runtime_folder
 from autofinity.capture.request import AHEAD, CaptureRequest, environment_of, folder_of, stdin_of
 from autofinity.child_program import ChildProgram
-from autofinity.model.errors import CaptureError
+from autofinity.model.errors import CaptureError, NoSpaceError
 
 SLOWDOWN = 20
 """Factor on the manifest's time-out for a captured run."""
@@ -22,6 +24,7 @@ _SHOWN = 600
 _TOO_MANY = "more events than a replay has memory for"
 """Text of the runtime's message (native/capture/state/failure.h)."""
 _FULL_BYTES = 1 << 16
+_PROBED_BYTES = 1 << 16
 
 
 def run_recorded(
@@ -143,11 +146,23 @@ def _exit_code(
 def _refuse_a_full_disk(request: CaptureRequest, partial: Path) -> None:
     """On a full disk the program's own output and the recorder's message are lost as well."""
     state = os.statvfs(partial)
-    if state.f_bavail * state.f_frsize < _FULL_BYTES:
-        raise CaptureError(
+    if state.f_bavail * state.f_frsize < _FULL_BYTES or not _can_grow(partial):
+        raise NoSpaceError(
             f"no space is left for the trace of {request.spec.name} in {partial.parent}; free some "
             "or name another folder, then start again: finished traces are kept"
         )
+
+
+def _can_grow(folder: Path) -> bool:
+    """Whether its user may write more there; a file system that has space may have a quota."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_PROBED_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return error.errno not in (errno.ENOSPC, errno.EDQUOT)
+    return True
 
 
 def _refuse_what_the_recorder_refused(request: CaptureRequest, why: str) -> None:

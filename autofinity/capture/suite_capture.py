@@ -16,7 +16,7 @@ from autofinity.capture.request import CaptureRequest
 from autofinity.capture.run import capture
 from autofinity.capture.sampling import Choice, WindowPlan
 from autofinity.capture.synchronisation import lost_order, warning
-from autofinity.model.errors import AutofinityError, UsageError
+from autofinity.model.errors import AutofinityError, NoSpaceError, UsageError
 from autofinity.trace.manifest import ProgramSpec, Suite
 from autofinity.trace.meta import TraceMeta
 
@@ -55,7 +55,7 @@ def capture_suite(
     default `out/.builds`. A program that cannot be built for lack of a compiler, or that does not
     accept this thread count or size, is skipped. When a program fails, the others are still
     captured; then its error is raised, or with `keep_going` only reported. Raises `UsageError` when
-    no program can be captured.
+    no program can be captured, and `NoSpaceError` at once.
     """
     out = Path(os.path.realpath(out))  # programs are built and run in folders of their own
     chosen = suite.pick(tuple(programs))
@@ -85,6 +85,8 @@ def capture_suite(
             run = CaptureRequest(suite, spec, built, threads, size, out)
             traces.append(capture(replace(run, most_events=most_events, sampling=sampling)))
             report(CaptureReport(spec.name, "done", trace=traces[-1]))
+        except NoSpaceError:
+            raise
         except AutofinityError as error:
             report(CaptureReport(spec.name, "failed", str(error)))
             failures.append(error)

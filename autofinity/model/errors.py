@@ -63,6 +63,10 @@ class CaptureError(AutofinityError):
     """A program ran under capture, but gave no complete trace."""
 
 
+class NoSpaceError(CaptureError):
+    """No space is left for traces, which is no fault of a program's: others fail alike."""
+
+
 class SimulationError(AutofinityError):
     """The replay cannot go on (a deadlock names both events) or the model was misused."""
 

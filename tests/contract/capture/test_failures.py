@@ -1,11 +1,13 @@
 """Message when a program of a suite fails under capture, and the files kept then."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from autofinity.capture.suite_capture import capture_suite
-from autofinity.model.errors import CaptureError
+from autofinity.model.errors import CaptureError, NoSpaceError
 from autofinity.trace.manifest import load_suite
 
 SOURCES = {
@@ -71,4 +73,24 @@ def test_a_full_disk_is_not_taken_for_a_wrong_answer(
 ) -> None:
     monkeypatch.setattr("autofinity.capture.recorded_run._FULL_BYTES", 1 << 62)
     with pytest.raises(CaptureError, match="no space is left for the trace of wrong"):
+        capture_suite(load_suite(suite), ("wrong",), 1, "small", tmp_path)
+
+
+def test_a_full_disk_leaves_no_program_out_of_what_is_learned(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autofinity.capture.recorded_run._FULL_BYTES", 1 << 62)
+    with pytest.raises(NoSpaceError, match="finished traces are kept"):
+        capture_suite(load_suite(suite), ("good", "wrong"), 1, "small", tmp_path, keep_going=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".builds", "good-small-1t"]
+
+
+def test_a_quota_that_is_used_up_is_a_full_disk(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(descriptor: int) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr("autofinity.capture.recorded_run.os.fsync", refused)
+    with pytest.raises(NoSpaceError, match="no space is left for the trace of wrong"):
         capture_suite(load_suite(suite), ("wrong",), 1, "small", tmp_path)
