@@ -202,7 +202,9 @@ class SimMachine:
         Raises `TraceError`, `SimulationError`.
         """
         program = self._load_sampled(trace)
-        return timed_window(self._native, program, task.number, task.pus, task.seed, task.pages)
+        return timed_window(
+            self.spec, self._native, program, task.number, task.pus, task.seed, task.pages
+        )
 
     def _tell_error(self, trace: str, whole: RegionEstimate) -> None:
         wanted = self._precision.error

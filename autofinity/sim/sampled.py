@@ -27,7 +27,7 @@ from autofinity.sim.likeness import Intervals, covering_order, streams_at_work
 from autofinity.sim.native import machine_model
 from autofinity.sim.replay import pus_of_streams
 from autofinity.sim.result import EVENT_INDEX, SimResult
-from autofinity.sim.sampled_window import Pages, replay_window
+from autofinity.sim.sampled_window import Pages, WindowResult, replay_window
 from autofinity.sim.skeleton import Skeleton
 from autofinity.sim.spec import MachineSpec
 from autofinity.sim.window_sum import (
@@ -130,6 +130,7 @@ def _region_of(trace: traces.SampledTrace) -> RegionWork:
 
 
 def timed_window(
+    spec: MachineSpec,
     machine: core.MachineModel,
     program: SampledProgram,
     number: int,
@@ -137,10 +138,19 @@ def timed_window(
     seed: int,
     pages: Pages,
 ) -> TimedWindow:
-    """Replay one window; arguments as for `replay_sampled`."""
+    """Replay one window; `machine`: from `machine_model(spec)`, others as for `replay_sampled`."""
     found = replay_window(machine, program.window(number), pus, seed=seed, pages=pages)
+    return timed_by(spec, number, pus, found)
+
+
+def timed_by(
+    spec: MachineSpec, number: int, pus: Sequence[int], found: WindowResult
+) -> TimedWindow:
+    """The times of a window as its replay found them. `pus`: logical PU of each stream."""
     idle_ns = found.barrier_wait_ns + found.after_end_ns
-    waiting_ns = found.totals[:, EVENT_INDEX["stall_cycles_sync"]] / machine.ghz
+    # Each kind of core counts its own clocks.
+    ghz = np.array([spec.ghz_of(pu) for pu in pus])
+    waiting_ns = found.totals[:, EVENT_INDEX["stall_cycles_sync"]] / ghz
     blocked_ns = np.maximum(waiting_ns - idle_ns, 0.0)
     return TimedWindow(number, found.time_ns, found.totals, idle_ns, blocked_ns)
 
@@ -163,7 +173,13 @@ def replay_sampled(
     """
     if timed is None:
         one = partial(
-            timed_window, machine_model(spec), program, pus=pus, seed=seed, pages=pages or Pages()
+            timed_window,
+            spec,
+            machine_model(spec),
+            program,
+            pus=pus,
+            seed=seed,
+            pages=pages or Pages(),
         )
         timed = partial(_each, one, jobs=precision.jobs)
     if not program.order:

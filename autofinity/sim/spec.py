@@ -309,6 +309,10 @@ class MachineSpec:
         """Clock of the cores."""
         return self.ghz * 1e9
 
+    def ghz_of(self, pu: int) -> float:
+        """Clock of the core of a logical PU."""
+        return self.core_classes[self.class_of_core[self.topology.pus[pu].core]].ghz
+
     @property
     def l2_domains(self) -> tuple[int, ...]:
         """Number of each logical core's L2, in order of appearance.

@@ -14,6 +14,7 @@ from autofinity.model.errors import SimulationError
 from autofinity.sim.native import LARGE_PAGE_BYTES, machine_model
 from autofinity.sim.preset import load_preset
 from autofinity.sim.replay import pus_of_streams
+from autofinity.sim.sampled import timed_by
 from autofinity.sim.sampled_window import WindowResult, replay_window
 from autofinity.sim.spec import MachineSpec
 
@@ -310,3 +311,21 @@ def test_only_a_window_is_run_as_one() -> None:
         simulation.run_window(0)
     with pytest.raises(SimulationError, match="less than 1"):
         core.Simulation(machine_model(OPTERON), window(readers(9, 9)), [0]).run_window(1)
+
+
+@pytest.mark.parametrize("waiting_pu", [2, 16], ids=["of the fast kind", "of the slow kind"])
+def test_a_thread_is_blocked_until_its_token_comes_whatever_the_clock_of_its_core(
+    waiting_pu: int,
+) -> None:
+    spec = load_preset("i9-13900k")
+    builder = TraceBuilder()
+    posting, waiting = builder.stream(), builder.stream()
+    builder.compute(posting, gap=1_000_000)
+    builder.post(posting, 1)
+    builder.compute(posting, gap=10_000)
+    builder.wait(waiting, 1)
+    builder.compute(waiting, gap=10)
+    result = measured(window(builder), 0, waiting_pu, spec=spec)
+    timed = timed_by(spec, 0, [0, waiting_pu], result)
+    assert timed.idle_ns[1] < 0.02 * timed.time_ns
+    assert timed.blocked_ns[1] == pytest.approx(timed.time_ns, rel=0.02)
