@@ -21,7 +21,7 @@ import numpy.typing as npt
 from autofinity._core import sim as core
 from autofinity._core import trace as traces
 from autofinity.free_memory import free_bytes
-from autofinity.model.errors import SimulationError
+from autofinity.model.errors import SimulationError, TraceError
 from autofinity.model.topology import OsIndex
 from autofinity.sim.likeness import Intervals, covering_order, streams_at_work
 from autofinity.sim.native import machine_model
@@ -67,8 +67,9 @@ class SampledProgram:
     """A sampled trace, read once. Safe to use from several threads; keeps prepared windows."""
 
     def __init__(self, directory: str | Path) -> None:
-        """Raises `TraceError` for damaged files."""
+        """Raises `TraceError` for damaged files, `SimulationError` where there is no window."""
         self._trace = traces.read_sampled(str(directory))
+        _require_region(self._trace, Path(directory))
         self._lock = threading.Lock()
         self._kept: dict[int, core.Program] = {}
         self._kept_bytes = 0
@@ -101,6 +102,20 @@ class SampledProgram:
                 self._kept[number] = made
                 self._kept_bytes += made.size_bytes
         return made
+
+
+def _require_region(trace: traces.SampledTrace, directory: Path) -> None:
+    if len(trace.windows["work_begin"]) == 0:
+        raise SimulationError(
+            "the sampled trace holds no window: its region of interest is too short to be sampled; "
+            "capture it with --whole"
+        )
+    work = trace.meetings["work"]
+    if len(work) < 2 or work[0] == work[-1] or len(trace.intervals["writes"]) == 0:
+        raise TraceError(
+            f"damaged trace: {directory / 'windows.afs'} at offset 0: the region of interest of "
+            "these windows has no begin, no end or no work; capture the program again"
+        )
 
 
 def _region_of(trace: traces.SampledTrace) -> RegionWork:
@@ -182,12 +197,6 @@ def replay_sampled(
             pages=pages or Pages(),
         )
         timed = partial(_each, one, jobs=precision.jobs)
-    if not program.order:
-        raise SimulationError(
-            "the sampled trace holds no window: its region of interest is too short to be sampled; "
-            "capture it with --whole"
-        )
-
     found: list[TimedWindow] = []
     wanted = max(2, precision.at_least)
     while True:

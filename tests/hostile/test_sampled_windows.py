@@ -12,6 +12,7 @@ from sim_programs import false_sharing, kept
 from autofinity._core import sim
 from autofinity._core import trace as core
 from autofinity.model.errors import AutofinityError, SimulationError, TraceError
+from autofinity.sim.sampled import SampledProgram
 
 pytestmark = pytest.mark.any_user
 
@@ -29,12 +30,20 @@ def names(streams: int) -> list[str]:
     ]
 
 
+PARTS = [[Part(WARM, waits=True)] * STREAMS, [Part(WARM)] * (STREAMS - 1) + [Part()]]
+PAGES = [(64, 3, 0), (128, 1, 2)]
+
+
 @pytest.fixture
-def files(tmp_path: Path) -> list[bytes]:
+def recorded(tmp_path: Path) -> list[bytes]:
+    """The index and the streams of a whole trace."""
     whole = Path(kept(false_sharing(STREAMS, 40, 4), tmp_path / "whole"))
-    contents = [path.read_bytes() for path in [whole / "index.aft", *sorted(whole.glob("st*"))]]
-    parts = [[Part(WARM, waits=True)] * STREAMS, [Part(WARM)] * (STREAMS - 1) + [Part()]]
-    return sampled(contents, parts, [(64, 3, 0), (128, 1, 2)])
+    return [path.read_bytes() for path in [whole / "index.aft", *sorted(whole.glob("st*"))]]
+
+
+@pytest.fixture
+def files(recorded: list[bytes]) -> list[bytes]:
+    return sampled(recorded, PARTS, PAGES)
 
 
 def written(folder: Path, files: list[bytes]) -> Path:
@@ -82,6 +91,34 @@ def test_a_file_that_was_cut_or_altered(tmp_path: Path, files: list[bytes], numb
                 name.startswith("stream") and changed[24:] == files[number][24:]
             )
     assert told > 20
+
+
+@pytest.mark.parametrize(
+    ("meetings", "intervals"),
+    [((), 2), ((0,), 2), ((7, 7), 2), ((0, 1000), 0)],
+    ids=["no meeting", "no end", "no work", "no interval"],
+)
+def test_windows_of_no_region_are_an_error_that_names_their_file(
+    tmp_path: Path, recorded: list[bytes], meetings: tuple[int, ...], intervals: int
+) -> None:
+    folder = written(tmp_path / "t", sampled(recorded, PARTS, PAGES, meetings, intervals))
+    with pytest.raises(
+        TraceError, match=r"t/windows\.afs at offset 0.*no begin, no end or no work"
+    ):
+        SampledProgram(folder)
+
+
+def test_a_region_without_windows_says_how_to_capture_it(
+    tmp_path: Path, recorded: list[bytes]
+) -> None:
+    folder = written(tmp_path / "t", sampled(recorded, [], [], ()))
+    with pytest.raises(SimulationError, match=r"no window.*--whole"):
+        SampledProgram(folder)
+
+
+def test_a_region_with_windows_is_a_program(tmp_path: Path, recorded: list[bytes]) -> None:
+    folder = written(tmp_path / "t", sampled(recorded, PARTS, PAGES, (0, 1000)))
+    assert SampledProgram(folder).order
 
 
 def unpack(bundle: bytes) -> list[bytes]:

@@ -61,10 +61,12 @@ def sampled(
     files: Sequence[bytes],
     windows: Sequence[Sequence[Part]],
     pages: Sequence[tuple[int, int, int]],
+    meetings: Sequence[int] = (0,),
+    intervals: int = 2,
 ) -> list[bytes]:
     """Make the files of a sampled trace from those of a whole one, in the order of the fuzz
     target's bundles: index, streams, snapshots, pages, windows. Every window has a part of each
-    stream.
+    stream; `meetings` are at these amounts of work.
     """
     index, *streams = files
     flags_at = struct.calcsize("<QII")
@@ -76,8 +78,8 @@ def sampled(
         records.append(struct.unpack_from("<IIQ", index, body + i * SIZES[3])[2])
     made = b""
     for number, parts in enumerate(windows):
-        work = 100 * number, 100 * number + 50
-        made += struct.pack(WINDOW, *work, number, number, 10 * number, len(pages))
+        lies = 100 * number, 100 * number + 50
+        made += struct.pack(WINDOW, *lies, number, number, 10 * number, len(pages))
         for i, part in enumerate(parts):
             snap = snapshot(part.warm) if part.warm else b""
             at = len(warm[i])
@@ -90,10 +92,9 @@ def sampled(
             made += struct.pack(
                 PART, SIZES[0], size, events, *span, *span, at, len(snap), crc, flags
             )
-    meetings = struct.pack("<QQ", 0, 1) + struct.pack(f"<{len(streams)}Q", *[0] * len(streams))
-    interval = struct.pack(INTERVAL, *[3] * 16, 5, 900, 3)
-    head = struct.pack(
-        HEADER, WINDOWS_MAGIC, VERSION, len(streams), len(windows), 1, 1000, 50, 1, 500, 2, 0
-    )
-    whole = with_crc(head + made + meetings + interval * 2)
+    for number, work in enumerate(meetings, start=1):
+        made += struct.pack(f"<QQ{len(streams)}Q", work, number, *[work] * len(streams))
+    made += struct.pack(INTERVAL, *[3] * 16, 5, 900, 3) * intervals
+    numbers = len(streams), len(windows), len(meetings), 1000, 50, 1, 500, intervals, 0
+    whole = with_crc(struct.pack(HEADER, WINDOWS_MAGIC, VERSION, *numbers) + made)
     return [with_crc(index), *streams, *warm, pages_file(pages), whole]
