@@ -102,6 +102,14 @@ def test_a_short_program_begins_again_until_the_longest_has_ended() -> None:
     assert again.process_times_ns[1][1] > once.process_times_ns[1][1]
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_program_that_takes_no_time_does_not_begin_again(first: int) -> None:
+    traces = [written("").build(), computing(100_000)]
+    run = together([traces[first], traces[1 - first]], 0, 6, restart=True)
+    run.run()
+    assert sorted(counts(run, "instructions")) == [0, 100_000]
+
+
 def test_a_program_that_waits_for_itself_is_found_while_another_begins_again() -> None:
     waiting = written("lock 1, compute 1000, lock 2", "lock 2, compute 1000, lock 1").build()
     run = together([computing(100_000), waiting], 0, 6, 12, restart=True)

@@ -50,6 +50,7 @@ void Processes::start_due(Ticks at) {
 void Processes::start(std::uint32_t process, Ticks at) {
     const Process& of = program_.processes[process];
     processes_[process].started = true;
+    processes_[process].begun = at;
     processes_[process].live = of.streams;
     if (!of.has_roi && !regions_.begun(process)) begin_region(process, at);
     for (std::uint32_t i = of.first_stream; i < of.first_stream + of.streams; ++i)
@@ -146,7 +147,8 @@ void Processes::retire(std::uint32_t process, Ticks at) {
     run_queues_.take_off(of, at);
     repeats_.forget(of);
     start_due(at);
-    if (restart_) {
+    // A process that takes no time would begin again for ever.
+    if (restart_ && at > processes_[process].begun) {
         if (stuck()) synchroniser_.deadlock();
         start(process, at);
     }

@@ -42,6 +42,7 @@ class Processes {
     struct State {
         Start start;
         bool started = false;
+        Ticks begun = 0;         // when it started last
         std::uint32_t live = 0;  // streams that have not come to their end
     };
 
