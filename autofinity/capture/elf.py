@@ -13,7 +13,9 @@ from pathlib import Path
 X86_64 = 62
 _MAGIC = b"\x7fELF"
 _INTERPRETER = 3
+_DYNAMIC = 6
 _DYNAMIC_SYMBOLS = 11
+_NEEDED = 1
 _EXECUTABLE, _SHARED = 2, 3
 _GO_SECTIONS = frozenset({".note.go.buildid", ".gopclntab", ".go.buildinfo"})
 
@@ -31,6 +33,8 @@ class Elf:
     sections: frozenset[str]
     imports: frozenset[str]
     """Functions and variables that the file takes from elsewhere, without versions."""
+    libraries: tuple[str, ...]
+    """Names of the libraries that the file asks the dynamic linker for."""
 
     @property
     def is_go(self) -> bool:
@@ -85,6 +89,7 @@ def _parsed(content: bytes) -> Elf | None:
         dynamic=dynamic,
         sections=named,
         imports=frozenset(_imports(content, order, sections)),
+        libraries=tuple(_libraries(content, order, sections)),
     )
 
 
@@ -114,6 +119,18 @@ def _imports(content: bytes, order: str, sections: list[_Section]) -> Iterator[s
             name, _, _, defined_in, _, _ = entry.unpack_from(content, at)
             if name and defined_in == 0:
                 yield _text(content, texts + name)
+
+
+def _libraries(content: bytes, order: str, sections: list[_Section]) -> Iterator[str]:
+    entry = struct.Struct(f"{order}QQ")
+    for section in sections:
+        if section.kind != _DYNAMIC:
+            continue
+        texts = sections[section.link].offset
+        for at in range(section.offset, section.offset + section.size, entry.size):
+            tag, value = entry.unpack_from(content, at)
+            if tag == _NEEDED:
+                yield _text(content, texts + value)
 
 
 def _text(content: bytes, at: int) -> str:

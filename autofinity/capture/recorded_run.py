@@ -58,7 +58,9 @@ def run_recorded(
             f"{what} was ended by {signal.Signals(-code).name} under capture; it said: {said}"
         )
     if code != 0:
-        raise CaptureError(f"{what} ended with exit code {code} under capture; it said: {said}")
+        raise CaptureError(
+            f"{what} ended with exit code {code} under capture, expected 0; it said: {said}"
+        )
     if not expected:
         raise CaptureError(
             f"{what} did not print what its manifest expects, /{request.spec.expect}/; it said: "

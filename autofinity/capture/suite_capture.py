@@ -16,6 +16,7 @@ from autofinity.capture.request import CaptureRequest
 from autofinity.capture.run import capture
 from autofinity.capture.sampling import Choice, WindowPlan
 from autofinity.capture.synchronisation import lost_order, warning
+from autofinity.capture.unrecorded import libraries_not_recorded, library_warning
 from autofinity.model.errors import AutofinityError, NoSpaceError, UsageError
 from autofinity.trace.manifest import ProgramSpec, Suite
 from autofinity.trace.meta import TraceMeta
@@ -77,13 +78,17 @@ def capture_suite(
                 report(
                     CaptureReport(spec.name, "doubt", _left_beside(spec.name, built.left_beside))
                 )
-            lost = lost_order(path for path in built.out.rglob("*") if path.is_file())
-            if lost:
+            files = [path for path in built.out.rglob("*") if path.is_file()]
+            if lost := lost_order(files):
                 report(CaptureReport(spec.name, "doubt", warning(spec.name, lost)))
+            if libraries := libraries_not_recorded(files):
+                report(CaptureReport(spec.name, "doubt", library_warning(spec.name, libraries)))
             report(CaptureReport(spec.name, "run"))
             sampling = WindowPlan.chosen(sample, size, threads)
             run = CaptureRequest(suite, spec, built, threads, size, out)
             traces.append(capture(replace(run, most_events=most_events, sampling=sampling)))
+            if len(traces[-1].streams) < threads:
+                report(CaptureReport(spec.name, "doubt", _too_few(traces[-1])))
             report(CaptureReport(spec.name, "done", trace=traces[-1]))
         except NoSpaceError:
             raise
@@ -122,6 +127,16 @@ def _left_beside(program: str, names: Sequence[str]) -> str:
     return (
         f"the build of {program} left files beside the manifest that run only under capture: "
         f"{shown}; build them again for yourself, or let the build lines work on a copy in {{out}}"
+    )
+
+
+def _too_few(trace: TraceMeta) -> str:
+    ran = len(trace.streams)
+    return (
+        f"{trace.program} with a thread count of {trace.threads} ran {ran} thread"
+        f"{'s' if ran > 1 else ''}: "
+        f"no affinity of {trace.threads} threads can be replayed; a program that asks for the CPUs "
+        f"of the machine (TBB, thread pools of libraries) is to ask for {trace.threads} threads"
     )
 
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autofinity.capture.elf import Elf, read_elf
+
+_OF_COMPILERS = (
+    *("ld-linux", "libanl.", "libatomic.", "libautofinity-marks.", "libc++.", "libc++abi."),
+    *("libc.", "libdl.", "libgcc_s.", "libgfortran.", "libgomp.", "libm.", "libmvec."),
+    *("libpthread.", "libquadmath.", "libresolv.", "librt.", "libstdc++.", "libtsan."),
+    *("libunwind.", "libutil."),
+)
+"""Begins of the names of libraries with known costs, of functions that are recorded, or of few
+instructions."""
 
 
 def not_recordable(path: Path) -> str | None:
@@ -51,6 +60,25 @@ def why_nothing_was_recorded(partial: Path, programs: Iterable[Path]) -> str:
     return (
         "its build must pass the flags of {cflags} (or {cxxflags}, {fflags}) and {ldflags} to "
         "compiler and linker"
+    )
+
+
+def libraries_not_recorded(files: Iterable[Path]) -> tuple[str, ...]:
+    """Libraries that these programs and libraries need, and whose work is not in a trace of them,
+    sorted: neither built for capture with them nor of the compiler or the C library.
+    """
+    built = {path.name: elf for path in files if (elf := read_elf(path)) is not None}
+    recorded = {name for name, elf in built.items() if _has_runtime(elf)}
+    needed = {name for elf in built.values() if _has_runtime(elf) for name in elf.libraries}
+    return tuple(sorted(name for name in needed - recorded if not name.startswith(_OF_COMPILERS)))
+
+
+def library_warning(program: str, libraries: Sequence[str]) -> str:
+    """One line on the result of `libraries_not_recorded`."""
+    return (
+        f"{program} uses {', '.join(libraries)}, not built for capture: its work and its waits by "
+        "atomics are not in the trace; if threads spend time there, build it with the flags of the "
+        "capture, too, or capture the binary (`autofinity capture -- PROGRAM`)"
     )
 
 

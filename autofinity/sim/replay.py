@@ -38,7 +38,7 @@ def workers_of(directory: str | Path, threads: int) -> tuple[int, ...]:
     if not 0 < threads <= len(streams):
         raise SimulationError(
             f"{directory} holds {len(streams)} streams; expected at least one and at most that "
-            f"many threads, got {threads}. Capture the program with {threads} threads."
+            f"many threads, got {threads}. Capture a run of the program that has {threads} threads."
         )
     busiest = sorted(
         range(len(streams)),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from autofinity.capture.binary import BinaryRequest, capture_binary
@@ -18,7 +19,7 @@ from autofinity.reporter import SILENT, Reporter
 from autofinity.sim.replay_cost import EVENT_BYTES, ReplayCost, replay_cost, require_room
 from autofinity.trace.manifest import Suite
 from autofinity.trace.meta import TraceMeta
-from autofinity.workflow.meanwhile import told_meanwhile
+from autofinity.workflow.meanwhile import told_meanwhile, told_of_long_steps
 from autofinity.workflow.wanted import Wanted
 
 _SLOW = "QEMU records each access to memory, which takes many times as long as the program alone"
@@ -56,11 +57,18 @@ def capture_traces(
     """
     left_out: list[CaptureReport] = []
     doubts: list[str] = []
-    with reporter.progress(f"capture {threads}t", len(suite.pick(programs))) as done:
+    with (
+        _said_after(doubts, reporter),
+        reporter.progress(f"capture {threads}t", len(suite.pick(programs))) as done,
+        told_of_long_steps(reporter) as begins,
+    ):
 
         def report(now: CaptureReport) -> None:
             if now.stage == "skipped" or (now.stage == "failed" and keep_going):
                 left_out.append(now)
+            if now.stage in ("build", "run"):
+                has = "has been built" if now.stage == "build" else "has run under capture"
+                begins(f"{now.program} {has}")
             if now.stage == "doubt":
                 doubts.append(now.reason)
             if now.trace is not None:
@@ -79,8 +87,6 @@ def capture_traces(
             sample=sample,
             most_events=most_events,
         )
-    for doubt in doubts:
-        reporter.notice(doubt)
     for now in left_out:
         reporter.notice(f"{now.program} is left out: {now.reason}")
     scalar = [trace.program for trace in traces if trace.instructions != "counted"]
@@ -90,6 +96,16 @@ def capture_traces(
             "without vectors: it was not built by GCC 9 or later on x86-64 (docs/suites.md)"
         )
     return traces
+
+
+@contextmanager
+def _said_after(doubts: list[str], reporter: Reporter) -> Iterator[None]:
+    """Notices of what the block leaves in `doubts`, also where the block fails."""
+    try:
+        yield
+    finally:
+        for doubt in doubts:
+            reporter.notice(doubt)
 
 
 def capture(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from autofinity.recurring import recurring
 from autofinity.reporter import Reporter
@@ -24,3 +24,26 @@ def told_meanwhile(
         reporter.notice(f"{name} {has} for {time.monotonic() - begin_s:.0f} s; {what()}")
 
     return recurring(tell, FIRST_S, AGAIN_S)
+
+
+@contextmanager
+def told_of_long_steps(
+    reporter: Reporter, long_s: float = AGAIN_S
+) -> Iterator[Callable[[str], None]]:
+    """Give a notice every `long_s`, for the time of the block, of a step that takes as long.
+
+    Gives a function that is called where a step begins, with words such as "lu has been built".
+    """
+    step, begin_s = "", 0.0
+
+    def begins(what: str) -> None:
+        nonlocal step, begin_s
+        step, begin_s = what, time.monotonic()
+
+    def tell() -> None:
+        taken_s = time.monotonic() - begin_s
+        if step and taken_s >= long_s:
+            reporter.notice(f"{step} for {taken_s:.0f} s")
+
+    with recurring(tell, long_s, long_s):
+        yield begins

@@ -53,7 +53,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("wrong", "did not print what its manifest expects, /right/; it said: left"),
         ("crash", "was ended by SIGSEGV under capture"),
-        ("code", "ended with exit code 3 under capture; it said: no input"),
+        ("code", "ended with exit code 3 under capture, expected 0; it said: no input"),
         ("hang", "did not end within 2 s under capture"),
         ("llvm", "uses LLVM's OpenMP runtime, which cannot be captured; build it with gcc"),
     ],

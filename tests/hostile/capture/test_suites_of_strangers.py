@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from told import Told
 
 from autofinity.capture import ways
 from autofinity.capture.build import Built, build_program
@@ -15,6 +16,7 @@ from autofinity.capture.compilers import Compilers
 from autofinity.capture.suite_capture import CaptureReport, capture_suite
 from autofinity.model.errors import CaptureError, SuiteError, UsageError
 from autofinity.trace.manifest import Suite, load_suite
+from autofinity.workflow.capture import capture_traces
 
 pytestmark = pytest.mark.any_user
 
@@ -254,6 +256,59 @@ def test_capture_warns_of_functions_whose_order_it_does_not_keep(tmp_path: Path)
     known = suite_of(tmp_path / "t", BUILD + RUN, p_c=HELLO)
     said.clear()
     capture_suite(known, (), 1, "tiny", tmp_path / "traces2", said.append)
+    assert [report.stage for report in said] == ["build", "run", "done"]
+
+
+def test_capture_warns_of_a_library_whose_work_is_not_in_the_trace(tmp_path: Path) -> None:
+    library = "int work(int n) { int sum = 0; while (n) sum += n--; return sum; }"
+    program = "int work(int); int main(int c, char** v) { (void)v; return work(c) - 1; }"
+
+    def doubts_of(name: str, flags: str) -> list[str]:
+        shared = f"{{cc}} {flags} -O0 -shared -fPIC -o {{out}}/libwork.so.1 {{dir}}/work.c"
+        link = "-L{out} -l:libwork.so.1 -Wl,-rpath,{out}"
+        line = f"{{cc}} {{cflags}} -o {{out}}/p {{dir}}/p.c {{ldflags}} {link}"
+        body = f'build = ["{shared}", "{line}"]\n' + RUN
+        suite = suite_of(tmp_path / name, body, work_c=library, p_c=program)
+        said: list[CaptureReport] = []
+        capture_suite(suite, (), 1, "tiny", tmp_path / f"of-{name}", said.append)
+        return [report.reason for report in said if report.stage == "doubt"]
+
+    (doubt,) = doubts_of("plain", "")
+    assert doubt.startswith("p uses libwork.so.1, not built for capture: its work and its waits")
+    assert doubts_of("built", "{cflags}") == []
+
+
+def test_capture_says_of_a_program_with_fewer_threads_than_its_count(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path / "s", BUILD + RUN, p_c=HELLO)
+    said: list[CaptureReport] = []
+    capture_suite(suite, (), 2, "tiny", tmp_path / "traces", said.append)
+    (doubt,) = [report.reason for report in said if report.stage == "doubt"]
+    assert doubt.startswith("p with a thread count of 2 ran 1 thread: ")
+
+
+def test_doubts_about_a_program_are_said_though_another_one_fails(tmp_path: Path) -> None:
+    suite_of(tmp_path / "s", BUILD.replace("{ldflags}", "{ldflags} -lrt") + RUN, p_c=QUEUE)
+    manifest = tmp_path / "s" / "suite.toml"
+    fails = f'[programs.q]\n{BUILD}run = ["false"]\nroi = "whole"\ninputs = {{ tiny = "" }}\n'
+    manifest.write_text(manifest.read_text() + fails)
+    told = Told()
+    with pytest.raises(CaptureError, match=r"q .* ended with exit code 1"):
+        capture_traces(load_suite(manifest), (), 1, "tiny", tmp_path / "traces", reporter=told)
+    assert told.notices[0].startswith("p uses functions whose order a replay does not keep: mq_")
+
+
+CXX = r"""
+#include <stdexcept>
+struct Table { Table(int n) { if (n > 7) throw std::runtime_error("full"); } };
+int main(int c, char**) { static Table table(c); (void)table; }
+"""
+
+
+def test_a_variable_of_a_function_whose_constructor_may_throw_is_no_doubt(tmp_path: Path) -> None:
+    build = 'build = "{cxx} {cxxflags} -O1 -pthread -o {out}/p {dir}/p.cpp {ldflags}"\n'
+    suite = suite_of(tmp_path / "s", 'language = "c++"\n' + build + RUN, p_cpp=CXX)
+    said: list[CaptureReport] = []
+    capture_suite(suite, (), 1, "tiny", tmp_path / "traces", said.append)
     assert [report.stage for report in said] == ["build", "run", "done"]
 
 
