@@ -75,6 +75,14 @@ def test_a_launched_program_has_its_own_streams_and_exit_code_and_advice_is_besi
     assert advise(run, "--", "/").returncode == 126
 
 
+def test_a_launched_script_has_its_own_name_whatever_runs_it(run: Runner, tmp_path: Path) -> None:
+    script = tmp_path / "solve"
+    script.write_text("#!/usr/bin/env sh\nsleep 1\n")
+    script.chmod(0o755)
+    told = advise(run, "--json", "--", script)
+    assert Path(json.loads(told.stdout)["program"]).name == "solve"
+
+
 def test_a_program_without_advice_has_no_page_and_the_line_says_so(
     run: Runner, tmp_path: Path
 ) -> None:

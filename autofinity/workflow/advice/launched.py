@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autofinity.child_program import exit_code_of
@@ -85,6 +85,8 @@ def _watched_to_its_end(
         finally:
             watched.set()
             _, status = os.waitpid(pid, 0)
+    if seen is not None:  # at that moment a script's process may have been env, or a shell
+        seen = replace(seen, program=name)
     return Launched(exit_code_of(status), seen, trouble)
 
 
