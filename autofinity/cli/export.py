@@ -60,8 +60,8 @@ def command(
     POLICY is a policy file, or the name of a shipped policy. The header is self-contained,
     allocates nothing, and compiles as C99 and as C++.
     """
-    if form != "c":
-        refuse_options(("prefix",), "only a C header has names")
+    if not FORMATS[form].has_names:
+        refuse_options(("prefix",), f"{form} has no names")
     text = exported(_for(named_policy(policy), machine, threads), form, prefix)
     if output is None:
         hand_over(text)

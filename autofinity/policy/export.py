@@ -23,6 +23,17 @@ several policies fit into one program."""
 
 
 @dataclass(frozen=True, slots=True)
+class _Nameless:
+    """Writer of a form that has no names for a prefix."""
+
+    write: Callable[[RulePolicy], str]
+
+    def __call__(self, policy: RulePolicy, prefix: str) -> str:
+        del prefix
+        return self.write(policy)
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """A form that policies can be written in."""
 
@@ -32,19 +43,19 @@ class Format:
     """Whether the exported form decides by itself, where nothing of autofinity knows the
     machine."""
 
-
-def _nameless(write: Callable[[RulePolicy], str]) -> Write:
-    """Writer of a form that has no names for a prefix."""
-    return lambda policy, prefix: write(policy)
+    @property
+    def has_names(self) -> bool:
+        """Whether a prefix goes before any name."""
+        return not isinstance(self.write, _Nameless)
 
 
 FORMATS: Mapping[str, Format] = {
     "c": Format("a header for C99 and C++", c_header, True),
-    "json": Format("as it is stored", _nameless(files.dumps)),
-    "text": Format("as `show` prints it", _nameless(policy_text)),
-    "python": Format("a module without dependencies", _nameless(python_module), True),
-    "sql": Format("an expression over a table of samples", _nameless(sql_expression), True),
-    "markdown": Format("for a report", _nameless(markdown)),
+    "json": Format("as it is stored", _Nameless(files.dumps)),
+    "text": Format("as `show` prints it", _Nameless(policy_text)),
+    "python": Format("a module without dependencies", _Nameless(python_module), True),
+    "sql": Format("an expression over a table of samples", _Nameless(sql_expression), True),
+    "markdown": Format("for a report", _Nameless(markdown)),
 }
 
 

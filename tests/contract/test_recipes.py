@@ -93,8 +93,8 @@ def test_a_mechanism_is_a_recipe_and_a_row(scratch: Scratch) -> None:
     assert "|mine]" in "".join(scratch.said("attach", "--help-all").split())
     scratch.python("-m", "autofinity.mechanisms.lists", "lists.h")
     header = (scratch.root / "lists.h").read_text()
-    names = header.partition("MECHANISM_NAMES ")[2].partition("\n")[0]
-    assert '"mine"' in names.split(", ")
+    abilities = header.partition("MECHANISM_ABILITIES ")[2].partition("#define")[0]
+    assert '{"mine", 1, 0}' in abilities
     assert 'MECHANISMS_MOVING_PAGES "kmaf14, kmaf, unified or mine"' in header
     assert re.search(r'" +mine +faults, EagerMap \(dummy\)\\n"', header)
     assert "| `dummy` | faults, EagerMap | yes |" in scratch.document("mechanisms.md")

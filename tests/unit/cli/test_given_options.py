@@ -35,7 +35,7 @@ MISFITS = [
     ("advise t --curve 2 --size tiny", "--size: they are for --curve with --program"),
     ("advise --latencies assumed -- true", "--latencies: a program that runs is on this machine"),
     ("detect --threads 2 -- true", "--threads: the program itself says how many"),
-    ("export any-machine --format json --prefix p", "--prefix: only a C header has names"),
+    ("export any-machine --format json --prefix p", "--prefix: json has no names"),
     ("machines --json --markdown", "--markdown: --json prints no table"),
     ("attach 1 --mechanism spcd --migrate-pages", "--migrate-pages needs a mechanism"),
     ("attach 1 --mechanism kmaf --policy any-machine", "--policy and --every are for rules"),
