@@ -46,7 +46,7 @@ class PageEvidence:
         """With what an interval showed; `fading` is what is left of older `sampled`, and `most` how
         many pages are remembered, those seen last.
         """
-        reads = sum(sample.counts["dram_reads_remote"] for sample in interval.samples)
+        reads = sum(sample.counted("dram_reads_remote") for sample in interval.samples)
         budget = self.budget + reads * REMOTE_READ_NS / PAGE_MOVE_NS
         if interval.pages is None:
             return replace(self, budget=budget)

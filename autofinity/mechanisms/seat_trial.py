@@ -37,7 +37,7 @@ class SeatTrial:
         """With one more rate."""
         gained = interval.progress - self.progress
         if math.isnan(interval.progress):
-            gained = sum(each.counts.get("instructions", 0) for each in interval.samples)
+            gained = sum(each.counted("instructions") for each in interval.samples)
         rate = gained / max(1, interval.end_ns - interval.start_ns)
         rates = (*self.rates, rate)[-RATES:] if rate > 0 else self.rates
         return replace(self, rates=rates, progress=interval.progress)

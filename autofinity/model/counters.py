@@ -30,6 +30,12 @@ class CounterSample:
             return float("nan")
         return self.counts[event] * (self.enabled_ns / self.running_ns)
 
+    def counted(self, event: str) -> float:
+        """`scaled`; 0 where `event` was not counted."""
+        if self.running_ns == 0 or event not in self.counts:
+            return 0.0
+        return self.scaled(event)
+
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:

@@ -54,13 +54,13 @@ def look_of(interval: Interval, workers: Workers, cores: int) -> Look:
     )
 
 
-def _at_work_ns(sample: CounterSample) -> int:
+def _at_work_ns(sample: CounterSample) -> float:
     """Time that a thread ran or could have run.
 
     A kernel reports the time that a thread waited for a CPU only when the thread gets one, so looks
     are longer than such a wait.
     """
-    return sample.counts.get("task_clock_ns", 0) + sample.counts.get("run_delay_ns", 0)
+    return sample.counted("task_clock_ns") + sample.counted("run_delay_ns")
 
 
 def length_ns(looks: Iterable[Look]) -> int:

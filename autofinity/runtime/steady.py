@@ -58,7 +58,7 @@ class Onset:
 
     def after(self, interval: Interval, look: Look) -> Onset:
         """The record with one more look. An interval without CPU time shows nothing."""
-        cpu_ns = sum(sample.counts.get("task_clock_ns", 0) for sample in interval.samples)
+        cpu_ns = sum(sample.counted("task_clock_ns") for sample in interval.samples)
         elapsed_ns = interval.end_ns - interval.start_ns
         seen = replace(
             self, seen_ns=self.seen_ns + elapsed_ns, resident_bytes=interval.resident_bytes
@@ -92,4 +92,4 @@ class Onset:
         grown = interval.resident_bytes - self.resident_bytes
         if math.isfinite(grown):
             return max(0.0, grown)
-        return _PAGE_BYTES * sum(sample.counts.get("page_faults", 0) for sample in interval.samples)
+        return _PAGE_BYTES * sum(sample.counted("page_faults") for sample in interval.samples)

@@ -117,10 +117,10 @@ class Workers:
         return tuple(number for number in self.computing if self.demand.always(number))
 
 
-def _wanted_ns(sample: CounterSample) -> int:
+def _wanted_ns(sample: CounterSample) -> float:
     """CPU time that a thread had or waited for, in nanoseconds.
 
     A thread that hardly runs waits at each wake-up, too: its waiting does not make it a worker.
     """
-    had = sample.counts.get("task_clock_ns", 0)
-    return had + min(sample.counts.get("run_delay_ns", 0), _MOST_WAITING * had)
+    had = sample.counted("task_clock_ns")
+    return had + min(sample.counted("run_delay_ns"), _MOST_WAITING * had)

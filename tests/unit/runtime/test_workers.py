@@ -38,6 +38,16 @@ def test_threads_with_a_fair_share_compute_and_others_serve() -> None:
     assert len(workers.alive) == 4
 
 
+def test_a_thread_wants_as_much_however_long_the_pmu_counted_it() -> None:
+    """All counts of a sample are of the time that the PMU counted, those of the kernel, too."""
+    counted = CounterSample(100, 0, 100 * MS, {"task_clock_ns": 9 * MS}, 60 * MS, 6 * MS)
+    begun = tuple(ThreadEvent("begin", n, 100 + n, 0) for n in (0, 1))
+    whole = CounterSample(101, 0, 100 * MS, {"task_clock_ns": 90 * MS}, 60 * MS, 60 * MS)
+    workers = after(Interval(0, 100 * MS, (counted, whole), begun))
+    assert workers.computing == (0, 1)
+    assert workers.demand.shares == {0: 0.9, 1: 0.9}
+
+
 def starved(times_ms: Mapping[int, tuple[int, int]]) -> Interval:
     """100 ms in which thread n, new, was on a CPU and waited for one as long as `times_ms[n]`."""
     samples = tuple(
