@@ -212,8 +212,12 @@ class LivePolicy:
         return sampler.begin(state)
 
     def _only_the_room_is_unknown(self, state: LiveState) -> bool:
-        """Whether a sample waits for nothing but more ends of looks, which may come fast."""
-        waits = state.phase == "watching" and not state.workers.room_is_known
+        """Whether a sample waits for nothing but more ends of looks, which may come fast.
+
+        A look in which no thread was seen to compute has no end that counts: a longer one follows.
+        """
+        workers = state.workers
+        waits = state.phase == "watching" and workers.active and not workers.room_is_known
         return waits and state.onset.stage == "steady" and self._complete(state)
 
     def _placed(self, state: LiveState, interval: Interval, rate: float) -> Turn:

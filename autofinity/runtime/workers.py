@@ -42,6 +42,8 @@ class Workers:
     """Nanoseconds in a row in which a worker did less than its share while others computed."""
     demand: Demand = field(default_factory=Demand)
     """Number of computing threads that recently wanted to run at a time."""
+    active: bool = False
+    """Whether any thread computed in the last look."""
 
     def after(self, interval: Interval) -> Workers:
         """The tally with one more interval: begun and ended threads, and the use of CPUs."""
@@ -70,7 +72,7 @@ class Workers:
         if active:
             wanted = {number: used.get(alive[number], 0) / elapsed for number in computing}
             demand = demand.after(wanted, interval.runnable, elapsed)
-        return Workers(tuple(sorted(alive.items())), computing, idle, demand)
+        return Workers(tuple(sorted(alive.items())), computing, idle, demand, active)
 
     @property
     def tids(self) -> frozenset[int]:

@@ -278,6 +278,26 @@ def test_looks_come_faster_where_a_sample_waits_for_ends_of_looks_alone() -> Non
     assert sampled_s(0.45) == pytest.approx(0.2 + 6 * 0.05)
 
 
+@pytest.mark.parametrize("share", [0.2, 0.3])
+def test_threads_that_hardly_run_in_a_short_look_are_sampled_all_the_same(share: float) -> None:
+    threads = Program(8, lambda n, now: share, glance=lambda now_s: 3)
+    assert run(threads, None, EIGHT, rules=two_looks()).phase == "placed"
+    assert threads.applied[0][0] < 2.0
+
+
+def test_looks_at_a_program_that_waits_before_it_is_sampled_get_rare() -> None:
+    mechanism = LivePolicy(
+        MACHINE, two_looks(), decide, lambda: MACHINE.allowed, lambda threads: None, EIGHT
+    )
+    state = mechanism.begin(MACHINE, MACHINE.allowed, 0)
+    program = Program(8, lambda n, now: 0.45 if now < 0.35 else 0.0, glance=lambda now_s: 3)
+    while program.now < 30 * S:
+        length_ns = mechanism.period_ns(state)
+        state, _ = mechanism.step(state, program.advance(length_ns))
+    assert state.phase == "watching"
+    assert length_ns == EIGHT.follow_ns
+
+
 def test_threads_that_take_turns_on_fewer_cpus_are_placed_before_enough_was_seen() -> None:
     cpus = frozenset(list(MACHINE.allowed)[:2])
     turns = Program(4, lambda n, now: 0.25, glance=lambda now_s: 1, seconds=2)
