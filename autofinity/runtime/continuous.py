@@ -5,7 +5,8 @@ the reference by more than a quarter, several looks in a row, are another phase 
 Another sample has a cost: every thread moves to the spread affinity and on to the answer and
 refills its share of a last-level cache, and the sample itself may run slower. So a phase is sampled
 again only when the present placement has lasted long enough to keep this cost below a twentieth of
-the time. An answer that is nearly a tie moves no thread.
+the time. An answer that is nearly a tie moves no thread. A program that waits, for its next
+request or for input, has not changed: looks in which its threads are not all at work do not count.
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ class Watch:
         if abs(change) <= _CHANGE:
             return replace(watch, deviating=0, changed="")
         return replace(watch, deviating=self.deviating + 1, changed=f"{name} {change:+.0%}")
+
+    def passed(self, elapsed_ns: int) -> Watch:
+        """The record with time that shows nothing of the program."""
+        return replace(self, elapsed_ns=self.elapsed_ns + elapsed_ns)
 
     def worth_a_look(self, cost_ns: float) -> bool:
         """Whether the program has changed, and another sample now costs little enough."""

@@ -9,7 +9,7 @@ from autofinity.model.affinity import SPREAD, Hint
 from autofinity.ports import Interval
 from autofinity.runtime.continuous import Watch
 from autofinity.runtime.live_state import LiveState, Settings, Turn
-from autofinity.runtime.looks import length_ns, look_of, mean_of
+from autofinity.runtime.looks import Look, length_ns, look_of, mean_of
 from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
 from autofinity.runtime.seat_order import SHOWN
@@ -33,7 +33,10 @@ class Follower:
             return replace(state, stay=state.stay.disturbed())
         if not state.stay.settled:
             return replace(state, stay=replace(state.stay, settled=True))
-        stay = state.stay.saw_outcome(look_of(interval, state.workers, state.cores))
+        look = look_of(interval, state.workers, state.cores)
+        if not _counts(state, look):
+            return state
+        stay = state.stay.saw_outcome(look)
         if length_ns(stay.outcomes) < self._settings.sample_ns:
             return replace(state, stay=stay)
         samples = replace(state.samples, outcome=mean_of(stay.outcomes))
@@ -50,7 +53,10 @@ class Follower:
         elapsed = interval.end_ns - interval.start_ns
         if not state.same_threads or 2 * elapsed < self._settings.every_ns:
             return replace(state, watch=Watch())
-        seen = look_of(interval, state.workers, state.cores).behaviour
+        look = look_of(interval, state.workers, state.cores)
+        if not _counts(state, look):
+            return replace(state, watch=state.watch.passed(elapsed))
+        seen = look.behaviour
         counted = [
             name
             for name in (*counters, "instructions")
@@ -152,6 +158,11 @@ def guarded(state: LiveState) -> bool:
     """Whether the guard still judges the placement, which needs known progress."""
     judged = state.guard.rates.before and state.guard.verdict == "undecided"
     return bool(judged) and state.decision is not None and _moved(state)
+
+
+def _counts(state: LiveState, look: Look) -> bool:
+    """Whether a look shows the program, as in a sample: its threads were all at work."""
+    return state.workers.active and look.all_at_work
 
 
 def _moved(state: LiveState) -> bool:

@@ -42,6 +42,7 @@ _MOST_APART_NS = 10_000_000_000
 """Longest time in looks that do not count. A thread that idles is no worker after 3 s, and what ran
 at a time is forgotten then (`workers`, `demand`), so looks at the other threads count from there
 on. On a crowded machine a kernel also reports late that a thread waited."""
+NOT_SAMPLED_AGAIN = "its threads were not all at work when it was sampled again"
 ANOTHER_PHASE = "the second look found no phase of the first look"
 WITHIN_SCATTER = "the noise of the looks exceeds the answer's margin: a tie is possible"
 
@@ -140,12 +141,17 @@ class Sampler:
         return replace(state, sampling=state.sampling.over(), trying=None), actions
 
     def _idle(self, state: LiveState, look: Look) -> Turn:
-        """Handle a look that does not count. A program without any look that counts is left to the
-        system.
+        """Handle a look that does not count. After too many of them a program goes back to the hint
+        that held before it was sampled again; without one it is left to the system.
         """
         state = replace(state, stay=state.stay.apart(look.elapsed_ns))
         if state.stay.apart_ns < _MOST_APART_NS:
             return state, ()
+        standing = state.standing
+        if standing is not None:
+            state = replace(state.without_trial(), sampling=state.sampling.over())
+            state = state.noting(f"{NOT_SAMPLED_AGAIN}: {standing.shown}, as before")
+            return self._placer.place(state, standing, "placed")
         return self._placer.let_all_go(state.noting(UNDECIDED + NOT_AT_WORK))
 
     def _first(self, state: LiveState) -> Turn:

@@ -33,6 +33,8 @@ class Changing:
     misses_per_s: Callable[[float], float]
     seconds: int = 60
     counter: str = MISSES
+    waits_s: tuple[float, float] = (0.0, 0.0)
+    """When the threads begin and end to wait for input."""
     now: int = 0
     applied: list[tuple[int, Sequence[Action]]] = field(default_factory=list)
 
@@ -41,6 +43,9 @@ class Changing:
         events = [ThreadEvent("begin", n, 100 + n, 0) for n in (0, 1) if start == 0]
         count = round(self.misses_per_s(start / S) * duration_ns / S)
         counts = {"task_clock_ns": duration_ns, self.counter: count}
+        begin_s, end_s = self.waits_s
+        if begin_s <= start / S < end_s:
+            counts = dict.fromkeys(counts, 0)
         samples = tuple(
             CounterSample(100 + n, start, self.now, counts, duration_ns, duration_ns)
             for n in (0, 1)
@@ -118,6 +123,28 @@ def test_an_answer_that_is_nearly_a_tie_moves_nobody() -> None:
     state = watched(program, margin=0.01)
     assert state.placed.hint == PACKED
     assert "spread (SLP) is nearly a tie: packed (slp) stays" in state.notes
+
+
+def test_a_program_that_waits_has_not_changed() -> None:
+    program = Changing(lambda second: 5e6, waits_s=(20.0, 50.0))
+    state = watched(program)
+    assert (state.phase, state.placed.hint) == ("placed", PACKED)
+    assert len(program.spread_at_s()) == 1
+
+
+def test_a_change_while_a_program_waits_is_seen_afterwards() -> None:
+    program = Changing(lambda second: 5e6 if second < 30 else 2e5, waits_s=(20.0, 40.0))
+    assert watched(program).placed.hint == SPREAD
+    _, again, *_ = program.spread_at_s()
+    assert 40 < again < 46
+
+
+def test_a_program_that_waits_while_it_is_sampled_again_gets_its_former_placement_back() -> None:
+    program = Changing(lambda second: 5e6 if second < 30 else 2e5, waits_s=(32.7, 50.0), seconds=49)
+    state = watched(program)
+    assert (state.phase, state.placed.hint) == ("placed", PACKED)
+    note = "its threads were not all at work when it was sampled again: packed (slp), as before"
+    assert note in state.notes
 
 
 def test_a_program_that_flickers_is_not_followed_for_more_than_it_costs() -> None:

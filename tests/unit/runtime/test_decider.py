@@ -244,6 +244,11 @@ def test_the_chosen_affinity_is_sampled_too_once_its_threads_are_undisturbed() -
     assert disturbed.samples.outcome is None
     less = FakeProcess(dict.fromkeys(range(4), 0), counters=counters, turns=13)
     assert run(less).samples.outcome is not None
+    # Looks at a program that waits show nothing of the affinity.
+    waits = FakeProcess(dict.fromkeys(range(4), 0), counters=counters, stopped=range(10, 40))
+    waited = run(waits).samples.outcome
+    assert waited is not None
+    assert waited["data_cache_accesses"] == 5_000_000
     # Nothing was bound: no affinity, nothing to compare.
     unbound = run(
         FakeProcess(dict.fromkeys(range(4), 0), counters=counters), settings=Settings(bind="none")
