@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autofinity.affinity.ranks import memory_of
 from autofinity.model.sharing import NumaVectors
+from autofinity.model.topology import OsIndex, Topology
 from autofinity.runtime.left_behind import ONE_NODES, remote_share
 from autofinity.workflow.advice.memory_reads import remote_share_of_lines
 from autofinity.workflow.advice.placement import Chosen
@@ -95,9 +98,7 @@ def _touches(touched: NumaVectors | None) -> tuple[int, int, int] | None:
 
 def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
     """Memory policy for the advised placement, else for the nodes where the threads are."""
-    pus = seen.topology.by_os_index
-    cpus = chosen.cores.cpus if chosen is not None else seen.cpus
-    to = sorted({pus[cpu].node for cpu in cpus if cpu in pus})
+    to = _memory_near(seen.topology, chosen.cores.cpus if chosen is not None else seen.cpus)
     facts: dict[str, object] = {
         "nodes": seen.kernel_nodes(range(seen.topology.n_nodes)),
         "bytes_on_node": list(seen.memory.bytes_on) if seen.memory is not None else None,
@@ -136,6 +137,16 @@ def memory_policy(seen: Seen, chosen: Chosen | None, use: Use) -> Section:
     facts |= {"policy": policy, "line": line}
     advice = f"{policy}: {why}" + (f" ({line})" if line else "")
     return Section("memory policy", advice, evidence, facts)
+
+
+def _memory_near(topology: Topology, cpus: Sequence[OsIndex]) -> list[int]:
+    """Logical nodes of threads on `cpus`, ascending; of nodes without memory, which no policy
+    of memory may name, the nearest ones that have some.
+    """
+    known = [cpu for cpu in cpus if cpu in topology.by_os_index]
+    numbers = memory_of(topology, known)
+    nodes = [topology.node_os_indices.index(number) for number in numbers]
+    return sorted(nodes or {topology.by_os_index[cpu].node for cpu in known})
 
 
 def _no_pages(seen: Seen) -> str:

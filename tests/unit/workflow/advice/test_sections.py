@@ -154,6 +154,16 @@ def test_threads_that_are_to_be_on_one_node_are_bound_to_its_memory_unless_it_is
     assert there.facts["policy"] == "first touch"
 
 
+def test_a_node_without_memory_is_named_in_no_memory_policy() -> None:
+    """`numactl` refuses such a node."""
+    half_bare = replace(TWO_NODES, memoryless_nodes=frozenset({1}))
+    pages = MemoryByNode((128 * MIB, 0))
+    for cpus in ((0, 1, 4, 5), (4, 5, 6, 7)):
+        on = tuple(map(OsIndex, cpus))
+        found = memory(seen(topology=half_bare, cpus=on, memory=pages))
+        assert (found.facts["policy"], found.facts["line"]) == ("first touch", None)
+
+
 def test_pages_beside_their_threads_stay_by_first_touch() -> None:
     found = memory(seen())
     assert (found.facts["policy"], found.facts["line"]) == ("first touch", None)
