@@ -118,13 +118,13 @@ class StartMask:
 
 
 def allowed_now(pid: int, at_start: StartMask) -> frozenset[OsIndex]:
-    """CPUs that a program may be placed on now: its mask at the start ∩ cpuset, without CPUs that
-    are offline.
+    """CPUs that a program may be placed on now: its mask at the start as the kernel cuts it
+    (`as_cut`), without CPUs that are offline.
     """
     cpuset = cpuset_of(pid)
     if cpuset is None:
         return running(at_start.cpus)
-    return running(cpuset if at_start.by_cpuset else at_start.cpus & cpuset)
+    return running(cpuset if at_start.by_cpuset else as_cut(at_start.cpus, cpuset))
 
 
 def placeable_now(pid: int, at_start: StartMask, topology: Topology) -> frozenset[OsIndex]:

@@ -115,6 +115,16 @@ def test_what_is_allowed_now_is_within_what_was_allowed_at_the_start() -> None:
     assert now and now <= start
 
 
+def test_where_a_cgroup_allows_none_of_the_cpus_of_the_start_all_that_it_allows_are_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kernel moves the program there, too."""
+    online = frozenset(OsIndex(cpu) for cpu in os.sched_getaffinity(0))
+    monkeypatch.setattr("autofinity.linux.bind.cpuset_of", lambda pid: online)
+    elsewhere = StartMask(frozenset({OsIndex(100_000)}))
+    assert allowed_now(os.getpid(), elsewhere) == online
+
+
 def test_the_list_of_an_empty_file_is_empty() -> None:
     assert parse_cpu_list("\n") == parse_cpu_list("") == frozenset()
     assert format_cpu_list([]) == ""
