@@ -43,6 +43,7 @@ class Onset:
     """Record of a program's beginning. Start with `Onset()`."""
 
     seen_ns: int = 0
+    """Total time of the looks that show something."""
     fastest: float = 0.0
     """Largest rate of new memory, in bytes per second of CPU time."""
     quiet: int = 0
@@ -60,11 +61,10 @@ class Onset:
         """The record with one more look. An interval without CPU time shows nothing."""
         cpu_ns = sum(sample.counted("task_clock_ns") for sample in interval.samples)
         elapsed_ns = interval.end_ns - interval.start_ns
-        seen = replace(
-            self, seen_ns=self.seen_ns + elapsed_ns, resident_bytes=interval.resident_bytes
-        )
+        seen = replace(self, resident_bytes=interval.resident_bytes)
         if cpu_ns <= 0:
             return seen
+        seen = replace(seen, seen_ns=self.seen_ns + elapsed_ns)
         rate = self._new_bytes(interval) * _NS_PER_S / cpu_ns
         fastest = max(self.fastest, rate) if cpu_ns >= _LEAST_CPU_NS else self.fastest
         if rate > max(_QUIET_BYTES_PER_S, _QUIET_SHARE * fastest):

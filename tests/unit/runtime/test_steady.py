@@ -57,6 +57,15 @@ def test_a_set_up_that_slows_down_is_over_when_it_is_a_twentieth_of_what_it_was(
     assert falling[took - 1] <= max(0.05 * SETUP, 2 * MB) < falling[took - 3]
 
 
+def test_a_program_that_waits_for_its_input_does_not_set_up_meanwhile() -> None:
+    onset = Onset()
+    for number in range(400):
+        waits = interval(number * LOOK_NS, 0.0, used_ns=(0, 0))
+        onset = onset.after(waits, look(MERGING))
+    onset = onset.after(interval(400 * LOOK_NS, SETUP, SORTING), look(SORTING))
+    assert onset.stage == "setting up"
+
+
 def test_a_pause_within_a_set_up_is_not_its_end() -> None:
     assert looks_until_steady(after(([SETUP] * 5 + [0.0]) * 4 + [0.0] * 9)) == 25
 
