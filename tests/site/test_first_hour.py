@@ -25,7 +25,6 @@ ELSEWHERE = ("pip install '.[plots]'",)
 """The same, for an environment of the reader's own."""
 NOT_HERE = {
     "make demo": "a block of commands has it",
-    "make dev": "it needs packages that CONTRIBUTING.md names",
     "pip install .": "the same with an extra is run",
     "make docs": "`make test-docs` runs it",
     "make test": "it is all other tests",
