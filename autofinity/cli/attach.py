@@ -66,7 +66,7 @@ from autofinity.store.behaviour_file import default_path
     type=seconds,
     default="1s",
     show_default=True,
-    help="Usual length of a sample; until the answer is sure, a sample lasts a quarter of this "
+    help="Usual length of a sample; until the answer is sure, a sample lasts a fifth of this "
     "to twice as long.",
 )
 @click.option(

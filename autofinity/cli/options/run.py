@@ -44,7 +44,8 @@ policy_option = click.option(
     "--policy",
     metavar="POLICY",
     help="Policy that decides: a file, or the name of a shipped policy.  [default: "
-    "AUTOFINITY_POLICY, else the user's own, else the shipped one of this machine]",
+    "AUTOFINITY_POLICY, else the user's own, else the shipped one of this machine or for any "
+    "machine]",
 )
 fallback_option = click.option(
     "--fallback",

@@ -15,7 +15,7 @@ static const char HELP[] =
     "  --policy POLICY   policy to use: a file, or the name of a shipped one\n"
     "                    (default: AUTOFINITY_POLICY, else the user's own,\n"
     "                    autofinity/policy.json in the configuration folder, else\n"
-    "                    the shipped one of this machine)\n"
+    "                    the shipped one of this machine or for any machine)\n"
     "  --hint HINT       place by this hint as soon as the threads compute, without\n"
     "                    a sample or a policy: spread, packed and so on, or letters\n"
     "                    such as sLP (see `autofinity hints`)\n"
