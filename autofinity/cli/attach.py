@@ -34,7 +34,9 @@ from autofinity.store.behaviour_db import BehaviourDB
 from autofinity.store.behaviour_file import default_path
 
 
-@click.command(cls=Command, more="--fallback --period --mechanism --migrate-pages --arm --db")
+@click.command(
+    cls=Command, more="--fallback --period --mechanism --migrate-pages --keep-pages --arm --db"
+)
 @click.argument("pid", type=Pid())
 @policy_option
 @click.option(
@@ -90,6 +92,11 @@ from autofinity.store.behaviour_file import default_path
     help="Migrate pages to the threads that use them (with a --mechanism).",
 )
 @click.option(
+    "--keep-pages",
+    is_flag=True,
+    help="Place threads only: no page moves, not even for a look.",
+)
+@click.option(
     "--arm",
     is_flag=True,
     help="Switch on kernel.numa_balancing while PID is watched, so that pages fault again (needs "
@@ -111,6 +118,7 @@ def command(
     every_s: float | None,
     mechanism: str,
     migrate_pages: bool,
+    keep_pages: bool,
     arm: bool,
     put_back: bool,
     quiet: bool,
@@ -124,6 +132,8 @@ def command(
     spool, site = spool_and_site(db)
     path = (spool or default_path()).absolute()
     _refuse_misfits(policy, hint, fallback, bind, every_s, mechanism, migrate_pages)
+    if keep_pages and migrate_pages:
+        raise UsageError("--keep-pages and --migrate-pages are opposites; expected one of them")
     chosen = None if hint is not None else chosen_policy(policy)
     if hint is None and mechanism == BY_POLICY:
         fallback = fallback_of(fallback)
@@ -140,6 +150,7 @@ def command(
             hint=hint,
             fallback=fallback,
             migrate_pages=migrate_pages,
+            keep_pages=keep_pages,
             arm=arm,
             site=site,
         )

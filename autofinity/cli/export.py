@@ -13,7 +13,7 @@ from autofinity.cli.options.policy import policy_argument
 from autofinity.cli.printer import hand_over, say
 from autofinity.model.errors import UsageError
 from autofinity.model.policy import RulePolicy
-from autofinity.policy.export import DEFAULT_PREFIX, FORMATS, exported
+from autofinity.policy.export import DEFAULT_PREFIX, FORMATS, exported, format_of
 from autofinity.policy.files import write_text
 from autofinity.workflow.policies import named_policy
 
@@ -60,7 +60,7 @@ def command(
     POLICY is a policy file, or the name of a shipped policy. The header is self-contained,
     allocates nothing, and compiles as C99 and as C++.
     """
-    if not FORMATS[form].has_names:
+    if not format_of(form).has_names:
         refuse_options(("prefix",), f"{form} has no names")
     text = exported(_for(named_policy(policy), machine, threads), form, prefix)
     if output is None:

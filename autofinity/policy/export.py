@@ -59,16 +59,22 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
+def format_of(form: str) -> Format:
+    """The format of this name. Raises `UnknownFormatError`."""
+    if form not in FORMATS:
+        raise UnknownFormatError(f"format {form!r}: expected one of {', '.join(FORMATS)}")
+    return FORMATS[form]
+
+
 def exported(policy: RulePolicy, form: str, prefix: str = DEFAULT_PREFIX) -> str:
     """The policy in a format of `FORMATS`. Raises `ExportError`, and `PolicyError` for a policy
     that no file can hold, so no exporter has to check for such a policy.
     """
-    if form not in FORMATS:
-        raise UnknownFormatError(f"format {form!r}: expected one of {', '.join(FORMATS)}")
-    if policy.facts and FORMATS[form].decides:
+    wanted = format_of(form)
+    if policy.facts and wanted.decides:
         raise ExportError(
             f"the policy needs facts of the machine ({', '.join(policy.facts)}), which {form} "
             "cannot hold; name the machine and the number of threads (--machine, --threads)"
         )
     files.dumps(policy)
-    return FORMATS[form].write(policy, prefix)
+    return wanted.write(policy, prefix)

@@ -48,4 +48,5 @@ def settings_of(request: Request) -> Settings:
         sample_ns=round(request.sample_s * _NS_PER_S),
         every_ns=round(request.every_s * _NS_PER_S),
         page_rate=rate_here(),
+        keep_pages=request.keep_pages,
     )

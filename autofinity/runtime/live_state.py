@@ -79,6 +79,8 @@ class Settings:
     where there is one only, or nothing is decided."""
     page_rate: PageRate = TODAYS
     """Rate at which pages are assumed to move."""
+    keep_pages: bool = False
+    """Whether no page may move: looks are taken with pages where they are."""
     by_sharing: bool = False
     """Whether sharing that is seen from page faults decides which threads sit side by side: the
     evidence without counters."""

@@ -60,6 +60,8 @@ class Request:
     """Who chose the policy (`policies.Origin`)."""
     migrate_pages: bool = False
     """Whether pages may follow the threads that use them."""
+    keep_pages: bool = False
+    """Whether no page may move, whoever decides."""
     arm: bool = False
     """Whether to switch NUMA hinting on while the program runs."""
     auto_rebuild: bool = False
@@ -151,6 +153,7 @@ _OPTIONS: tuple[tuple[str, str, Callable[[str], object]], ...] = (
     ("--near-node", "near_node", _node),
     ("--policy-origin", "policy_origin", str),
     ("--migrate-pages", "migrate_pages", _switch),
+    ("--keep-pages", "keep_pages", _switch),
     ("--arm", "arm", _switch),
     ("--auto-rebuild", "auto_rebuild", _switch),
     ("--json", "as_json", _switch),

@@ -66,7 +66,11 @@ class Sampler:
         self._limits = LookLimits(settings)
         self._meaning = Meaning(topology, asking.policy, placer.available)
         self._near = NearLook(
-            topology, asking, lambda: placer.memory(), self._meaning, settings.page_rate
+            topology,
+            asking,
+            lambda: None if settings.keep_pages else placer.memory(),
+            self._meaning,
+            settings.page_rate,
         )
         self._trials = Trials(asking, placer, self._meaning, self._limits, self._finally)
 

@@ -187,6 +187,9 @@ def _pages_follow(
     """
     if request.mechanism != "autofinity" or request.bind == "none" or around.topology.n_nodes < 2:
         return ()
+    if request.keep_pages:
+        around.journal.note("pages stay where they are (--keep-pages)")
+        return ()
     from autofinity.runtime.pages_follow import PagesFollow
 
     def tell(line: str) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from live_nodes import computing, nodes_run_on, nodes_used
 
 from autofinity.linux.bind import StartMask, allowed_now, cpuset_of
@@ -81,6 +84,26 @@ def test_pages_go_along_to_the_node_that_all_threads_are_sent_to(
 
         assert run.eventually(followed), notes()
         assert "left behind is" in notes()
+
+
+def test_pages_stay_where_the_user_keeps_them(run: Any, programs: Path, topology: Topology) -> None:
+    """Threads are sent to one node, and their pages are on several."""
+    options = ("--hint", str(PACKED), "--keep-pages", "--threads", str(THREADS), "--bind", "core")
+    program = (programs / "workers", str(THREADS), "3000", "2")
+
+    def share(pid: int) -> float:
+        nodes = set(nodes_used(computing(pid), topology))
+        found = memory_of([pid], topology.node_os_indices)
+        return found.share(nodes.pop()) if len(nodes) == 1 and found is not None else math.nan
+
+    with run.lasting(*options, "--", *program) as process:
+        assert run.eventually(lambda: math.isfinite(share(process.pid)))
+        before = share(process.pid)
+        time.sleep(3)
+        assert share(process.pid) == pytest.approx(before, abs=0.05)
+        assert before < 0.95
+        last = run.last()
+        assert last is not None and "pages stay where they are (--keep-pages)" in last.notes
 
 
 def test_a_program_within_a_cpuset_is_placed_within_it(

@@ -103,6 +103,13 @@ def test_pages_that_nobody_would_move_are_not_promised_to_follow(
     assert expected.encode() in done.stderr
 
 
+def test_pages_are_not_kept_and_moved_at_once(run: Runner) -> None:
+    done = run("--keep-pages", "--mechanism", "kmaf", "--migrate-pages", "--", "true")
+    assert done.returncode == 2
+    assert b"--keep-pages and --migrate-pages are opposites" in done.stderr
+    assert b"expected one of them\n" in done.stderr
+
+
 def test_a_dry_run_says_who_would_decide_and_switches_nothing_on(run: Runner) -> None:
     done = run("--dry-run", "--mechanism", "kmaf", "--migrate-pages", "--arm", "--", "true")
     assert done.returncode == 0

@@ -39,7 +39,8 @@ typedef struct {
     const char* near;       // device whose nodes a hint prefers; or NULL
     const char* fallback;   // hint used where nothing can be measured, or without a policy; or NULL
     int threads;            // 0: not given
-    bool use_db, bind_threads, migrate_pages, arm, explain, quiet, auto_rebuild, dry_run, json;
+    bool use_db, bind_threads, migrate_pages, keep_pages, arm, explain, quiet, auto_rebuild;
+    bool dry_run, json;
     char** app;  // argv of the application, NULL-terminated
 } Options;
 

@@ -131,6 +131,7 @@ static void exec_python(const char* module, const MonitorRequest* request, int p
         {"--seated", seating >= 0 ? seated : NULL},
         {"--mechanism", request->options->mechanism},
         {"--migrate-pages", request->options->migrate_pages ? "yes" : NULL},
+        {"--keep-pages", request->options->keep_pages ? "yes" : NULL},
         {"--arm", request->options->arm ? "yes" : NULL},
         {"--auto-rebuild", request->options->auto_rebuild ? "yes" : NULL},
         {"--json", request->options->json ? "yes" : NULL},

@@ -76,6 +76,7 @@ static bool set_flag(const char* option, Options* out) {
         {"--no-bind", &out->bind_threads, false},  // until 0.2: --bind none
         {"--auto-rebuild", &out->auto_rebuild, true},
         {"--migrate-pages", &out->migrate_pages, true},
+        {"--keep-pages", &out->keep_pages, true},
         {"--arm", &out->arm, true},
         {"--dry-run", &out->dry_run, true},
         {"--json", &out->json, true},
@@ -224,6 +225,9 @@ static int check_together(const Options* given) {
     if (given->migrate_pages && !mechanism->moves_pages) {
         return wrong("--migrate-pages needs a mechanism", NULL,
                      "a --mechanism that moves pages: " MECHANISMS_MOVING_PAGES);
+    }
+    if (given->keep_pages && given->migrate_pages) {
+        return wrong("--keep-pages and --migrate-pages are opposites", NULL, "one of them");
     }
     if (given->hint && (given->policy || given->fallback || given->every_s ||
                         !given->bind_threads || !policy_decides(given))) {

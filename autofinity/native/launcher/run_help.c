@@ -47,6 +47,7 @@ static const char MORE_HELP[] =
     "both\n" MECHANISM_HELP
     "  --migrate-pages   migrate pages to the threads that use them (with a\n"
     "                    --mechanism)\n"
+    "  --keep-pages      place threads only: no page moves, not even for a look\n"
     "  --arm             switch on kernel.numa_balancing while PROGRAM runs, so that\n"
     "                    pages fault again; needs root; system-wide, and restored in\n"
     "                    any case\n"

@@ -38,6 +38,7 @@ MISFITS = [
     ("export any-machine --format json --prefix p", "--prefix: json has no names"),
     ("machines --json --markdown", "--markdown: --json prints no table"),
     ("attach 1 --mechanism spcd --migrate-pages", "--migrate-pages needs a mechanism"),
+    ("attach 1 --mechanism kmaf --migrate-pages --keep-pages", "--keep-pages and --migrate-pages"),
     ("attach 1 --mechanism kmaf --policy any-machine", "--policy and --every are for rules"),
     ("attach 1 --mechanism spcd --every 2", "--policy and --every are for rules"),
     ("profile -p cg --certify lu,cg", "--certify lu: expected programs that --program names"),

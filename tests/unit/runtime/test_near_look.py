@@ -118,6 +118,14 @@ def test_where_nothing_moves_pages_the_answer_stands() -> None:
     assert run(program, follows=False).placed.hint == SPREAD
 
 
+def test_where_the_user_keeps_pages_none_are_asked_for() -> None:
+    asked, kept = (
+        run(Program(near=1.25, far=0.75), follows=False, keep_pages=keep) for keep in (False, True)
+    )
+    assert kept.placed.hint == SPREAD
+    assert asked.along.tried and not kept.along.tried
+
+
 @pytest.mark.parametrize("ends_s", [0.6, 0.9, 1.5, 3.0])
 def test_a_thread_that_ends_on_the_way_begins_the_sample_again(ends_s: float) -> None:
     program = Program(near=1.25, far=0.75, ends_s=ends_s)

@@ -37,7 +37,8 @@ def test_every_option_sets_its_field() -> None:
         *("--bound", "0-1;2", "--seats", "4*0-3", "--seated", "6", "--sample-s", "2"),
         *("--every-s", "3", "--mechanism", "kmaf", "--hint", "slp", "--fallback", "SLP"),
         *("--near", "eth0", "--near-node", "1", "--policy-origin", "the user's own"),
-        *("--migrate-pages", "", "--arm", "", "--auto-rebuild", "", "--json", ""),
+        *("--migrate-pages", "", "--keep-pages", "", "--arm", ""),
+        *("--auto-rebuild", "", "--json", ""),
         *("--launcher", "Open MPI", "--ranks", "4", "--rank", "2"),
         *("--counters", "cycles=8,instructions=9", "--of-a-later-launcher", "1"),
     )
