@@ -139,10 +139,10 @@ def resident_bytes_of(pid: int) -> int:
 def switches_of(task: Task) -> tuple[int, int]:
     """Voluntary and involuntary context switches of a thread so far; zeros when it has ended."""
     text = read_text(f"/proc/{task.pid}/task/{task.tid}/status")
-    # Lines of the architecture may follow: x86 has two from Linux 6.6 on.
-    _, _, rest = text.rpartition("\nvoluntary_ctxt_switches:")
+    # Lines of the architecture may follow (x86: two from Linux 6.6 on); gVisor has none of these.
+    _, found, rest = text.rpartition("\nvoluntary_ctxt_switches:")
     words = rest.split(maxsplit=3)  # N nonvoluntary_ctxt_switches: M …
-    return (int(words[0]), int(words[2])) if len(words) > 2 else (0, 0)
+    return (int(words[0]), int(words[2])) if found and len(words) > 2 else (0, 0)
 
 
 def times_of(task: Task) -> tuple[int, int]:

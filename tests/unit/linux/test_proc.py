@@ -74,6 +74,13 @@ def test_switches_are_known_whatever_lines_follow_them(
     assert switches_of(Task(7, 7, "x", 1, 70, 0, OsIndex(0))) == (12, 3)
 
 
+def test_a_kernel_that_counts_no_switches_shows_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """gVisor, in containers."""
+    status = "Name:\tx\nState:\tR (running)\nThreads:\t1\n"
+    monkeypatch.setattr("autofinity.linux.proc.read_text", lambda path: status)
+    assert switches_of(Task(7, 7, "x", 1, 70, 0, OsIndex(0))) == (0, 0)
+
+
 def test_a_thread_that_is_gone_has_no_switches() -> None:
     assert switches_of(Task(1 << 30, 1 << 30, "x", 1, 70, 0, OsIndex(0))) == (0, 0)
 
