@@ -144,6 +144,8 @@ class Journal:
         """Keep the masks that threads had before they are bound, so that `autofinity restore` can
         restore them.
         """
+        if self._rows.path is None:
+            return
         rows = [
             MaskRecord(
                 each.tid,

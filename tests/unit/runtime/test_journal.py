@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -426,3 +427,19 @@ def test_masks_of_threads_that_come_and_go_do_not_fill_the_database(tmp_path: Pa
     assert {1, 2, 2998, 2999} <= {row.tid for row in rows}
     assert {row.given for row in rows} == {"0-1", "0", "1"}
     journal.leave()
+
+
+def test_without_a_database_masks_of_threads_that_come_and_go_fill_no_memory() -> None:
+    journal = Journal(None, header())
+    everywhere, packed = (frozenset(map(OsIndex, cpus)) for cpus in ((0, 1), (0,)))
+
+    def bind(tids: range) -> None:
+        for tid in tids:
+            journal.keep_masks([MaskChange(tid, 7, everywhere, packed)])
+
+    bind(range(100))
+    tracemalloc.start()
+    bind(range(100, 5100))
+    grown_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert grown_bytes < 20_000
