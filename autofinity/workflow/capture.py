@@ -66,9 +66,10 @@ def capture_traces(
         def report(now: CaptureReport) -> None:
             if now.stage == "skipped" or (now.stage == "failed" and keep_going):
                 left_out.append(now)
-            if now.stage in ("build", "run"):
-                has = "has been built" if now.stage == "build" else "has run under capture"
-                begins(f"{now.program} {has}")
+            if now.stage == "build":
+                begins(f"the build of {now.program} has gone on")
+            if now.stage == "run":
+                begins(f"{now.program} has run under capture")
             if now.stage == "doubt":
                 doubts.append(now.reason)
             if now.trace is not None:

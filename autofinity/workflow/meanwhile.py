@@ -32,7 +32,7 @@ def told_of_long_steps(
 ) -> Iterator[Callable[[str], None]]:
     """Give a notice every `long_s`, for the time of the block, of a step that takes as long.
 
-    Gives a function that is called where a step begins, with words such as "lu has been built".
+    Gives a function that is called where a step begins, with words such as "lu has run".
     """
     step, begin_s = "", 0.0
 

@@ -12,7 +12,7 @@ from autofinity.workflow.meanwhile import told_of_long_steps
 def test_a_step_that_takes_long_is_named_and_a_short_one_is_not() -> None:
     told = Told()
     with told_of_long_steps(told, long_s=0.4) as begins:
-        begins("lu has been built")
+        begins("the build of lu has gone on")
         begins("lu has run under capture")
         until = time.monotonic() + 60
         while not told.notices and time.monotonic() < until:
