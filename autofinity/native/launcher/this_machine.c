@@ -85,8 +85,7 @@ static void running(const CpuSet* mask, CpuSet* out) {
     }
 }
 
-// ---- isolated CPUs
-// -------------------------------------------------------------------------------
+// ---- isolated CPUs ------------------------------------------------------------------------------
 void balanced_cpus(const CpuSet* allowed, CpuSet* out) {
     // CPUs isolated at boot, and those of isolated partitions of cpusets.
     static const char* const files[] = {"devices/system/cpu/isolated",
