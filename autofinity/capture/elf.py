@@ -111,26 +111,28 @@ def _sections(content: bytes, order: str) -> Iterator[_Section]:
 
 def _imports(content: bytes, order: str, sections: list[_Section]) -> Iterator[str]:
     entry = struct.Struct(f"{order}IBBHQQ")
-    for section in sections:
-        if section.kind != _DYNAMIC_SYMBOLS:
-            continue
-        texts = sections[section.link].offset
-        for at in range(section.offset, section.offset + section.size, entry.size):
-            name, _, _, defined_in, _, _ = entry.unpack_from(content, at)
-            if name and defined_in == 0:
-                yield _text(content, texts + name)
+    for texts, (name, _, _, defined_in, _, _) in _entries(
+        content, sections, _DYNAMIC_SYMBOLS, entry
+    ):
+        if name and defined_in == 0:
+            yield _text(content, texts + name)
 
 
 def _libraries(content: bytes, order: str, sections: list[_Section]) -> Iterator[str]:
     entry = struct.Struct(f"{order}QQ")
+    for texts, (tag, name) in _entries(content, sections, _DYNAMIC, entry):
+        if tag == _NEEDED:
+            yield _text(content, texts + name)
+
+
+def _entries(
+    content: bytes, sections: list[_Section], kind: int, entry: struct.Struct
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Entries of all sections of a kind, each with the offset of the texts that it names."""
     for section in sections:
-        if section.kind != _DYNAMIC:
-            continue
-        texts = sections[section.link].offset
-        for at in range(section.offset, section.offset + section.size, entry.size):
-            tag, value = entry.unpack_from(content, at)
-            if tag == _NEEDED:
-                yield _text(content, texts + value)
+        if section.kind == kind:
+            for at in range(section.offset, section.offset + section.size, entry.size):
+                yield sections[section.link].offset, entry.unpack_from(content, at)
 
 
 def _text(content: bytes, at: int) -> str:

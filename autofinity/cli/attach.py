@@ -131,9 +131,9 @@ def command(
     """
     spool, site = spool_and_site(db)
     path = (spool or default_path()).absolute()
-    _refuse_misfits(policy, hint, fallback, bind, every_s, mechanism, migrate_pages)
     if keep_pages and migrate_pages:
         raise UsageError("--keep-pages and --migrate-pages are opposites; expected one of them")
+    _refuse_misfits(policy, hint, fallback, bind, every_s, mechanism, migrate_pages)
     chosen = None if hint is not None else chosen_policy(policy)
     if hint is None and mechanism == BY_POLICY:
         fallback = fallback_of(fallback)

@@ -25,8 +25,8 @@ SUBJECTS = {
         ),
         "Placement": (
             "--policy --hint --fallback --bind --mechanism --algorithm --as --affinity --cpus "
-            "--affinities --placement --pages --migrate-pages --keep-pages --arm "
-            "--restore"
+            "--affinities --placement --pages --migrate-pages --keep-pages "
+            "--arm --restore"
         ),
         "Learning": (
             "--paper --metric --features --learner --k --counters --labels --selection "

@@ -154,9 +154,9 @@ class Trials:
         probed_in = state.samples.probe_in
         assert answer.probe is not None and probed_in is not None  # as a trial has both looks
         speed, needed = (seen["instructions"] for seen in (answer.probe, mean_of(reference)))
-        if hopeless(probed_in, speed, there, needed):
-            return None
-        if parts_sharers(answer.start, probed_in, speed, there):
+        if hopeless(probed_in, speed, there, needed) or parts_sharers(
+            answer.start, probed_in, speed, there
+        ):
             return None
         return trial.against(hint), tried, reference
 
