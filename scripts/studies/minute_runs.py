@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -23,12 +23,14 @@ from typing import Any
 from autofinity._core.trace import is_sampled
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
+from autofinity.evaluation.across import PolicyFor
 from autofinity.evaluation.cases import INTERESTING, WITHIN
 from autofinity.evaluation.lasting import MINUTE_S, Lasting, LastingProcess, region_of
 from autofinity.evaluation.within_minute import within_minute
 from autofinity.mechanisms.recipe import Setting
 from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
 from autofinity.model.policy import RulePolicy
+from autofinity.model.topology import OsIndex
 from autofinity.own_code import digest_of_code
 from autofinity.policy.answers import last_answer
 from autofinity.policy.on_machine import on_machine
@@ -38,8 +40,6 @@ from autofinity.profiling.placements import bound
 from autofinity.profiling.sampling import behaviour_of
 from autofinity.reporter import SILENT
 from autofinity.sim.machine import SimMachine
-from autofinity.sim.process import SimProcess
-from autofinity.sim.repeated_windows import RepeatedWindows
 from autofinity.sim.sampled import Precision
 from autofinity.sim.sampled_process import SampledProcess
 from autofinity.sim.speeds import facts_of_machine
@@ -157,116 +157,115 @@ class Kept:
 
 
 class OnMachine:
-    """A machine, its policy, and the runs on it."""
+    """A machine, and the runs on it. `policies` gives the policy for a machine and a program."""
 
-    def __init__(self, name: str, asked: Asked) -> None:
-        self._asked = asked
+    def __init__(self, name: str, asked: Asked, policies: PolicyFor) -> None:
+        self.asked = asked
         self.name = name
         self.machine: SimMachine = simulated(name, precision=Precision(_ERROR), reporter=SILENT)
-        chosen = policy_for(name)
-        assert chosen is not None
-        facts = facts_of_machine(self.machine.spec)(THREADS)
-        self.policy: RulePolicy = on_machine(chosen, facts)
-        self._kept = Kept(asked.work / f"{name}.jsonl")
-        spec = f"{self.machine.spec!r}"
-        replayed = digest_of_code(*_REPLAYS) + f"{spec} {_ERROR}".encode()
-        self._replayed = sha256(replayed).hexdigest()[:12]
-        decided = digest_of_code(*_DECIDES) + f"{spec} {_ERROR} {self.policy!r}".encode()
-        self._decided = sha256(decided).hexdigest()[:12]
-        names = ("instructions", *self.policy.counters)
-        self._sensors = Sensors(tuple(dict.fromkeys(names)))
+        self.kept = Kept(asked.work / f"{name}.jsonl")
+        self._policies = policies
+        self._facts = facts_of_machine(self.machine.spec)(THREADS)
+        self._on = f"{self.machine.spec!r} {_ERROR}"
+        replayed = digest_of_code(*_REPLAYS) + self._on.encode()
+        self.replayed = sha256(replayed).hexdigest()[:12]
+        self._decides = digest_of_code(*_DECIDES)
+
+    def decided(self, policy: RulePolicy) -> str:
+        """Key of runs that this policy decides."""
+        decided = self._decides + f"{self._on} {policy!r}".encode()
+        return sha256(decided).hexdigest()[:12]
+
+    def policy(self, program: str) -> RulePolicy:
+        return on_machine(self._policies(self.name, program), self._facts)
+
+    def counters(self, policy: RulePolicy) -> tuple[str, ...]:
+        """Counters of the runs with hints: those of the shipped policy, so that such runs serve
+        other policies too, and others that this policy asks for.
+        """
+        known = policy_for(self.name)
+        assert known is not None
+        shipped = on_machine(known, self._facts).counters
+        return tuple(dict.fromkeys(("instructions", *shipped, *policy.counters)))
 
     def row(self, program: ReadyProgram) -> Row:
-        sampled = is_sampled(program.request.program)
-        key = f"{program.name} {program.input} {program.origin}"
-        region = self._kept(f"{key} region {self._replayed}", lambda: self._region(program))
-        seeds = range(1, 1 + (1 if sampled else self._asked.seeds))
-        system = [
-            Lasting(
-                *self._kept(
-                    f"{key} os {n} {self._replayed}",
-                    lambda n=n: astuple(self._started(program, None, region, n).lasting()),
-                )
-            )
-            for n in ([] if sampled else seeds)
-        ]
-        hints = self._hints(program, key, region)
-        restart = self._restart(hints)
-        lasting = {hint: [Lasting(*seen["lasting"])] for hint, seen in hints.items()}
+        return _RunsOf(program, self).row()
+
+
+class _RunsOf:
+    """The runs of one program on a machine."""
+
+    def __init__(self, program: ReadyProgram, on: OnMachine) -> None:
+        self._on = on
+        self._program = program
+        self._sampled = is_sampled(program.request.program)
+        self._policy = on.policy(program.name)
+        self._sensors = Sensors(on.counters(self._policy))
+        self._key = f"{program.name} {program.input} {program.origin}"
+        self._region = on.kept(f"{self._key} region {on.replayed}", self._instructions)
+
+    def row(self) -> Row:
+        seeds = range(1, 1 + (1 if self._sampled else self._on.asked.seeds))
+        system = [] if self._sampled else [self._under_system(seed) for seed in seeds]
+        first = {str(hint): self._best_match(hint, 1) for hint in HINTS}
+        restart = self._restart(first)
+        lasting = {hint: [Lasting(*seen["lasting"])] for hint, seen in first.items()}
         quickest = min(lasting, key=lambda hint: lasting[hint][0].repeat_s)
         for hint in dict.fromkeys((quickest, str(PACKED), str(SPREAD), restart)):
-            lasting[hint] = [
-                Lasting(*self._best_match(program, Hint.parse(hint), key, region, seed)["lasting"])
-                for seed in seeds
-            ]
-        if sampled or self._asked.minute_of == "best":
+            every = [self._best_match(Hint.parse(hint), seed) for seed in seeds]
+            lasting[hint] = [Lasting(*seen["lasting"]) for seen in every]
+        if self._sampled or self._on.asked.minute_of == "best":
             repeat_s = lasting[quickest][0].repeat_s
         else:
             repeat_s = statistics.median(each.repeat_s for each in system)
         repeats = MINUTE_S / repeat_s
         within = {
-            loss: tuple(
-                Within(
-                    **self._kept(
-                        f"{key} within {seed} {loss} {repeats} {self._decided}",
-                        lambda s=seed, lost=loss: self._within(program, s, repeats, region, lost),
-                    )
-                )
-                for seed in seeds
-            )
-            for loss in self._asked.losses
+            loss: tuple(self._within(seed, repeats, loss) for seed in seeds)
+            for loss in self._on.asked.losses
         }
         times = {
             hint: tuple(each.time_s(repeats) for each in every) for hint, every in lasting.items()
         }
         system_s = tuple(each.time_s(repeats) for each in system)
-        label = f"{program.name}, {program.input}"
+        label = f"{self._program.name}, {self._program.input}"
         return Row(label, system_s, times, restart, within)
 
-    def _region(self, program: ReadyProgram) -> float:
+    def _instructions(self) -> float:
         """Instructions of a repeat."""
-        cpus = get_affinity(self.machine.topology, THREADS, SPREAD).cpus
+        machine = self._on.machine
+        cpus = get_affinity(machine.topology, THREADS, SPREAD).cpus
         sensors = Sensors(("instructions",))
-        return region_of(self.machine.start(program.request, bound(cpus), sensors))
+        return region_of(machine.start(self._program.request, bound(cpus), sensors))
 
-    def _started(
-        self, program: ReadyProgram, hint: Hint | None, region: float, seed: int = 1
-    ) -> LastingProcess:
-        return LastingProcess(self._process(program, hint, seed), region)
-
-    def _process(
-        self, program: ReadyProgram, hint: Hint | None, seed: int
-    ) -> SimProcess | RepeatedWindows:
-        cpus = get_affinity(self.machine.topology, THREADS, hint).cpus if hint else None
-        process = self.machine.start(
-            replace(program.request, repeats=_MOST),
+    def _started(self, cpus: Sequence[OsIndex] | None, seed: int) -> LastingProcess:
+        process = self._on.machine.start(
+            replace(self._program.request, repeats=_MOST),
             bound(cpus) if cpus is not None else None,
             self._sensors,
             seed,
         )
         assert not isinstance(process, SampledProcess)  # which runs once
-        return process
+        return LastingProcess(process, self._region)
 
-    def _hints(self, program: ReadyProgram, key: str, region: float) -> dict[str, dict[str, Any]]:
-        """Seconds and behaviour of each hint's best match, with the first seed."""
-        return {str(hint): self._best_match(program, hint, key, region, 1) for hint in HINTS}
+    def _under_system(self, seed: int) -> Lasting:
+        name = f"{self._key} os {seed} {self._on.replayed}"
+        return Lasting(*self._on.kept(name, lambda: astuple(self._started(None, seed).lasting())))
 
-    def _best_match(
-        self, program: ReadyProgram, hint: Hint, key: str, region: float, seed: int
-    ) -> dict[str, Any]:
-        """The same, of one hint; hints with the same cores run once."""
-        cpus = get_affinity(self.machine.topology, THREADS, hint).cpus
-        name = f"{key} {','.join(map(str, cpus))} {self._replayed}"
+    def _best_match(self, hint: Hint, seed: int) -> dict[str, Any]:
+        """Seconds and behaviour in a hint's best match; hints with the same cores run once."""
+        cpus = get_affinity(self._on.machine.topology, THREADS, hint).cpus
+        name = f"{self._key} {','.join(map(str, cpus))} {self._on.replayed}"
         name += " " + " ".join(self._sensors.counters)
         if seed > 1:
             name += f" seed {seed}"
-        return self._kept(name, lambda: self._hint(program, hint, region, seed))
 
-    def _hint(self, program: ReadyProgram, hint: Hint, region: float, seed: int) -> dict[str, Any]:
-        process = self._started(program, hint, region, seed)
-        lasting = process.lasting()
-        seen = behaviour_of(process.advance(round(process.repeat_ns)), THREADS)
-        return {"lasting": astuple(lasting), "seen": dict(seen.values)}
+        def run() -> dict[str, Any]:
+            process = self._started(cpus, seed)
+            lasting = process.lasting()
+            seen = behaviour_of(process.advance(round(process.repeat_ns)), THREADS)
+            return {"lasting": astuple(lasting), "seen": dict(seen.values)}
+
+        return self._on.kept(name, run)
 
     def _restart(self, hints: Mapping[str, Mapping[str, Any]]) -> str:
         """The policy's answer from whole runs."""
@@ -275,26 +274,32 @@ class OnMachine:
             values: Mapping[str, float] = hints[str(hint)]["seen"]
             return values
 
-        return str(last_answer(self.policy, seen, THREADS, all_cores(self.machine.topology)))
+        cores = all_cores(self._on.machine.topology)
+        return str(last_answer(self._policy, seen, THREADS, cores))
 
-    def _within(
-        self, program: ReadyProgram, seed: int, repeats: float, region: float, loss: float
-    ) -> dict[str, object]:
-        machine = self.machine
+    def _within(self, seed: int, repeats: float, loss: float) -> Within:
+        """The run within which the policy decides."""
+        machine = self._on.machine
         setting = Setting(
             topology=machine.topology,
             threads=THREADS,
             clock_hz=machine.clock_hz,
             seed=seed,
-            policy=self.policy,
+            policy=self._policy,
         )
-        done = within_minute(machine, program.request, setting, repeats, region, seed, loss)
-        return asdict(
-            Within(
-                done.run.time_s,
-                str(done.hint),
-                done.looking_s / MINUTE_S,
-                done.decided_s,
-                done.notes,
+
+        def run() -> dict[str, Any]:
+            request = self._program.request
+            done = within_minute(machine, request, setting, repeats, self._region, seed, loss)
+            return asdict(
+                Within(
+                    done.run.time_s,
+                    str(done.hint),
+                    done.looking_s / MINUTE_S,
+                    done.decided_s,
+                    done.notes,
+                )
             )
-        )
+
+        decided = self._on.decided(self._policy)
+        return Within(**self._on.kept(f"{self._key} within {seed} {loss} {repeats} {decided}", run))

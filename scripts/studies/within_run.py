@@ -8,7 +8,8 @@ Training programs, and the public kernels (kernels/), from which nothing is lear
 minute (`minute_runs`; of the best hint, or of the system): under the operating system; with each
 hint from the start; started again with the hint that the policy chose from whole runs; and with
 decisions within the run. The policy is the machine's own, else the one for any machine, as in
-`run`. Inputs of other sizes than the defaults have tables of their own in a document.
+`run`, but learned without the program in question (`unseen_policies`). Inputs of other sizes than
+the defaults have tables of their own in a document.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from minute_runs import THREADS, Asked, OnMachine, Row
 from shown_table import add_into, show_table
+from unseen_policies import UnseenPolicies
 
 from autofinity.evaluation.cases import WITHIN
 from autofinity.evaluation.times import geometric_mean
@@ -70,8 +72,9 @@ def main() -> None:
     )
     suites = [wanted.suite] if wanted.suite else list(SUITES)
     other_sizes = [size for size in asked.sizes if (size,) not in SUITES.values()]
+    policies = UnseenPolicies(asked.work)
     judged = {
-        name: list(rows(OnMachine(name, asked), asked, suites))
+        name: list(rows(OnMachine(name, asked, policies), asked, suites))
         for name in wanted.machine or MACHINES
     }
     for name, lines in (("machines", machines_table(judged)), ("behind", behind_table(judged))):

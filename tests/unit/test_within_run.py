@@ -8,6 +8,7 @@ import pytest
 from script_module import script_module
 
 from autofinity import own_code
+from autofinity.workflow.policies import policy_for
 
 minute_runs = script_module("studies/minute_runs.py")
 within_run = script_module("studies/within_run.py")
@@ -40,7 +41,8 @@ def test_kept_runs_are_made_again_where_code_that_decides_them_has_changed(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = minute_runs.Asked((), (), 1, "best", (0.08,), tmp_path)
-    before = minute_runs.OnMachine("xeon-e5-2650", asked)
+    policies = lambda machine, program: policy_for(machine)  # noqa: E731
+    before = minute_runs.OnMachine("xeon-e5-2650", asked, policies)
     read = Path.read_bytes
 
     def edited(path: Path) -> bytes:
@@ -48,7 +50,8 @@ def test_kept_runs_are_made_again_where_code_that_decides_them_has_changed(
 
     own_code.digest_of_code.cache_clear()
     monkeypatch.setattr(Path, "read_bytes", edited)
-    after = minute_runs.OnMachine("xeon-e5-2650", asked)
+    after = minute_runs.OnMachine("xeon-e5-2650", asked, policies)
     own_code.digest_of_code.cache_clear()
-    assert after._replayed != before._replayed
-    assert after._decided != before._decided
+    policy = before.policy("cg")
+    assert after.replayed != before.replayed
+    assert after.decided(policy) != before.decided(policy)
