@@ -87,6 +87,31 @@ def written_gbs(spec: MachineSpec, pus: Sequence[int], pages: int = 200) -> floa
     return result.total("dram_writes") * LINE_BYTES / result.roi_ns
 
 
+def passed_on_gbs(spec: MachineSpec, pairs: Sequence[tuple[int, int]], pages: int = 20) -> float:
+    """Bandwidth of write-backs to the memory of node 0 while the second PU of each pair reads the
+    lines that the first one has modified: the caches keep them, so memory is read by nobody.
+    """
+
+    def lines(pair: int) -> list[int]:
+        return region(pages, pair * 2 * pages)
+
+    def prepare(builder: TraceBuilder, stream: int) -> None:
+        pair, reader = divmod(stream, 2)
+        if not reader:
+            write_all(builder, stream, lines(pair))
+
+    def read(builder: TraceBuilder, stream: int) -> None:
+        pair, reader = divmod(stream, 2)
+        if reader:
+            load_all(builder, stream, lines(pair), gap=2)
+
+    trace = together(2 * len(pairs), prepare, read)
+    pus = cpus(*(pu for pair in pairs for pu in pair))
+    result = simulate(spec, trace, pus, page_policy="bind", bind_node=0)
+    assert result.total("dram_reads_local") + result.total("dram_reads_remote") < 100
+    return result.total("dram_writes") * LINE_BYTES / result.roi_ns
+
+
 def llc_gbs(spec: MachineSpec, pus: Sequence[int]) -> float:
     """Bandwidth of reads from the LLC of one domain by threads whose sets fit into it together, but
     into no L2.

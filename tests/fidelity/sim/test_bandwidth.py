@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from measure_bandwidth import cores_of_llc, llc_gbs, read_gbs, written_gbs
+from measure_bandwidth import cores_of_llc, llc_gbs, passed_on_gbs, read_gbs, written_gbs
 from measure_queues import cores_of
 from sim_programs import without_prefetch
 
@@ -66,6 +66,19 @@ def test_reads_and_writes_of_a_quadrant_share_its_memory() -> None:
     spec = load_preset("epyc-9654")
     written = written_gbs(spec, cores_of(spec, 0, 24), pages=60)
     assert written == pytest.approx(378 / 4 / 2, rel=WITHIN)
+
+
+def test_memory_takes_no_more_lines_than_its_channels_carry() -> None:
+    """Under MESI a modified line that another socket reads goes to memory as well. No reader waits
+    for memory's answer, but each waits until memory has room for that line.
+    """
+    spec = without_prefetch(load_preset("xeon-8480"))
+    pairs = [
+        pair
+        for node in range(4)
+        for pair in zip(cores_of(spec, node, 14), cores_of(spec, node + 4, 14), strict=True)
+    ]
+    assert passed_on_gbs(spec, pairs) == pytest.approx(spec.bandwidth.memory_gbs[0], rel=WITHIN)
 
 
 def test_an_l3_of_genoa_gives_its_cores_24_bytes_a_clock() -> None:

@@ -5,6 +5,7 @@
 // cores (recall). Dirty lines finally go to DRAM.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "busy_lines.hpp"
@@ -72,7 +73,9 @@ class Hierarchy {
     }
     [[gnu::always_inline]] void write_dram(std::uint32_t from_llc, std::uint32_t from_node,
                                            Line line, UnderWay& w) {
-        interconnect.write_dram(from_llc, from_node, pages.home(line), w.now, *w.counts);
+        const Ticks wait =
+            interconnect.write_dram(from_llc, from_node, pages.home(line), w.now, *w.counts);
+        w.room = std::max(w.room, w.now + wait);
     }
     // Removes all lines from the L1 and the L2 of a core that has the L2 to itself.
     void empty(PrivateCaches& c, UnderWay& w);

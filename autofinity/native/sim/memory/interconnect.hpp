@@ -3,7 +3,8 @@
 //
 // The fabric of an LLC domain (the link of an AMD core die to the I/O die) has two directions. No
 // access waits for a line that is written back, but an incoming line needs the place of an outgoing
-// line: it waits as long as more lines than the buffers hold are on their way out.
+// line: it waits as long as more lines than the buffers hold are on their way out of the domain, or
+// into memory.
 #pragma once
 
 #include <algorithm>
@@ -83,13 +84,15 @@ class Interconnect {
         cross(from_node, node_of_llc_[llc], now, n);
         enter(llc, now);
     }
-    // Writes a line to DRAM; no access waits for that.
-    [[gnu::always_inline]] void write_dram(std::uint32_t from_llc, std::uint32_t from_node,
-                                           std::uint32_t home, Ticks now, Counts& n) {
+    // Writes a line to DRAM. Returns how long the line that takes its place waits for that.
+    [[gnu::always_inline]] Ticks write_dram(std::uint32_t from_llc, std::uint32_t from_node,
+                                            std::uint32_t home, Ticks now, Counts& n) {
         ++n[dram_writes];
         leave(from_llc, now);
         cross(from_node, home, now, n);
-        controllers_[home].take(now, machine_.memory_service[home]);
+        const Ticks service = machine_.memory_service[home];
+        controllers_[home].take(now, service);
+        return room_after(controllers_[home], service, now);
     }
     // The kernel reads a line at one home at `now` and writes it at another; returns the time when
     // it is done.
@@ -98,14 +101,15 @@ class Interconnect {
   private:
     // A HyperTransport or QPI request is about this long.
     static constexpr std::uint64_t bytes_of_signal = 8;
-    // Lines on their way out of an LLC domain that delay no incoming line: a round number. It sets
-    // the length of a burst without a delay, not the bandwidth.
+    // Lines on their way out of an LLC domain, or to a memory controller, that delay no incoming
+    // line: a round number. It sets the length of a burst without a delay, not the bandwidth.
     static constexpr Ticks lines_buffered = 64;
 
     // A line enters or leaves an LLC domain; returns its wait.
     [[gnu::always_inline]] Ticks enter(std::uint32_t llc, Ticks now) {
         Ticks wait = 0;
-        if (machine_.fabric_write_service != 0) wait = room_after(llc, now);
+        if (machine_.fabric_write_service != 0)
+            wait = room_after(fabrics_out_[llc], machine_.fabric_write_service, now);
         if (machine_.fabric_service != 0)
             wait += fabrics_[llc].take(now + wait, machine_.fabric_service);
         return wait;
@@ -114,9 +118,10 @@ class Interconnect {
         if (machine_.fabric_write_service == 0) return 0;
         return fabrics_out_[llc].take(now, machine_.fabric_write_service);
     }
-    Ticks room_after(std::uint32_t llc, Ticks now) const {
-        const Ticks busy = fabrics_out_[llc].busy_after(now);
-        const Ticks buffered = lines_buffered * machine_.fabric_write_service;
+    // How long more lines than the buffers hold keep a server busy.
+    static Ticks room_after(const Server& server, Ticks service, Ticks now) {
+        const Ticks busy = server.busy_after(now);
+        const Ticks buffered = lines_buffered * service;
         return busy > buffered ? busy - buffered : 0;
     }
     // Takes a line from one LLC to another or to a core there; returns the wait.

@@ -108,6 +108,7 @@ template <MachineKind kind>
     UnderWay& w = under_way_;
     w.counts = &n;
     w.now = now;
+    w.room = 0;
     const Line line = step.line();
     const Ticks walk = translation_.translate<kind>(c, line >> page_shift, now, faulted, w);
     const bool atomic = step.is_atomic();
@@ -161,6 +162,7 @@ template <MachineKind kind>
             if (!Asked<kind>::levels_exclude(c)) h.into_l2<kind>(c, line, state, w);
         }
         h.into_l1<kind>(c, set, way, word_of(line, state), w);
+        ready = std::max(ready, w.room);
         if (c.prefetcher.present()) {
             ready = prefetching_.arrival<kind>(c, line, was_there, ready, w);
             missed = true;

@@ -11,7 +11,8 @@ namespace autofinity::sim {
 
 struct UnderWay {
     Ticks now = 0;
-    Counts* counts;             // counts of the acting stream
+    Ticks room = 0;  // when memory has room for the lines that were written back meanwhile
+    Counts* counts;  // counts of the acting stream
     std::uint8_t supplied = 0;  // to the latest fetch, as in Served
     std::vector<Lost> lost{};   // since they were last read
     Walk walk{};                // the latest one, likewise
