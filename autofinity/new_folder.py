@@ -1,4 +1,4 @@
-"""Folders that are made when something is kept in them: whether that will be possible."""
+"""Folders that are made when something is kept in them: how, and whether that will be possible."""
 
 from __future__ import annotations
 
@@ -6,6 +6,42 @@ import errno
 import os
 import tempfile
 from pathlib import Path
+
+_OF_USERS = (("XDG_CACHE_HOME", ".cache"), ("XDG_CONFIG_HOME", ".config"))
+"""Variables that name a user's own folders, and their usual places in the home directory."""
+
+
+def make_missing(folder: Path) -> None:
+    """Make a folder and those above it, as far as they are missing. Raises `OSError`.
+
+    The user's own folders for caches and settings, and folders in them, are made for the user
+    alone, whatever the umask, as the XDG base directory specification asks: other programs put
+    their settings there, too. The umask decides who may use any other folder.
+    """
+    if folder.is_dir():
+        return
+    missing = [folder.absolute()]
+    while not missing[-1].parent.exists():
+        missing.append(missing[-1].parent)
+    own = _own_folders()
+    for each in reversed(missing):
+        private = any(base == each or base in each.parents for base in own)
+        try:
+            each.mkdir()
+        except FileExistsError:  # most likely by another process
+            if not each.is_dir():
+                raise
+        else:
+            if private:
+                each.chmod(0o700)
+
+
+def _own_folders() -> list[Path]:
+    home = os.environ.get("HOME", "")
+    usual = {variable: f"{home}/{name}" for variable, name in _OF_USERS}
+    named = {variable: os.environ.get(variable, "") for variable in usual}
+    places = [named[each] if named[each].startswith("/") else usual[each] for each in usual]
+    return [Path(place) for place in places if place.startswith("/")]
 
 
 def why_not_made(folder: Path) -> str:

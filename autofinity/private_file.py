@@ -33,7 +33,16 @@ def flaw_of(info: os.stat_result) -> str:
     """
     if not stat.S_ISREG(info.st_mode):
         return "it is a link" if stat.S_ISLNK(info.st_mode) else "it is no regular file"
-    return _foreign(info)
+    return why_not_ours(info)
+
+
+def why_not_ours(info: os.stat_result) -> str:
+    """Why others may own or write a file or folder with this status; empty: it is ours alone."""
+    if info.st_uid != os.geteuid():
+        return f"it is another user's (uid {info.st_uid})"
+    if _writable_by_others(info):
+        return f"others may write it (mode {stat.S_IMODE(info.st_mode):o})"
+    return ""
 
 
 def folder_flaw(folder: Path) -> str:
@@ -48,7 +57,7 @@ def folder_flaw(folder: Path) -> str:
     if missing and not flaw and info.st_uid not in _trusted():
         flaw = f"a folder above it is another user's (uid {info.st_uid})"
     elif not missing and not flaw and (info.st_uid != 0 or _writable_by_others(info)):
-        flaw = _foreign(info)
+        flaw = why_not_ours(info)
     return f"its folder is not private: {flaw}" if flaw else ""
 
 
@@ -183,14 +192,6 @@ def locked(path: Path) -> Iterator[bool]:
             yield True
     finally:
         os.close(fd)
-
-
-def _foreign(info: os.stat_result) -> str:
-    if info.st_uid != os.geteuid():
-        return f"it is another user's (uid {info.st_uid})"
-    if _writable_by_others(info):
-        return f"others may write it (mode {stat.S_IMODE(info.st_mode):o})"
-    return ""
 
 
 def _writable_by_others(info: os.stat_result) -> bool:

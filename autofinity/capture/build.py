@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -24,6 +25,7 @@ from autofinity.capture.sources import changed_since, digest_of_sources, states
 from autofinity.capture.vectors import vector_flags
 from autofinity.child_program import ChildProgram
 from autofinity.model.errors import SuiteError
+from autofinity.private_file import why_not_ours
 from autofinity.trace.manifest import ProgramSpec, Suite
 from autofinity.whole_file import replace_file
 
@@ -79,7 +81,8 @@ def build_program(
     *,
     instrumented: bool = True,
 ) -> Built:
-    """Build the program unless the cache has it. Raises `SuiteError` with the compiler's output.
+    """Build the program unless the cache has it. Raises `SuiteError` with the compiler's output,
+    and where another user has put a folder in the place of the build.
 
     The flags of the capture replace the manifest's placeholders. Where the build fails with the
     best flags, the next best are tried (`ways.py`).
@@ -91,13 +94,20 @@ def build_program(
     written = _written(cache, spec, identity)
     digest = _digest(identity, digest_of_sources(suite.folder, spec, written))
     final = cache / f"{spec.name}-{digest}"
-    if (final / _COMPLETE).exists():
+    if _is_kept(final):
         return _built(final, digest)
     make_own(cache)
-    turn = take(final)
     try:
-        if (final / _COMPLETE).exists():  # another process has just made it
-            return _built(final, digest)
+        turn = take(final)
+    except OSError as error:
+        raise SuiteError(
+            f"program {spec.name} cannot be built in {final}: {error.strerror}; name another work "
+            "folder with --work"
+        ) from None
+    try:
+        others_could_write = _made_private(turn)
+        if (final / _COMPLETE).exists() and not others_could_write:
+            return _built(final, digest)  # another process has just made it
         before = states(suite.folder)
         _build(suite, spec, compilers, final, instrumented)
         changed = changed_since(suite.folder, before)
@@ -129,6 +139,26 @@ def _build(
         (final / _COMPLETE).write_text(way.counted if way is not None else "")
         return
     raise SuiteError(f"program {spec.name} of {suite.path} does not build:\n{said}")
+
+
+def _made_private(folder: int) -> bool:
+    """Close a folder of ours, whose files are executed, to others; whether they could write to it.
+
+    False on a file system without modes, which can keep nothing private.
+    """
+    flaw = why_not_ours(os.fstat(folder))
+    with suppress(OSError):
+        os.fchmod(folder, 0o700)
+    return bool(flaw) and not why_not_ours(os.fstat(folder))
+
+
+def _is_kept(folder: Path) -> bool:
+    """Whether the folder has a whole build that nobody else can have exchanged."""
+    try:
+        info = folder.lstat()
+    except OSError:
+        return False
+    return not why_not_ours(info) and (folder / _COMPLETE).exists()
 
 
 def _clear(folder: Path) -> None:

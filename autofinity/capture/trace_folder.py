@@ -20,6 +20,7 @@ from typing import Any
 from autofinity.capture.own_folder import is_at, take
 from autofinity.capture.sampling import WindowPlan
 from autofinity.model.errors import CaptureError
+from autofinity.new_folder import make_missing
 from autofinity.trace.meta import SamplingMeta, StreamMeta, TraceMeta, write_meta
 
 
@@ -34,7 +35,7 @@ def trace_folder(out: Path, name: str, program: str) -> Iterator[Path]:
     """
     partial = out / f".{name}.partial"
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        make_missing(out)
         turn = take(partial)
         try:
             empty(partial)  # remove the files of a killed process

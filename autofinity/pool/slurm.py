@@ -23,6 +23,7 @@ import dask
 from distributed import Client, Security
 
 from autofinity.model.errors import ClusterError, UsageError
+from autofinity.new_folder import make_missing
 from autofinity.pool.cluster import ClusterPool
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class SlurmPool(ClusterPool):
         self._came: set[str] = set()
         """Jobs that were there while there were workers: they may end, and are submitted again."""
         with ExitStack() as opened:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_missing(folder)
             certificates = opened.enter_context(tempfile.TemporaryDirectory(dir=folder))
             scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="autofinity-"))
             self._cluster = opened.enter_context(_cluster(certificates, scratch))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from autofinity.model.errors import StoreError
 from autofinity.model.mechanism_run import MechanismRun, Ran
+from autofinity.new_folder import make_missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class MechanismRuns:
         """Raises `StoreError` when the folder cannot be made."""
         self._path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_missing(path.parent)
         except OSError as error:
             raise StoreError(
                 f"cannot make the folder {path.parent}: {error.strerror}; name another with --work"

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from autofinity.given_file import read_given
 from autofinity.model.errors import StoreError
+from autofinity.new_folder import make_missing
 from autofinity.ports import RunKey
 from autofinity.store.observation_columns import checked_columns
 from autofinity.store.observation_table import (
@@ -55,7 +56,7 @@ def write_file(
     """
     try:
         content = _sealed(_parquet(table, keys, packed))
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_missing(path.parent)
         replace_file(path, content)
     except (OSError, pa.ArrowException) as error:
         raise StoreError(

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from autofinity.model.errors import StoreError
 from autofinity.model.observation import Observation, Workload
+from autofinity.new_folder import make_missing
 from autofinity.ports import RunKey
 from autofinity.store.observation_file import keys_of, read_file, write_file
 from autofinity.store.observation_files import observation_files
@@ -82,7 +83,7 @@ class ObservationStore:
             path.unlink(missing_ok=True)
         rows = [[*workload, origin] for workload, origin in sorted({**known, **origins}.items())]
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_missing(self.folder)
             replace_file(self.folder / _ORIGINS, json.dumps(rows, indent=0))
         except OSError as error:
             raise StoreError(

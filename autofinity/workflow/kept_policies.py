@@ -18,6 +18,7 @@ from pathlib import Path
 from autofinity.learning.settings import LearningSettings
 from autofinity.model.errors import PolicyError
 from autofinity.model.policy import RulePolicy
+from autofinity.new_folder import make_missing
 from autofinity.own_code import digest_of_code
 from autofinity.policy import files
 from autofinity.whole_file import is_leftover
@@ -53,7 +54,7 @@ class KeptPolicies:
             if path.exists() and not path.is_file():
                 path.unlink()
             if not self._own.is_dir():
-                self._own.mkdir(parents=True, exist_ok=True)
+                make_missing(self._own)
                 self._forget_oldest()
             files.save(policy, path)
         return policy

@@ -8,8 +8,9 @@ from pathlib import Path
 from autofinity.linux.topology import host_topology
 from autofinity.model.errors import CapabilityError, StoreError, UsageError
 from autofinity.model.facts import Speeds
-from autofinity.new_folder import why_not_made
+from autofinity.new_folder import make_missing, why_not_made
 from autofinity.policy.shipped import speeds_line
+from autofinity.private_file import folder_flaw
 from autofinity.recording.bench import Bench
 from autofinity.recording.memory_speeds import STEPS, MemorySpeeds
 from autofinity.reporter import SILENT, Reporter
@@ -33,6 +34,11 @@ def measure_speeds(reporter: Reporter = SILENT) -> tuple[Speeds, Path]:
             f"cannot make the configuration folder {path.parent}: {reason}; name another with "
             "XDG_CONFIG_HOME"
         )
+    if os.geteuid() == 0 and (flaw := folder_flaw(path.parent)):
+        raise UsageError(
+            f"nothing is kept in {path.parent}: {flaw}; run this command as that user, or name "
+            "another folder with XDG_CONFIG_HOME"
+        )
     with reporter.progress("measure", STEPS) as done:
         try:
             speeds = MemorySpeeds(host_topology(), Bench.of(True), done.step).measured()
@@ -42,7 +48,7 @@ def measure_speeds(reporter: Reporter = SILENT) -> tuple[Speeds, Path]:
                 "be pinned to"
             ) from error
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_missing(path.parent)
         replace_file(path, speeds_line(HERE, speeds) + "\n")
     except OSError as error:
         raise StoreError(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from autofinity import __version__
 from autofinity.model.errors import LearningError, UsageError
+from autofinity.new_folder import make_missing
 from autofinity.private_file import locked
 from autofinity.runtime.policies import chosen_policy, digest_of, user_policy
 from autofinity.store.behaviour_db import BehaviourDB
@@ -125,7 +126,7 @@ def written(made: Rebuilt) -> Rebuilt:
     """Write the new policy to its target. Raises `OSError`."""
     from autofinity.policy import files
 
-    made.target.parent.mkdir(parents=True, exist_ok=True)
+    make_missing(made.target.parent)
     files.save(made.learned.policy, made.target)
     return replace(made, digest=digest_of(made.target))
 

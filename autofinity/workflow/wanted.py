@@ -154,8 +154,10 @@ def work_folder(given: Path | None, suite: Path) -> Path:
 
 
 def _cache_folder() -> Path:
+    named = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        # A relative one does not count, says the specification.
+        return Path(named) if named.startswith("/") else Path.home() / ".cache"
     except RuntimeError:  # a user id without a home, as in containers
         raise UsageError(
             "there is no cache folder: expected XDG_CACHE_HOME or HOME to name one; set it, or "
