@@ -16,10 +16,10 @@ FAULTY = (
 )
 
 
-def faulty(folder: Path, **environment: str) -> str:
+def faulty(folder: Path, *words: str, **environment: str) -> str:
     env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), **environment}
     done = subprocess.run(
-        [sys.executable, "-c", FAULTY], env=env, capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", FAULTY, *words], env=env, capture_output=True, text=True, timeout=600
     )
     assert (done.returncode, done.stdout) == (70, "")
     assert done.stderr.count("\n") == 1 and done.stderr.replace("\n", "").isprintable()
@@ -41,3 +41,19 @@ def test_without_a_state_folder_the_report_is_kept_elsewhere(tmp_path: Path, sta
     said = faulty(tmp_path, XDG_STATE_HOME=state, HOME=state, TMPDIR=str(tmp_path))
     (report,) = tmp_path.glob("fault-*.txt")
     assert said.endswith(f"the report is kept in {report}\n")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "postgresql://me:secret@host/runs",
+        "postgres://host/runs?password=secret",
+        "Postgresql://me:secret@host/runs",
+        "host=h password=secret",
+    ],
+)
+def test_a_report_which_users_send_to_others_has_no_password(word: str, tmp_path: Path) -> None:
+    faulty(tmp_path, "push", "--db", word, f"--db={word}")
+    (report,) = (tmp_path / "state" / "autofinity").glob("fault-*.txt")
+    assert "push --db" in report.read_text()
+    assert "secret" not in report.read_text()
