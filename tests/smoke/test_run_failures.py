@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -335,6 +336,22 @@ def test_a_killed_monitor_harms_nothing(run: Runner, tmp_path: Path) -> None:
         assert run.eventually(lambda: not run.monitors_of(process.pid))
         process.communicate(b"go on\n", timeout=300)
     assert process.returncode == 37
+
+
+def test_the_monitor_outlives_signals_that_a_batch_system_sends_to_a_whole_job(
+    run: Runner, tmp_path: Path
+) -> None:
+    command = ("--policy", _policy(tmp_path), "--", "sh", "-c", "read line")
+    with run.lasting(*command, stdin=subprocess.PIPE) as process:
+        (monitor,) = run.eventually(lambda: run.monitors_of(process.pid))
+        assert run.eventually(run.last)  # it watches
+        for number in ("HUP", "INT", "QUIT", "USR1", "USR2"):
+            os.kill(monitor, signal.Signals[f"SIG{number}"])
+        time.sleep(0.3)
+        assert run.monitors_of(process.pid) == [monitor]
+        process.communicate(b"go on\n", timeout=300)
+    assert run.eventually(lambda: (last := run.last()) is not None and last.ended)
+    assert run.eventually(lambda: not run.monitors_of(process.pid))
 
 
 def test_a_program_with_more_rights_is_left_alone(run: Runner, tmp_path: Path) -> None:

@@ -61,7 +61,13 @@ static bool close_all_but(int* a, int* b) {
 // Removes every signal disposition, limit, priority and folder of the application from the monitor,
 // and makes it the first to be killed when memory is short.
 static void become_background(void) {
+    // Batch systems send these to all processes of a job; they are meant for the application, which
+    // may go on after them: to write a checkpoint, or to read its settings again.
+    static const int for_others[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2};
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    for (size_t i = 0; i < sizeof for_others / sizeof for_others[0]; i++) {
+        signal(for_others[i], SIG_IGN);
+    }
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
