@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -324,13 +325,16 @@ def _identity(
     compilers: Compilers,
     instrumented: bool,
 ) -> str:
-    """Digest of everything that the binary depends on except its sources: lines, compilers, our
-    part.
+    """Digest of everything that the binary depends on except its sources: lines, compilers, the
+    architecture, our part.
     """
     parts = [*spec.build, *spec.sources, spec.run[0], str(instrumented), str(suite.folder)]
     for compiler in compilers.used_by(spec):
         parts += [compiler, version(compiler)]
     parts.append(_vectors(spec, compilers))
+    machine = platform.machine()
+    if machine != "x86_64":  # nodes of several architectures may share a home
+        parts.append(machine)
     parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in _own_code()]
     return _digest(*parts)
 

@@ -11,6 +11,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from autofinity.linux.machine_key import machine_key
+from autofinity.linux.online import sysfs_root
 from autofinity.model.facts import FactsOf, Speeds, facts_of
 from autofinity.model.topology import Topology
 from autofinity.policy.shipped import (
@@ -22,8 +24,6 @@ from autofinity.policy.shipped import (
 from autofinity.runtime.policies import configuration_folder, this_cpu_model
 
 MEASURED = "speeds.txt"
-HERE = "here"
-"""The name of this machine in the file of measured speeds."""
 
 
 def facts_here(topology: Topology, environment: Mapping[str, str] | None = None) -> FactsOf:
@@ -37,7 +37,7 @@ def speeds_here(topology: Topology, environment: Mapping[str, str] | None = None
     """
     env = os.environ if environment is None else environment
     path = measured_speeds(env)
-    if path is not None and (own := dict(read_speeds(path)).get(HERE)) is not None:
+    if path is not None and (own := dict(read_speeds(path)).get(name_here(env))) is not None:
         return own
     return speeds_of_machine(this_cpu_model(env), shape_of(topology))
 
@@ -48,8 +48,15 @@ def kind_here(topology: Topology, environment: Mapping[str, str] | None = None) 
     return next(iter(names_of_machine(this_cpu_model(env), shape_of(topology))), "")
 
 
+def name_here(environment: Mapping[str, str]) -> str:
+    """Name of this kind of machine in the file of measured speeds: nodes of several kinds may share
+    a home directory.
+    """
+    return machine_key(sysfs_root(environment))
+
+
 def measured_speeds(environment: Mapping[str, str]) -> Path | None:
-    """Path of the speeds measured on this machine, whether the file exists or not.
+    """Path of the speeds that were measured, whether the file exists or not.
 
     It is `speeds.txt` in the configuration folder. None when nothing names that folder.
     """

@@ -9,12 +9,12 @@ from autofinity.linux.topology import host_topology
 from autofinity.model.errors import CapabilityError, StoreError, UsageError
 from autofinity.model.facts import Speeds
 from autofinity.new_folder import make_missing, why_not_made
-from autofinity.policy.shipped import speeds_line
+from autofinity.policy.shipped import read_speeds, speeds_line
 from autofinity.private_file import folder_flaw
 from autofinity.recording.bench import Bench
 from autofinity.recording.memory_speeds import STEPS, MemorySpeeds
 from autofinity.reporter import SILENT, Reporter
-from autofinity.runtime.machine_facts import HERE, measured_speeds
+from autofinity.runtime.machine_facts import measured_speeds, name_here
 from autofinity.whole_file import replace_file
 
 
@@ -49,10 +49,16 @@ def measure_speeds(reporter: Reporter = SILENT) -> tuple[Speeds, Path]:
             ) from error
     try:
         make_missing(path.parent)
-        replace_file(path, speeds_line(HERE, speeds) + "\n")
+        keep_speeds(path, name_here(os.environ), speeds)
     except OSError as error:
         raise StoreError(
             f"cannot write {path}: {error.strerror}; free some space, or name another "
             "folder with XDG_CONFIG_HOME"
         ) from error
     return speeds, path
+
+
+def keep_speeds(path: Path, name: str, speeds: Speeds) -> None:
+    """Put the speeds of the kind of machine `name` beside those of others. Raises `OSError`."""
+    known = {**dict(read_speeds(path)), name: speeds}
+    replace_file(path, "".join(f"{speeds_line(*each)}\n" for each in known.items()))

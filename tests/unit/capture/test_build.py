@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import stat
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from autofinity._core import trace as core
-from autofinity.capture import ways
+from autofinity.capture import build, ways
 from autofinity.capture.blocks import block_table, count_blocks
 from autofinity.capture.build import build_program
 from autofinity.capture.compilers import Compilers, skip_reason
@@ -216,6 +217,19 @@ def test_a_build_is_cached_until_a_source_changes(tmp_path: Path) -> None:
     assert (first / "one").stat().st_mtime_ns == stamp
     (tmp_path / "one.c").write_text(PROGRAM + "\n")
     assert build() != first
+
+
+def test_each_architecture_has_builds_of_its_own_in_a_home_that_several_share(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, compilers = suite.programs["one"], Compilers.find(os.environ)
+    monkeypatch.setattr(build, "vector_flags", lambda *_: "")  # as by a compiler of RHEL 8
+    folders = set()
+    for machine in ("x86_64", "aarch64", "ppc64le"):
+        monkeypatch.setattr(platform, "machine", lambda name=machine: name)
+        built = build_program(suite, program, compilers, tmp_path / "b", instrumented=False)
+        folders.add(built.out)
+    assert len(folders) == 3
 
 
 def test_what_is_built_without_capture_has_no_trace_of_it(suite: Suite, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from autofinity.model.facts import Speeds
 from autofinity.policy.shipped import speeds_line
-from autofinity.runtime.machine_facts import HERE, MEASURED, facts_here, kind_here, speeds_here
+from autofinity.runtime.machine_facts import MEASURED, facts_here, kind_here, name_here, speeds_here
 from autofinity.sim.preset import load_preset
+from autofinity.workflow.measure_speeds import keep_speeds
 
 EPYC = load_preset("epyc-9654").topology
 
@@ -39,8 +40,28 @@ def test_what_was_measured_comes_first(environment: dict[str, str]) -> None:
     speeds = Speeds(3.0, 40.0, 80.0, 20.0, 220.0)
     folder = Path(environment["XDG_CONFIG_HOME"]) / "autofinity"
     folder.mkdir()
-    (folder / MEASURED).write_text(f"# by hand\n{speeds_line(HERE, speeds)}\n")
+    line = speeds_line(name_here(environment), speeds)
+    (folder / MEASURED).write_text(f"# by hand\n{line}\n")
     assert speeds_here(EPYC, environment) == speeds
+
+
+def test_nodes_of_several_kinds_that_share_a_home_have_speeds_of_their_own(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    cpus = tmp_path / "devices" / "system" / "cpu"
+    cpus.mkdir(parents=True)
+    there = {**environment, "AUTOFINITY_SYSFS": str(tmp_path)}
+    (tmp_path / "autofinity").mkdir()
+    path = tmp_path / "autofinity" / MEASURED
+    slow, fast = Speeds(1.0, 4.0, 8.0, 2.0, 22.0), Speeds(3.0, 40.0, 80.0, 20.0, 220.0)
+    (cpus / "present").write_text("0-31\n")
+    keep_speeds(path, name_here(there), slow)
+    (cpus / "present").write_text("0-191\n")
+    assert speeds_here(EPYC, there).llc_path_gbs == 58.0  # on record, not measured there
+    keep_speeds(path, name_here(there), fast)
+    assert speeds_here(EPYC, there) == fast
+    (cpus / "present").write_text("0-31\n")
+    assert speeds_here(EPYC, there) == slow
 
 
 @pytest.mark.parametrize("text", ["", "here 1 2\n", "there 1 2 3 4 5\n", "\0\n"])
