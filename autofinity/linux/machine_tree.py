@@ -85,6 +85,8 @@ class RawMachine:
     allowed_nodes: frozenset[int] | None = None
     """OS indices of nodes whose memory may be used; None: all."""
     kinds_unranked: bool = False
+    isolated: frozenset[int] = frozenset()
+    """CPUs between which the kernel balances no threads; may name CPUs that are not in `pus`."""
 
 
 def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
@@ -143,6 +145,7 @@ def build_topology(raw: RawMachine, name: str, origin: Origin) -> Topology:
         one_node_assumed=not raw.nodes,
         llc_parts=_most_parts(raw, pus),
         kinds_unranked=raw.kinds_unranked,
+        isolated=frozenset(pu.os_index for pu in pus if pu.os_index in raw.isolated),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from autofinity.linux.kernel_file import read_number, read_size_bytes, read_text
@@ -79,8 +79,9 @@ def read_sysfs(
         model=_model(Path(cpuinfo)),
         page_sizes_bytes=page_sizes_bytes(Path(root)),
         allowed_nodes=ours or None,
+        isolated=isolated(root),
     )
-    return replace(build_topology(raw, "host", "host"), isolated=isolated(root) & online)
+    return build_topology(raw, "host", "host")
 
 
 def page_sizes_bytes(root: Path) -> tuple[int, ...]:

@@ -31,13 +31,13 @@ def host_topology() -> Topology:
         return read_sysfs()
     if not allowed <= {pu.os_index for pu in raw.pus}:
         return read_sysfs()
-    topology = build_topology(as_sysfs_has_it(raw, allowed, Path(SYSFS)), "host", "host")
-    return replace(topology, isolated=isolated().intersection(topology.by_os_index))
+    return build_topology(as_sysfs_has_it(raw, allowed, Path(SYSFS)), "host", "host")
 
 
 def as_sysfs_has_it(raw: RawMachine, allowed: frozenset[int], root: Path) -> RawMachine:
     """The machine of hwloc with these allowed PUs, and with the facts that hwloc has otherwise than
     the sysfs at `root`: page sizes, and kinds of cores, of which hwloc makes one of each capacity.
+    Isolated CPUs are known from there alone.
     """
     kinds = kinds_of_cores(root, frozenset(pu.os_index for pu in raw.pus))
     return replace(
@@ -45,6 +45,7 @@ def as_sysfs_has_it(raw: RawMachine, allowed: frozenset[int], root: Path) -> Raw
         pus=tuple(replace(pu, efficiency=kinds.get(pu.os_index, 0)) for pu in raw.pus),
         allowed=allowed,
         page_sizes_bytes=page_sizes_bytes(root),
+        isolated=isolated(root),
     )
 
 

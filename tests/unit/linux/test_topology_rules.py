@@ -292,3 +292,13 @@ def test_capacities_that_differ_by_a_few_per_cent_make_no_kinds_of_cores(
     by_hwloc = raw([RawPU(cpu, 0, cpu, (), efficiency=cpu) for cpu in range(4)])
     same = as_sysfs_has_it(by_hwloc, by_hwloc.allowed, tmp_path)
     assert [pu.efficiency for pu in same.pus] == kinds
+
+
+def test_isolated_cpus_of_the_machine_are_those_of_its_sysfs(tmp_path: Path) -> None:
+    write_sysfs(tmp_path, shaped((1, 1, 1, 4, 1)))
+    (tmp_path / "devices/system/cpu/isolated").write_text("2-9\n")
+    by_hwloc = raw([RawPU(cpu, 0, cpu, (), 0) for cpu in range(4)])
+    same = build_topology(as_sysfs_has_it(by_hwloc, by_hwloc.allowed, tmp_path), "host", "host")
+    found = read_sysfs(tmp_path, allowed=frozenset(map(OsIndex, range(4))))
+    assert same.isolated == found.isolated == {2, 3}
+    assert build_topology(by_hwloc, "m", "file").isolated == frozenset()
