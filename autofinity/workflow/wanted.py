@@ -31,8 +31,8 @@ HOST_PERIOD_US = 100_000.0
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Wanted observations, and the folder for them. Raises `UsageError` for an impossible
-    number.
+    """Wanted observations, and the folder for them. A name or a count that is given twice counts
+    once. Raises `UsageError` for an impossible number.
     """
 
     machine: str
@@ -71,6 +71,8 @@ class Wanted:
     machine."""
 
     def __post_init__(self) -> None:
+        for name in ("programs", "sizes", "threads"):
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
         jobs = 1 if self.jobs is None else self.jobs
         counts = {"threads": min(self.threads, default=1), "jobs": jobs}
         for name, number in {**counts, "page_seeds": self.page_seeds}.items():
@@ -110,16 +112,13 @@ def wanted_on(
     work: Path | None = None,
     on: str = "",
 ) -> Wanted:
-    """Programs of a suite, by default the shipped suite, with the defaults of `Wanted`. A name or
-    a count that is given twice counts once.
+    """Programs of a suite, by default the shipped suite, with the defaults of `Wanted`.
 
     Their data are stored in `work_folder`. Raises `SuiteError`, and `UsageError` without such a
     folder or for an impossible number.
     """
     path = suite or shipped("training", "suite.toml")
-    once = tuple(dict.fromkeys(programs))
-    inputs, counts = tuple(dict.fromkeys(sizes)), tuple(dict.fromkeys(threads))
-    wanted = Wanted(machine, load_suite(path), once, inputs, counts, jobs, Path(), on=on)
+    wanted = Wanted(machine, load_suite(path), programs, sizes, threads, jobs, Path(), on=on)
     return replace(wanted, work=work_folder(work, path))
 
 

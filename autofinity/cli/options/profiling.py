@@ -96,11 +96,11 @@ def wanted_by_options(options: ProfilingOptions, threads: tuple[int, ...]) -> Wa
 
 
 def thread_counts(text: str, option: str = "--threads") -> tuple[int, ...]:
-    """`4,8,16` → (4, 8, 16), each once. Raises `UsageError` on anything else."""
+    """`4,8,16` → (4, 8, 16). Raises `UsageError` on anything else."""
     try:
         counts = tuple(int(part) for part in text.split(","))
     except ValueError:
         counts = ()
     if not counts or any(count < 1 for count in counts):
         raise UsageError(f"{option} {text!r}: expected thread counts such as 8 or 4,8,16")
-    return tuple(dict.fromkeys(counts))
+    return counts

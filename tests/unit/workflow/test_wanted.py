@@ -57,6 +57,7 @@ def test_a_program_that_is_named_twice_counts_once(tmp_path: Path) -> None:
 def test_a_size_or_thread_count_that_is_given_twice_counts_once(tmp_path: Path) -> None:
     wanted = wanted_on("opteron-6164he", sizes=("tiny", "tiny"), threads=(8, 4, 8), work=tmp_path)
     assert (wanted.sizes, wanted.threads) == (("tiny",), (8, 4))
+    assert replace(wanted, threads=(4, 8, 4)).threads == (4, 8)
 
 
 def test_pages_of_another_size_are_for_simulated_machines(tmp_path: Path) -> None:
