@@ -39,6 +39,20 @@ def sharing_shows(request: Request, topology: Topology) -> bool:
     return len(caches) > 1 and hinting_is_on()
 
 
+def pages_may_follow(request: Request, topology: Topology) -> bool:
+    """Whether there are other nodes for pages, and threads that the policy or a hint moves there.
+
+    The recipe of another mechanism moves its pages itself. --keep-pages is not asked here.
+    """
+    return request.mechanism == "autofinity" and request.bind != "none" and topology.n_nodes > 1
+
+
+def kept_pages_note(request: Request, topology: Topology) -> str:
+    """Note on pages that stay since the user wants so; empty where none would move anyway."""
+    kept = request.keep_pages and pages_may_follow(request, topology)
+    return "pages stay where they are (--keep-pages)" if kept else ""
+
+
 def settings_of(request: Request) -> Settings:
     """Settings of the watched run."""
     return Settings(

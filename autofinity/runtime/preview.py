@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autofinity.affinity.siblings import siblings_note
 from autofinity.linux.bind import (
@@ -22,7 +22,7 @@ from autofinity.model.errors import StoreError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
 from autofinity.policy.files import load
-from autofinity.runtime.asked_for import is_blind, near_of, sharing_shows
+from autofinity.runtime.asked_for import is_blind, kept_pages_note, near_of, sharing_shows
 from autofinity.runtime.claims import claimed, live_runs
 from autofinity.runtime.evidence import (
     nothing_to_choose,
@@ -95,7 +95,14 @@ def preview(request: Request) -> Preview:
     near = near_of(request, topology)
     plan = plan_hints(topology, threads, available, claimed(runs), request.bind, near)
     siblings = _siblings(request, plan, topology)
-    notes = (share.note, plan.note, siblings, isolation_note(topology), *gaps(topology))
+    notes = (
+        share.note,
+        plan.note,
+        siblings,
+        isolation_note(topology),
+        kept_pages_note(replace(request, bind="none") if share.one_core else request, topology),
+        *gaps(topology),
+    )
     return Preview(
         request=request,
         topology=topology,

@@ -21,7 +21,7 @@ from autofinity.model.cpu_lists import parse_cpu_list
 from autofinity.model.errors import AutofinityError, TopologyError
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import Topology
-from autofinity.runtime.asked_for import near_of
+from autofinity.runtime.asked_for import kept_pages_note, near_of, pages_may_follow
 from autofinity.runtime.creation_seats import masks_of_seats
 from autofinity.runtime.journal import Journal
 from autofinity.runtime.live_state import LiveState
@@ -185,10 +185,9 @@ def _pages_follow(
     """Observer that lets pages follow threads placed by the policy; a recipe moves its pages
     itself.
     """
-    if request.mechanism != "autofinity" or request.bind == "none" or around.topology.n_nodes < 2:
-        return ()
-    if request.keep_pages:
-        around.journal.note("pages stay where they are (--keep-pages)")
+    if kept := kept_pages_note(request, around.topology):
+        around.journal.note(kept)
+    if kept or not pages_may_follow(request, around.topology):
         return ()
     from autofinity.runtime.pages_follow import PagesFollow
 

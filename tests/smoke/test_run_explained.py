@@ -60,6 +60,19 @@ def test_a_dry_run_is_also_one_json_document(run: Runner, policy: Path, tmp_path
         assert f"thread 0 on CPUs {mask}\n" in text
 
 
+def test_a_dry_run_says_that_pages_stay(run: Runner, policy: Path, tmp_path: Path) -> None:
+    several = run.env | {"AUTOFINITY_SYSFS": str(fake_sysfs(tmp_path, node_of_cpu=True))}
+    words = ("--dry-run", "--policy", policy, "--threads", "2")
+    stay = "pages stay where they are (--keep-pages)"
+    text = run(*words, "--keep-pages", "--", "true", env=several).stdout.decode()
+    assert f"note      {stay}\n" in text
+    told = run(*words, "--keep-pages", "--json", "--", "true", env=several).stdout
+    assert stay in json.loads(told)["notes"]
+    assert stay not in run(*words, "--", "true", env=several).stdout.decode()
+    unbound = run(*words, "--keep-pages", "--bind", "none", "--", "true", env=several)
+    assert stay not in unbound.stdout.decode()
+
+
 def test_json_is_for_a_dry_run_only(run: Runner) -> None:
     done = run("--json", "--", "true")
     assert done.returncode == 2
