@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from autofinity.linux.address_sensor import AddressSensor  # loads the native core
 
 _NS_PER_MS = 1_000_000
+_OVERSLEPT_NS = 1_000 * _NS_PER_MS
+"""Least time that a wait lasts too long where this process was suspended. On a crowded machine it
+gets a CPU sooner."""
 _FRESH_NS = 10 * _NS_PER_MS  # a look is not repeated within this time: /proc costs 40 µs a thread
 
 
@@ -95,6 +98,10 @@ class LinuxProcess:
         began the counts until after the look that ended them, so consecutive intervals overlap by
         one look. Samples cover threads that lived through the whole interval. Progress is not
         known (NaN): Linux cannot distinguish a busy wait from work.
+
+        A batch system may suspend program and watcher together, and a host its virtual machine. A
+        wait with such a pause shows a program that hardly ran, so there is another wait in its
+        place.
         """
         now = time.monotonic_ns()
         duration_ns = max(duration_ns, self._budget.rest_ns(now))
@@ -103,12 +110,15 @@ class LinuxProcess:
             events = self._look(now)
             self.was_seen = self.was_seen or not self._poll.poll(0)
             self._counters.samples()  # counts between two intervals are in neither
-        start = self._looked_at
-        before = dict(self._roll.usage)
-        self._follow()
-        self._ended = self._ended or bool(self._poll.poll(max(1, duration_ns // _NS_PER_MS)))
-        events += self._look(time.monotonic_ns())
-        counted = self._counters.samples()
+        for last in (False, True):
+            start = self._looked_at
+            before = dict(self._roll.usage)
+            self._follow()
+            overslept = self._wait(duration_ns)
+            events += self._look(time.monotonic_ns())
+            counted = self._counters.samples()
+            if last or self._ended or not overslept:
+                break
         end = time.monotonic_ns()
         sharing, pages = self._look_at_faults()
         after = self._roll.usage
@@ -130,6 +140,12 @@ class LinuxProcess:
             # The status of a program that has ended shows nothing.
             resident_bytes=math.nan if self._ended else float(self._roll.resident_bytes),
         )
+
+    def _wait(self, duration_ns: int) -> bool:
+        """Wait, at most until the program ends. Whether that took far longer than asked."""
+        began = time.monotonic_ns()
+        self._ended = self._ended or bool(self._poll.poll(max(1, duration_ns // _NS_PER_MS)))
+        return time.monotonic_ns() - began > 2 * duration_ns + _OVERSLEPT_NS
 
     def apply(self, actions: Sequence[Action]) -> Outcome:
         """Bind threads and move pages, as far as the kernel and other people's pins allow."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import struct
 import subprocess
 import time
@@ -64,6 +65,34 @@ def test_threads_begin_once_in_order_of_creation_and_samples_are_of_each(
     workers = [sample for tid, sample in by_tid.items() if tid != child.pid]
     assert all(sample.counts["task_clock_ns"] > 0 for sample in workers)
     assert second.progress != second.progress
+
+
+def test_a_look_does_not_last_over_a_suspension_of_program_and_monitor(
+    child: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = watched(child)
+    process.advance(50 * MS)
+    poll = process._poll
+    waits: list[int] = []
+
+    class Suspended:
+        """A batch system stops both in the first wait, and lets both go on."""
+
+        def poll(self, ms: int) -> list[tuple[int, int]]:
+            if ms:
+                waits.append(ms)
+            if waits != [200]:
+                return poll.poll(ms)
+            os.kill(child.pid, signal.SIGSTOP)
+            time.sleep(2.5)
+            os.kill(child.pid, signal.SIGCONT)
+            return []
+
+    monkeypatch.setattr(process, "_poll", Suspended())
+    interval = process.advance(200 * MS)
+    assert len(waits) == 2
+    assert interval.end_ns - interval.start_ns < 2_000 * MS
+    assert sum(sample.counts["task_clock_ns"] for sample in interval.samples) > 0
 
 
 def test_the_end_is_seen_and_every_thread_ends(child: subprocess.Popen[bytes]) -> None:
