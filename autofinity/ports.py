@@ -70,8 +70,9 @@ class Interval:
     """Lines that each thread read from memory, by thread number and logical node of the memory;
     empty where they are not counted (`Sensors.reads_by_node`). At most 32 nodes are counted."""
     resident_bytes: float = float("nan")
-    """Memory that the program and its descendants hold at the end of the interval; NaN where
-    unknown. For a simulated program: the memory that its region of interest has touched so far."""
+    """Memory that the program and its descendants hold at the end of the interval, as far as its
+    growth is known (`ThreadRoll.resident_bytes`); NaN where unknown. For a simulated program: the
+    memory that its region of interest has touched so far."""
     overhead_ns: Mapping[str, int] = field(default_factory=dict)
     """Time that detection and its consequences have taken from the program's cores since the
     previous interval, summed over them, by kind: "fault", "update", "shootdown", "interrupt", "tlb

@@ -79,8 +79,10 @@ class ThreadRoll:
         self.usage: dict[int, Usage] = {}
         """Usage of each thread, by kernel id."""
         self.resident_bytes = 0
-        """Memory of all processes together, at the last look. Shared pages count in each
-        process."""
+        """Memory of all processes at the first look, and its growth in processes that two looks in
+        a row have seen. A process that has just been forked holds its parent's pages: it seems to
+        have grown by all of them, though none was touched."""
+        self._held: dict[int, int] | None = None
 
     def look(self, now_ns: int) -> list[ThreadEvent]:
         """Ends and beginnings of threads since the last look, in this order."""
@@ -101,8 +103,19 @@ class ThreadRoll:
                 self.numbers[tid] = next(free)
                 events.append(ThreadEvent("begin", self.numbers[tid], tid, now_ns))
             self.usage[tid] = Usage.of(task)
-        self.resident_bytes = sum(map(resident_bytes_of, self._family))
+        self._look_at_memory()
         return events
+
+    def _look_at_memory(self) -> None:
+        held = {pid: resident_bytes_of(pid) for pid in self._family}
+        if self._held is None:
+            self.resident_bytes = sum(held.values())
+        else:
+            before = self._held
+            self.resident_bytes += sum(
+                size - before[pid] for pid, size in held.items() if size and pid in before
+            )
+        self._held = held
 
     @property
     def runnable(self) -> int:

@@ -35,6 +35,34 @@ def test_the_number_of_a_thread_that_ended_is_used_again(monkeypatch: pytest.Mon
     ]
 
 
+def test_a_fork_is_no_growth_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = {PID: 10_000}
+
+    def family(pid: int, without: frozenset[int]) -> list[int]:
+        return list(held)
+
+    monkeypatch.setattr(thread_roll, "family_of", family)
+    monkeypatch.setattr(thread_roll, "tasks_of", lambda pid: [])
+    monkeypatch.setattr(thread_roll, "resident_bytes_of", lambda pid: held.get(pid, 0))
+    roll = ThreadRoll(PID)
+    seen = []
+    for second, change in enumerate(
+        (
+            {},
+            {PID + 1: 10_000},  # a child that shares all pages with its parent
+            {PID + 1: 10_300},  # it touches new ones
+            {PID: 10_200},
+        )
+    ):
+        held |= change
+        roll.look(second * 1_000_000_000)
+        seen.append(roll.resident_bytes)
+    assert seen == [10_000, 10_000, 10_300, 10_500]
+    held[PID + 1] = 0  # it has ended
+    roll.look(4_000_000_000)
+    assert roll.resident_bytes == 10_500
+
+
 def test_many_thousand_threads_are_numbered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("switches_of", "times_of"):
         monkeypatch.setattr(thread_roll, name, lambda task: (0, 0))
