@@ -108,7 +108,8 @@ class Sampler:
         if state.along.asked == "all":
             return self._all_come(state)
         look = look_of(interval, state.workers, state.cores)
-        state = replace(state, costs=state.costs.sampled(look.elapsed_ns))
+        if state.workers.active:  # a program that waits, or is stopped, loses nothing
+            state = replace(state, costs=state.costs.sampled(look.elapsed_ns))
         if not look.all_at_work:
             return self._idle(state, look)
         sampling = state.sampling.worked(state.workers.alive, interval)

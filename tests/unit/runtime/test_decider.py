@@ -169,6 +169,19 @@ def test_a_program_that_is_stopped_for_a_moment_is_placed_afterwards(turns: int)
         assert state.phase == "placed", (first, state.notes)
 
 
+def test_a_program_that_is_stopped_loses_nothing_by_looks_at_it() -> None:
+    def spent_ns(stopped: range) -> float:
+        counters = {"data_cache_accesses": 5_000_000}
+        process = FakeProcess(dict.fromkeys(range(4), 0), counters=counters, stopped=stopped)
+        process.turns = 200
+        state = run(process)
+        assert state.phase == "placed"
+        return state.costs.spent_ns
+
+    sampled_from = 8
+    assert spent_ns(range(sampled_from, sampled_from + 60)) == spent_ns(range(0))
+
+
 def two_looks(answer: Hint) -> RulePolicy:
     """Says packed, and looks again one socket wide before it says `answer`."""
     counters = ("data_cache_accesses",)
