@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 from autofinity.foreign_text import one_line
 from autofinity.model.affinity import HINTS, SPREAD, Hint
 from autofinity.model.policy import Rule, RulePolicy
-from autofinity.policy.readable import condition_text, hint_text, trial_sentences
+from autofinity.policy.readable import (
+    condition_text,
+    cores_text,
+    hint_text,
+    instead_text,
+    trial_sentences,
+)
 from autofinity.policy.sentences import sentence
 
 _IN_PLACE = "there, "
@@ -33,6 +39,12 @@ def policy_in_words(policy: RulePolicy) -> list[str]:
     if trial is not None:
         lines += ["", *trial_sentences(trial)]
         used.add(trial.hint)
+    other = policy.other_counts
+    if other is not None:
+        where = cores_text(other)
+        lines += ["", f"{where[0].upper()}{where[1:]}:"]
+        lines += [f"  {instead_text(entry)}" for entry in other.instead]
+        used |= {entry.better for entry in other.instead}
     lines += ["", "The hints:"]
     lines += [f"  {hint.shown}: {hint_text(hint)}" for hint in HINTS if hint in used]
     return lines

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from autofinity.model.affinity import HINTS, PACKED, SPREAD, Hint
-from autofinity.model.policy import Condition, Rule, RulePolicy, SecondLook, Trial
+from autofinity.model.affinity import HINTS, PACKED, SPREAD, Affinity, Hint
+from autofinity.model.policy import (
+    Condition,
+    Instead,
+    OtherCounts,
+    Rule,
+    RulePolicy,
+    SecondLook,
+    Trial,
+)
 from autofinity.policy.in_words import policy_in_words
 
 RULE = Rule((Condition("ipc", -math.inf, 0.25),), PACKED, 1.0, 0.0)
@@ -35,6 +44,16 @@ def test_every_rule_is_a_line_in_order_and_the_default_the_last() -> None:
         "  2. few-sockets-own-caches (sLP), where of_ours > 2",
         "  3. spread (SLP), everywhere else",
     ]
+
+
+def test_thread_counts_with_another_hint_are_listed_and_these_hints_explained() -> None:
+    shared = Hint.parse("SlP")
+    other = OtherCounts(Affinity.parse("{6,6}{6,6}"), (Instead(PACKED, 19, 24, shared),))
+    lines = policy_in_words(replace(policy(RULE), other_counts=other))
+    at = lines.index("With other thread counts, on a machine of the cores {6,6}{6,6}:")
+    instead = "many-sockets-shared-caches (SlP) instead of packed (slp)"
+    assert lines[at + 1] == f"  19 to 24 threads: {instead}"
+    assert any(line.startswith("  many-sockets-shared-caches (SlP): ") for line in lines[at + 2 :])
 
 
 def test_a_policy_without_rules_has_one_answer() -> None:
