@@ -67,10 +67,11 @@ def prepare(
         raise LearningError("there are no observations, expected at least one; profile first")
     machines = [observations.machine.names[c] for c in np.unique(observations.machine.codes)]
     if len(machines) > 1:
-        names = ", ".join(map(shown, machines[:4]))
+        names = ", ".join([*map(shown, machines[:4]), *(["…"] if len(machines) > 4 else [])])
         raise LearningError(
-            f"observations of {len(machines)} machines ({names}), expected one: a policy "
-            "belongs to a machine; keep their observations in folders of their own"
+            f"observations of {len(machines)} machines ({names}), expected one: name the file of "
+            "one machine, or keep its observations in a folder of their own; `autofinity rules "
+            "--machine any` learns one policy from a folder with a file for each machine"
         )
     metric = performance_of(observations, settings.metric, settings.labels)
     workload = observations.workload()

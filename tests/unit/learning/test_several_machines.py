@@ -7,10 +7,12 @@ import pytest
 from observed import observation
 
 from autofinity.learning.feature_columns import with_facts
+from autofinity.learning.prepared import prepare
 from autofinity.learning.settings import LearningSettings
 from autofinity.learning.several_machines import Evidence, evidence_of, joined, learn_from
 from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.model.counters import Behaviour
+from autofinity.model.errors import LearningError
 from autofinity.model.facts import FACTS
 from autofinity.model.observation import Observation
 from autofinity.policy.answers import last_answer
@@ -86,6 +88,17 @@ def test_a_machine_and_a_program_can_be_left_out() -> None:
     assert "wide" not in seen.machine.text() and "p03" not in seen.program.text()
     assert len(seen) == 2 * 19
     assert answer(rest, 80.0, 72.0) == SPREAD
+
+
+def test_observations_of_several_machines_are_refused_with_both_ways_to_go_on() -> None:
+    rows = [run_on(f"machine-{of}", "p00", APART, 1.0, {"cycles": 1e9}) for of in range(6)]
+    with pytest.raises(LearningError) as refused:
+        prepare(table_of(rows), SETTINGS, hints_of)
+    said = str(refused.value)
+    assert "6 machines ('machine-0', " in said
+    assert "'machine-3', …), expected one" in said
+    assert "name the file of one machine" in said
+    assert "`autofinity rules --machine any`" in said
 
 
 def test_the_rows_of_machines_keep_their_own_losses() -> None:
