@@ -28,7 +28,7 @@ def command(
 ) -> None:
     """Cut the chosen counters into bins and count the samples in each bin.
 
-    OBS is a folder of observations. Bins are (lower, upper].
+    OBS is what `profile` kept: its folder, or a Parquet file. Bins are (lower, upper].
     """
     from autofinity.workflow.learning_steps import cut_counters
 

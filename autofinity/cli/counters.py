@@ -28,10 +28,10 @@ def command(
 ) -> None:
     """Choose the features of a policy, among those that the PMU can count at once.
 
-    OBS is a folder of observations. Counters or ratios are added while the loss on held-out
-    programs falls (--selection regret), or ranked by correlation-based feature selection (cfs, as
-    WEKA's CfsSubsetEval: the best feature is added each time, also where WEKA's own search would
-    stop).
+    OBS is what `profile` kept: its folder, or a Parquet file. Counters or ratios are added while
+    the loss on held-out programs falls (--selection regret), or ranked by correlation-based feature
+    selection (cfs, as WEKA's CfsSubsetEval: the best feature is added each time, also where WEKA's
+    own search would stop).
     """
     from autofinity.workflow.learning_steps import chosen_counters
 

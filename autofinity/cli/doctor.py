@@ -50,8 +50,8 @@ _NO_COUNTERS_NEEDED = (
 @click.option(
     "--measure",
     is_flag=True,
-    help="Measure the speeds of caches and memory that policies need, and keep the speeds for "
-    "later runs (takes seconds, on an idle machine).",
+    help="Measure the speeds of caches and memory, and keep them for later runs: `advise` uses "
+    "them, and so do policies of your own, no shipped one (takes seconds, on an idle machine).",
 )
 @click.option(
     "--site",

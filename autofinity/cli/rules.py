@@ -42,7 +42,9 @@ def command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Learn rules from a folder of observations, or from a table that `autofinity table` saved.
+    """Learn rules from observations, or from a table that `autofinity table` saved.
+
+    OBS is what `profile` kept: its folder, or a Parquet file.
 
     With --machine any, a folder with one file per machine gives one policy for any machine.
 

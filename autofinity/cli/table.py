@@ -53,8 +53,8 @@ def command(
 ) -> None:
     """Build the action table: the best hint for each behaviour seen in an affinity.
 
-    OBS is a folder of observations. Rows are printed by weight, the most observed first; --json
-    prints all rows.
+    OBS is what `profile` kept: its folder, or a Parquet file. Rows are printed by weight, the most
+    observed first; --json prints all rows.
     """
     from autofinity.learning import table_file
     from autofinity.workflow.learning_steps import action_table

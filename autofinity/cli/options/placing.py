@@ -14,7 +14,7 @@ topology_option = click.option(
     "-m",
     default="host",
     show_default=True,
-    help="host, a preset, a machine file, an hwloc XML file, or "
+    help="host, a preset (see `autofinity machines`), a machine file, an hwloc XML file, or "
     "'synthetic:pack:4 numa:2 l3:1 core:6 pu:1'.",
 )
 _SIMULATED = (
