@@ -1,9 +1,11 @@
 /* Asks a learned policy from C: give one value for each counter, get the hint.
  *
  *     autofinity export policy.json --format c -o policy.h
- *     cc -std=c99 -I. examples/embed/embed.c -o embed && ./embed 3.1e8 2.2e4 1.0e6 1.9e9
+ *     cc -std=c99 -I. examples/embed/embed.c -o embed && ./embed     # names the counters
  *
- * Values are counts per thread and second; "nan" says that a counter was not measured.
+ * Values are counts per thread and second; "nan" says that a counter was not measured. The answer
+ * is that of the first look. A runtime also asks autofinity_asks_second, where the header has it:
+ * the comments there say how to look again.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@ REFERENCE = [DOCS / "reference/exit-codes.md", DOCS / "reference/policy-format.m
 def test_the_commands_of_a_page_run_as_printed(page: Path, tmp_path: Path) -> None:
     compiled([ROOT / "tests/smoke/spinner.c"], tmp_path / "app")
     env = environment(tmp_path)
-    for name in ("data", "training"):
+    for name in ("data", "examples", "training"):
         (tmp_path / name).symlink_to(ROOT / name)
     ran = 0
     for session in sessions(page):
