@@ -90,7 +90,11 @@ class Asking:
 
     def shows_which_is_faster(self, answer: Answer) -> bool:
         """Whether the answer has looks of one phase in two affinities, with their speeds."""
-        if answer.probe is None or not answer.of_one_phase:
+        return answer.of_one_phase and self.knows_speeds(answer)
+
+    def knows_speeds(self, answer: Answer) -> bool:
+        """Whether the speed was measured in both looks of the answer: counters may vanish."""
+        if answer.probe is None:
             return False
         return Trial.follows(self._asked(answer.start), self._asked(answer.probe))
 

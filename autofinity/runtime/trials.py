@@ -5,7 +5,7 @@ another order.
                                    no look was taken                    └─ the answer stands
 
 Each trial is compared with looks of this sample, and threads go back where it is no faster. The
-answer stands, too, where noise hides whether it is faster.
+answer stands, too, where noise hides whether it is faster, or counters vanish before that is known.
 """
 
 from __future__ import annotations
@@ -68,6 +68,8 @@ class Trials:
             over = True
         if not over:
             return state, ()
+        if not self._asking.knows_speeds(said):
+            return self._unmeasured(state, trying)
         faster = said.stands and said.decision.rule is not None
         if trying.of_answer:
             return self._checked(state, trying, said)
@@ -80,6 +82,13 @@ class Trials:
         if faster:
             return self._then(state, replace(trying.answer, decision=said.decision))
         return self._after_hint(state, trying.answer)
+
+    def _unmeasured(self, state: LiveState, trying: Trying) -> Turn:
+        """Counters have vanished in mid-trial: the answer stands, and no other trial follows."""
+        if trying.order is not None:
+            state = replace(state, order=state.order.to(trying.before))
+        note = f"{trying.what} was tried, and its speed could not be measured"
+        return self._then(state.noting(note), trying.answer)
 
     def _after_hint(self, state: LiveState, answer: Answer) -> Turn:
         return self._check(state, answer) or self.after_one_look(state, answer)

@@ -366,6 +366,32 @@ def test_an_answer_without_a_look_stands_where_noise_hides_whether_it_is_faster(
     assert tried in state.notes
 
 
+def test_a_trial_whose_counters_vanish_has_measured_nothing_and_the_answer_stands() -> None:
+    """As where another user takes the PMU once threads have moved for the trial."""
+
+    def counted_until(moves: int, program: Program) -> Program:
+        rates = program.rates
+        program.rates = lambda second, packed: (
+            rates(second, packed) if len(program.applied) < moves else {}
+        )
+        return program
+
+    fast_packed: Rates = lambda second, packed: {  # noqa: E731
+        "llc_requests": 4e7 * (1.2 if packed else 1.0),
+        "instructions": 1e9 * (1.2 if packed else 1.0),
+    }
+    for program, policy, answer, what in (
+        (Program(fast_packed), THREE_LOOKS, PACKED, BETWEEN.shown),
+        (Program(fast_packed), SAYS_UNSEEN, UNSEEN, UNSEEN.shown),
+        (sharing_by_socket(1.3), WITH_SPEED, SPREAD, SHOWN["by number"]),
+    ):
+        moves = 2 if policy is WITH_SPEED else 3
+        state = run(counted_until(moves, program), policy, bind="core")
+        assert state.placed.hint == answer
+        assert state.notes == (f"{what} was tried, and its speed could not be measured",)
+        assert state.order.now == "near home"
+
+
 WITH_SPEED = replace(ONE_LOOK, counters=("llc_requests", "instructions"))
 APART = (0, 8, 4, 12)
 """Where the system put four threads: each has a cache, and no neighbour by number on its socket."""
