@@ -1,4 +1,5 @@
-"""Budget for looks at a program: a hundredth of a core, and at the beginning a little more.
+"""Budget for looks at a program, and for deciding on them: a hundredth of a core, and at the
+beginning a little more.
 
     began: as much CPU time as the watcher took to start ─┐
     every second: a hundredth of one ─────────────────────┴─► left ──► a rest until it is not owed
@@ -9,6 +10,9 @@ a machine where Python takes half a minute to start (measured under QEMU: 0.4 s 
 """
 
 from __future__ import annotations
+
+import time
+from typing import Self
 
 _SHARE = 100  # nanoseconds that pass for each that looking may take
 
@@ -21,8 +25,13 @@ class LookBudget:
         self._most_ns = self._left_ns = first_ns
         self._at_ns = now_ns
 
+    @classmethod
+    def of_this_process(cls) -> Self:
+        """Budget of a process that begins to watch: as much again as its start has taken."""
+        return cls(time.process_time_ns(), time.monotonic_ns())
+
     def spend(self, cost_ns: int) -> None:
-        """Charge a look that has cost `cost_ns`."""
+        """Charge a look, or a decision, that has cost `cost_ns`."""
         self._left_ns -= cost_ns
 
     def rest_ns(self, now_ns: int) -> int:

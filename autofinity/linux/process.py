@@ -57,12 +57,14 @@ class LinuxProcess:
         faults: AddressSensor | None = None,
         node_os_indices: Sequence[OsIndex] = (),
         seated: SeatedThreads | None = None,
+        budget: LookBudget | None = None,
     ) -> None:
         """Watch process `pid`.
 
         `ours` are masks that count as given by us: before exec, or by an earlier watch. `faults` is
         closed with the process; `node_os_indices` are the kernel's numbers of the nodes that pages
-        may be moved to. Threads are `seated` until the first of them is bound here.
+        may be moved to. Threads are `seated` until the first of them is bound here. Others may
+        spend of the `budget`, too.
         """
         self._pid = pid
         self._poll = select.poll()
@@ -78,8 +80,7 @@ class LinuxProcess:
         self._node_os_indices = tuple(node_os_indices)
         self._ended = False
         self._looked_at = -_FRESH_NS - 1
-        # The looks that decide may cost as much again as the start of the watching did.
-        self._budget = LookBudget(time.process_time_ns(), time.monotonic_ns())
+        self._budget = budget or LookBudget.of_this_process()
         self.notes: list[str] = []
         """Requests that were not or only partly fulfilled, one line each, in order."""
         self.was_seen = False

@@ -5,13 +5,12 @@
             masks of the threads, whatever else runs anywhere; pages where allowed ◄──────┘
 
 In the simulator, threads and machine of a recipe are fixed beforehand. Here a recipe is restarted
-whenever other threads compute, with the sharing that was seen of those that are left. Work of the
-monitor itself is not charged to the program: the monitor runs beside the program.
+whenever other threads compute, with the sharing that was seen of those that are left. A kernel maps
+many threads in microseconds, and Python does not: steps are charged as looks are (`OnBudget`).
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,10 +29,6 @@ from autofinity.runtime.placed import Placed
 from autofinity.runtime.placer import Placer
 from autofinity.runtime.undecided import ONE_OF_A_RANK
 
-_REST = 100
-"""Times that a mapping's own time passes before the next one: a kernel maps many threads in
-microseconds, and Python does not."""
-
 
 @dataclass(frozen=True, slots=True)
 class Mapped(LiveState):
@@ -47,8 +42,6 @@ class Mapped(LiveState):
     """Whether the recipe has not seen anything yet."""
     shown: bool = False
     """Whether enough sharing was seen for the recipe to look at it."""
-    took_ns: int = 0
-    """CPU time of the last step."""
 
 
 class LiveRecipe:
@@ -64,17 +57,13 @@ class LiveRecipe:
         policy: RulePolicy | None = None,
         migrate_pages: bool = False,
         reserve: Reserve = reserve_alone,
-        clock: Callable[[], int] = time.thread_time_ns,
     ) -> None:
-        """`available` gives the CPUs allowed now, `reserve` chooses among them beside other runs,
-        `clock` counts nanoseconds of CPU time. Raises `KeyError` for a name not in `LIVE`,
-        `UsageError` for a policy that is missing.
+        """`available` gives the CPUs allowed now, `reserve` chooses among them beside other runs.
+        Raises `KeyError` for a name not in `LIVE`, `UsageError` for a policy that is missing.
         """
         self.name = name
         self._topology = topology
         self._settings = settings
-        self._clock = clock
-        self._rest = 0 if LIVE[name].in_real_time else _REST
         self._policy = policy
         moves_pages = LIVE[name].moves_pages
         self._migrate_pages = migrate_pages and moves_pages and topology.n_nodes > 1
@@ -97,15 +86,10 @@ class LiveRecipe:
         """How long the next look takes."""
         if state.recipe is None or state.unsettled:
             return self._settings.look_ns
-        return max(state.recipe.period_ns(state.inner), self._rest * state.took_ns)
+        return state.recipe.period_ns(state.inner)
 
     def step(self, state: Mapped, interval: Interval) -> tuple[Mapped, Sequence[Action]]:
         """One turn."""
-        began_ns = self._clock()
-        state, actions = self._step(state, interval)
-        return replace(state, took_ns=self._clock() - began_ns), actions
-
-    def _step(self, state: Mapped, interval: Interval) -> tuple[Mapped, Sequence[Action]]:
         state = state.looked(interval)
         if interval.ended:
             return state, ()

@@ -9,10 +9,18 @@ The loop serves a running program, the simulator and a recording alike: no code 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from autofinity.ports import Interval, Mechanism, Outcome, Process
+from autofinity.ports import Action, Interval, Outcome, Process
+
+
+class Decides[State](Protocol):
+    """The part of a `ports.Mechanism` that the loop needs."""
+
+    def step(self, state: State, interval: Interval) -> tuple[State, Sequence[Action]]:
+        """Next state, and the actions to take now."""
+        ...
 
 
 class Observer[State](Protocol):
@@ -37,7 +45,7 @@ class AsksForLooks(Protocol):
 
 def run_loop[State](
     process: Process,
-    mechanism: Mechanism[State],
+    mechanism: Decides[State],
     state: State,
     period_ns: Callable[[State], int],
     *observers: Observer[State],

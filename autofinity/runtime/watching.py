@@ -13,6 +13,7 @@ from autofinity.linux.bind import (
 )
 from autofinity.linux.counted_threads import many_open_files
 from autofinity.linux.gaps import gaps
+from autofinity.linux.look_budget import LookBudget
 from autofinity.linux.online import sysfs_root
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.seated_threads import SeatedThreads
@@ -28,6 +29,7 @@ from autofinity.runtime.live_state import LiveState
 from autofinity.runtime.loop import Observer, run_loop
 from autofinity.runtime.machine_text import machine_text, place_text
 from autofinity.runtime.masks import isolation_note
+from autofinity.runtime.on_budget import OnBudget
 from autofinity.runtime.page_rate import rate_here
 from autofinity.runtime.policies import CHOSEN, CHOSEN_BY_USER, NO_POLICY, read_policy
 from autofinity.runtime.rank_share import rank_share
@@ -146,6 +148,8 @@ def _loop(
     *observers: Observer[LiveState],
 ) -> None:
     allowed, journal = parse_cpu_list(request.allowed), around.journal
+    budget = LookBudget.of_this_process()
+    on_budget = OnBudget(mechanism, budget.spend)
     process = LinuxProcess(
         request.pid,
         request.pidfd,
@@ -158,9 +162,10 @@ def _loop(
         SeatedThreads(request.seated, masks_of_seats(request.seats), journal.note)
         if request.seats
         else None,
+        budget,
     )
     if isinstance(mechanism, SeesMemory):
-        mechanism.sees_memory(process.memory)
+        mechanism.sees_memory(on_budget.free(process.memory))
     start = mechanism.begin(around.topology, allowed, request.threads)
     for line in start.notes:
         journal.note(line)
@@ -168,7 +173,7 @@ def _loop(
     follow = _pages_follow(request, around, process, told)
     try:
         state = run_loop(
-            process, mechanism, start, mechanism.period_ns, journal, *observers, *told, *follow
+            process, on_budget, start, mechanism.period_ns, journal, *observers, *told, *follow
         )
         why = why_undecided(state, request.threads)
         if why:

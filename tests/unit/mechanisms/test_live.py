@@ -250,23 +250,6 @@ def test_unified_spreads_at_once_and_seats_by_sharing_again_and_again_without_an
             assert caches(placements[-1])[a - 1] == caches(placements[-1])[b - 1]
 
 
-def test_mappings_take_a_hundredth_of_a_core_at_most() -> None:
-    """A decider that samples, as that of `unified`, keeps its own pace."""
-    for name, waits_ms in (("kmaf", 500), ("spcd", 1000), ("unified", 0)):
-        ticks = iter(range(0, 1000 * MS, 5 * MS))  # each step takes 5 ms
-        policy = RulePolicy((), {}, (), PACKED)
-        settings = Settings(bind="core")
-        made = LiveRecipe(
-            name, machine(1), lambda: EVERY, settings, policy=policy, clock=ticks.__next__
-        )
-        program = Program(made)
-        program.settle()
-        program.look(pairs((1, 3, 100.0), (2, 4, 100.0)))
-        assert program.state.recipe is not None
-        own = program.state.recipe.period_ns(program.state.inner)
-        assert made.period_ns(program.state) == max(own, waits_ms * MS)
-
-
 def test_every_mechanism_says_what_it_looks_at() -> None:
     for name in LIVE.keys() - {BY_POLICY}:
         assert recipe(name).sensors.detectors
