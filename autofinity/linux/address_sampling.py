@@ -29,7 +29,6 @@ from autofinity.linux.access_events import (
 from autofinity.linux.perf import enable, explain
 from autofinity.linux.pmus import DEVICES
 from autofinity.linux.sample_ring import SampleRing
-from autofinity.linux.spe_ring import SpeRing
 from autofinity.linux.touches import Record, Touch
 from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import OsIndex
@@ -183,7 +182,7 @@ def _open(
         # The kernel limits the value to the ring's size: SPE's is smaller, and its area wakes, too.
         wake_bytes = ring_bytes // 2 if following else 0
         fd = event.open(tid, cpu=cpu, following=following, wake_bytes=wake_bytes)
-        ring = SpeRing(fd, ring_bytes) if event.spe else SampleRing(fd, ring_bytes)
+        ring = _spe_ring(fd, ring_bytes) if event.spe else SampleRing(fd, ring_bytes)
     except OSError as error:
         if error.errno == errno.ESRCH:
             return []
@@ -193,6 +192,12 @@ def _open(
     if not following:
         enable(fd)
     return [ring]
+
+
+def _spe_ring(fd: int, ring_bytes: int) -> _Ring:
+    from autofinity.linux.spe_ring import SpeRing  # few machines have SPE
+
+    return SpeRing(fd, ring_bytes)
 
 
 def _share(ring_bytes: int, events: Sequence[AccessEvent]) -> int:

@@ -17,11 +17,11 @@ waits for caches to fill after a move is not scaled.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting, Start
-from autofinity.mechanisms.static import Static, hinted
 from autofinity.mechanisms.stretched import stretched
 from autofinity.model.affinity import SPREAD
 from autofinity.model.errors import UsageError
@@ -36,6 +36,9 @@ from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looking import SAMPLING_LOSS, refill_ns
 from autofinity.runtime.masks import Binding
+
+if TYPE_CHECKING:
+    from autofinity.mechanisms.static import Static
 
 
 class InRun:
@@ -110,6 +113,8 @@ def _spread(setting: Setting) -> tuple[OsIndex, ...]:
 
 def restarted(setting: Setting) -> Static:
     """`autofinity-restart`. Raises `UsageError` without a policy or an earlier run."""
+    from autofinity.mechanisms.static import hinted  # not for a monitor, which holds it in memory
+
     policy = policy_of(setting)
     if setting.sample is None:
         raise UsageError("autofinity-restart looks at an earlier run; expected one to be possible")

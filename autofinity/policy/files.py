@@ -36,9 +36,7 @@ from pathlib import Path
 from autofinity.given_file import read_given
 from autofinity.model.errors import PolicyError
 from autofinity.model.policy import RulePolicy
-from autofinity.policy.json_layout import laid_out
 from autofinity.policy.reading import LARGEST_FILE_BYTES, PolicyReader
-from autofinity.policy.writing import policy_document
 from autofinity.whole_file import replace_file
 
 
@@ -59,6 +57,9 @@ def load(path: Path | str) -> RulePolicy:
 
 def dumps(policy: RulePolicy) -> str:
     """A policy as JSON text. Raises `PolicyError` for a policy that `loads` would refuse."""
+    from autofinity.policy.json_layout import laid_out  # not for a monitor, which only reads
+    from autofinity.policy.writing import policy_document
+
     document = policy_document(policy)
     try:
         text = laid_out(document)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autofinity.affinity.enumerate import place
 from autofinity.affinity.hints import get_affinity, too_many
 from autofinity.model.affinity import PACKED, SPREAD, UNPLACED, Affinity
 from autofinity.model.observation import PlacedBy
@@ -84,6 +83,8 @@ def placement_of(
     elif placement in ("switched", "probed"):
         cpus = get_affinity(topology, threads, SPREAD).cpus
     else:
+        from autofinity.affinity.enumerate import place  # as above
+
         cpus = place(topology, affinity).cpus
     return bound(cpus)
 

@@ -18,14 +18,6 @@ from autofinity.linux.online import sysfs_root, whole_machine
 from autofinity.linux.sha256 import sha256_hex
 from autofinity.linux.sysfs_topology import read_sysfs
 from autofinity.model.errors import PolicyError, TopologyError
-from autofinity.policy.reading import LARGEST_FILE_BYTES
-from autofinity.policy.shipped import (
-    Shape,
-    policy_of_any_machine,
-    policy_of_machine,
-    policy_path,
-    shape_of,
-)
 from autofinity.private_file import read_regular
 
 type Origin = Literal[
@@ -49,6 +41,7 @@ CHOSEN = "policy: "
 
 if TYPE_CHECKING:
     from autofinity.model.policy import RulePolicy
+    from autofinity.policy.shipped import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +64,8 @@ def chosen_policy(
 
     Raises `PolicyError` where a named policy is not found.
     """
+    from autofinity.policy.shipped import policy_of_any_machine, policy_of_machine, policy_path
+
     env = os.environ if environment is None else environment
     if wish:
         return Choice(policy_path(wish, folder), "named by --policy")
@@ -91,6 +86,8 @@ def this_machine(environment: Mapping[str, str]) -> tuple[str, Shape | None]:
     """CPU model and shape; those of another machine with AUTOFINITY_SYSFS and
     AUTOFINITY_CPUINFO.
     """
+    from autofinity.policy.shipped import shape_of
+
     root = sysfs_root(environment)
     model = this_cpu_model(environment)
     try:
@@ -124,6 +121,8 @@ def configuration_folder(environment: Mapping[str, str]) -> Path | None:
 
 def digest_of(path: Path) -> str:
     """SHA-256 of a regular file's bytes, as the launcher computes it. Raises `PolicyError`."""
+    from autofinity.policy.reading import LARGEST_FILE_BYTES  # only where there is a policy
+
     try:
         return sha256_hex(read_regular(path, LARGEST_FILE_BYTES))
     except OSError as error:

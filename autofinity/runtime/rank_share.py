@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autofinity.affinity.ranks import share_of
 from autofinity.linux.bind import StartMask
 from autofinity.model.cpu_lists import format_cpu_list
 from autofinity.model.topology import OsIndex, Topology
@@ -44,6 +43,8 @@ class RankShare:
         """CPUs for this rank among those that are allowed now."""
         if not self.divided or not allowed:
             return allowed
+        from autofinity.affinity.ranks import share_of  # only ranks have a share
+
         return share_of(self.topology, self.ranks, self.rank, allowed)
 
 
