@@ -97,7 +97,10 @@ class AddressSensor:
                 self._count(touch)
         sharing = None
         if self._blocks is not None:
-            sharing = SharingMatrix(tuple(tuple(map(float, row)) for row in counts.cells()))
+            # Most cells of many threads are 0, and one 0.0 serves them all.
+            sharing = SharingMatrix(
+                tuple(tuple(float(cell) if cell else 0.0 for cell in row) for row in counts.cells())
+            )
         return sharing, self._vectors() if self._topology.n_nodes > 1 else None
 
     def bound(self, masks: Sequence[frozenset[OsIndex]]) -> None:

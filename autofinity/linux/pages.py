@@ -47,10 +47,13 @@ def nodes_of(pid: int, addresses: Sequence[int], batch: int = 1024) -> list[int]
 def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: int = 1024) -> Moved:
     """Move each page to its node, as far as the process may use it. Raises `CapabilityError`.
 
+    Pages that a process leaves behind by its end are neither moved nor failures.
     Nodes outside the process's `Mems_allowed` are not tried: they are counted as EACCES. Nor are
     nodes that are nearly full: to make room the kernel would swap, the program's own pages too.
     """
     allowed = mems_allowed(pid)
+    if not allowed:
+        return Moved(0, {})
     failed: Counter[str] = Counter()
     done = 0
     pairs = []
@@ -70,7 +73,12 @@ def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: in
             part = [pair for pair in part if pair[1] not in full]
             if not part:
                 continue
-        states = _moved(pid, [address for address, _ in part], [node for _, node in part])
+        try:
+            states = _moved(pid, [address for address, _ in part], [node for _, node in part])
+        except CapabilityError as error:
+            if getattr(error.__cause__, "errno", 0) == errno.ESRCH:
+                break
+            raise
         for (_, node), state in zip(part, states, strict=True):
             if state == node:
                 done += 1
@@ -81,7 +89,7 @@ def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: in
 
 
 def mems_allowed(pid: int) -> frozenset[OsIndex]:
-    """Nodes that the process may have memory on."""
+    """Nodes that the process may have memory on; none when it has ended."""
     for line in read_text(f"/proc/{pid}/status").splitlines():
         name, _, value = line.partition(":")
         if name == "Mems_allowed_list":

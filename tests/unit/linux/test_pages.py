@@ -111,3 +111,23 @@ def test_no_page_goes_to_a_node_that_is_nearly_full(monkeypatch: pytest.MonkeyPa
 def test_pages_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = Kernel({PAGE: 0, 2 * PAGE: 1}, full=True)
     assert moved(kernel, [1, 1, 1], monkeypatch) == Moved(1, {"ENOMEM": 1, "ENOENT": 1})
+
+
+def test_a_process_that_ends_between_two_batches_leaves_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel = Kernel({PAGE * at: 0 for at in range(1, 2049)})
+
+    def syscall(*arguments: Any) -> int:
+        if kernel.calls:
+            raise OSError(errno.ESRCH, "No such process")
+        return kernel.syscall(*arguments)
+
+    monkeypatch.setattr(pages, "syscall", syscall)
+    addresses = [PAGE * at for at in range(1, 2049)]
+    assert move(1, addresses, [OsIndex(1)] * len(addresses)) == Moved(1024, {})
+
+
+def test_a_process_that_has_ended_leaves_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "mems_allowed", lambda pid: frozenset())
+    assert move(1, [PAGE], [OsIndex(1)]) == Moved(0, {})
