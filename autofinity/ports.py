@@ -116,6 +116,10 @@ class SpendTime:
 type Action = BindThreads | MovePages | SpendTime
 
 
+OF_PAGES = "pages: "
+"""Beginning of a reason why pages stayed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Result of the actions: counts, one line for each reason, and the cost to the program."""
@@ -124,6 +128,15 @@ class Outcome:
     skipped: int
     reasons: tuple[str, ...] = ()
     cost_ns: int = 0
+    pages_done: int = 0
+    """Pages among what was `done`, where a program runs on Linux."""
+    pages_skipped: int = 0
+    """Pages among what was `skipped`: some are always gone or busy."""
+
+    @property
+    def not_bound(self) -> tuple[str, ...]:
+        """The reasons why threads were not bound."""
+        return tuple(reason for reason in self.reasons if not reason.startswith(OF_PAGES))
 
 
 @dataclass(frozen=True, slots=True)

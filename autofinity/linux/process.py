@@ -31,7 +31,15 @@ from autofinity.model.errors import CapabilityError
 from autofinity.model.memory import SMALL_PAGE_BYTES, MemoryByNode
 from autofinity.model.sharing import NumaVectors, SharingMatrix, by_process, process_and_page
 from autofinity.model.topology import OsIndex
-from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, ThreadEvent
+from autofinity.ports import (
+    OF_PAGES,
+    Action,
+    BindThreads,
+    Interval,
+    MovePages,
+    Outcome,
+    ThreadEvent,
+)
 
 if TYPE_CHECKING:
     from autofinity.linux.address_sensor import AddressSensor  # loads the native core
@@ -151,18 +159,29 @@ class LinuxProcess:
     def apply(self, actions: Sequence[Action]) -> Outcome:
         """Bind threads and move pages, as far as the kernel and other people's pins allow."""
         started = time.monotonic_ns()
-        done, reasons = 0, Counter[str]()
-        for action in actions:
+        bound = moved = stayed = 0
+        reasons, of_pages = Counter[str](), Counter[str]()
+        for action in actions:  # others are work of the monitor, whose time is not the program's
             if isinstance(action, BindThreads):
                 managed, refused = self._bind(action)
+                bound += managed
+                reasons.update(refused)
             elif isinstance(action, MovePages):
-                managed, refused = self._move(action)
-            else:
-                continue  # the monitor's own time is not the program's
-            done += managed
-            reasons.update(refused)
-        lines = tuple(f"{count} × {reason}" for reason, count in reasons.items())
-        return Outcome(done, reasons.total(), lines, time.monotonic_ns() - started)
+                managed, failed = self._move(action)
+                moved += managed
+                stayed += len(action.pages) - managed
+                of_pages.update(failed)
+        return Outcome(
+            bound + moved,
+            reasons.total() + stayed,
+            (
+                *(f"{count} × {reason}" for reason, count in reasons.items()),
+                *(f"{OF_PAGES}{count} × {reason}" for reason, count in of_pages.items()),
+            ),
+            time.monotonic_ns() - started,
+            moved,
+            stayed,
+        )
 
     def memory(self) -> MemoryByNode | None:
         """Memory of the program's processes together; None where the kernel gives no answer."""
@@ -258,6 +277,8 @@ class LinuxProcess:
                 moved = move(process or self._pid, addresses, nodes)
             except CapabilityError as error:
                 failed[str(error)] += len(pages)
+                if str(error) not in self.notes:
+                    self.notes.append(str(error))
                 continue
             done += moved.done
             failed.update(moved.failed)

@@ -100,12 +100,15 @@ class Journal:
             self._observed(after, samples.probe_in, samples.probe)
         if samples.outcome is not None and samples.outcome is not was.outcome:
             self._observed(after, after.placed.affinity, samples.outcome)
-        if outcome is not None:
-            self._refused = outcome.skipped > 0
-            for reason in outcome.reasons:
+        bound = outcome.done - outcome.pages_done if outcome else 0
+        refused = outcome.skipped - outcome.pages_skipped if outcome else 0
+        if outcome is not None and (
+            bound or refused
+        ):  # where only pages moved, masks are as before
+            self._refused = refused > 0
+            for reason in outcome.not_bound:
                 self.note(f"not bound: {reason}")
         if after.placed.threads and _where(after) != _where(before):
-            bound = outcome.done if outcome else 0
             self._rows.write(lambda database: self._bound(database, after, bound))
         # A placement that was undone is not to be tried by the next run either.
         if after.phase == "placed" and (
@@ -115,8 +118,8 @@ class Journal:
             self._rows.write(lambda database: self._decided(database, after))
         if after.phase != before.phase:  # last: who reads of a phase reads all of what led to it
             self._rows.write(lambda database: self._moved_on(database, after))
-        bound = after.phase == "placed" and self._header.bind != "none" and not self._refused
-        self._kept_on = after.placed.cpus if bound else frozenset()
+        keeps = after.phase == "placed" and self._header.bind != "none" and not self._refused
+        self._kept_on = after.placed.cpus if keeps else frozenset()
         self._rows.flush()
 
     def note(self, line: str) -> None:

@@ -443,3 +443,27 @@ def test_without_a_database_masks_of_threads_that_come_and_go_fill_no_memory() -
     grown_bytes, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert grown_bytes < 20_000
+
+
+def test_pages_are_no_threads_that_were_bound_or_refused(tmp_path: Path) -> None:
+    """A mechanism binds and moves in one turn, and some pages are always gone or busy."""
+    journal = Journal(tmp_path / "db", header(), MACHINE)
+    before, after = seated()
+    moved = Outcome(2 + 40, 7, ("pages: 7 × ENOENT",), pages_done=40, pages_skipped=7)
+    journal.saw(before, after, TURN, moved)
+    journal.saw(after, after, TURN, Outcome(0, 9, ("pages: 9 × EBUSY",), pages_skipped=9))
+    journal.end({})
+    with BehaviourDB.open(tmp_path / "db") as database:
+        (run,) = database.runs()
+    assert run.bound == 2
+    assert "not bound" not in run.notes
+    assert read_decisions(tmp_path / "decisions")[0].seats == "4*0-3"
+
+
+def test_pages_that_move_later_do_not_make_refused_masks_good(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "db", header(), MACHINE)
+    before, after = seated()
+    journal.saw(before, after, TURN, Outcome(2, 1, ("1 × pinned by the program or by others",)))
+    journal.saw(after, after, TURN, Outcome(40, 0, (), pages_done=40))
+    journal.end({})
+    assert read_decisions(tmp_path / "decisions")[0].seats == NO_SEATS
