@@ -11,13 +11,16 @@ from weka_reference import cfs_ranking, discretize, jrip_options
 
 from autofinity.affinity.best_matches import BestMatches
 from autofinity.affinity.enumerate import enumerate_affinities
+from autofinity.affinity.leeway import edit_distance, hints_within
 from autofinity.learning.action_frame import best_of, bins_of, consequences_of
+from autofinity.learning.condense import condense
 from autofinity.learning.counter_selection import choose_counters
 from autofinity.learning.jrip import by_jrip
 from autofinity.learning.leeway_hints import hints_on
 from autofinity.learning.pipeline import cut, learn_policy, make_table
 from autofinity.learning.prepared import Prepared, prepare
-from autofinity.learning.settings import PAPER
+from autofinity.learning.settings import CONDENSE, PAPER, Condense
+from autofinity.model.affinity import HINTS, Affinity, Hint
 from autofinity.resources import shipped
 from autofinity.sim.events import PAPER_EVENTS
 from autofinity.sim.preset import load_preset
@@ -53,6 +56,18 @@ def test_2_a_decision_is_made_from_a_single_sample_period(tmp_path: Path) -> Non
     done = evaluate(wanted, PAPER, policy=f"{OPTERON}.paper", observations=OBSERVATIONS)
     assert done.cases
     assert all(case.decision.hint == case.one_period for case in done.cases)
+
+
+def test_2_2_an_affinity_belongs_to_a_hint_where_the_leeway_moves_its_threads_there() -> None:
+    """The paper's example: six threads on one LLC, and the same with one on another socket."""
+    match = BestMatches(TOPOLOGY)
+    best = [match(6, hint) for hint in HINTS]
+    one_apart = Affinity.parse("{5}{1}")
+    packed = Hint.parse("slp")
+    assert str(match(6, packed)) == "{6}"
+    assert edit_distance(one_apart, match(6, packed)) == 1
+    assert packed not in hints_within(one_apart, best, leeway=0)
+    assert packed in hints_within(one_apart, best, leeway=1)
 
 
 def test_2_2_a_behaviour_in_an_affinity_is_one_row_that_weighs_one(ready: Prepared) -> None:
@@ -98,6 +113,24 @@ def test_3_2_bins_are_those_of_wekas_discretize_with_its_own_number(ready: Prepa
     for name in PAPER_EVENTS:
         values = ready.behaviours.counters[name]
         assert cuts[name] == discretize(values, 5, find_bins=True, equal_frequency=False)
+
+
+def test_3_3_the_condense_functions_give_the_consequences_of_the_papers_example() -> None:
+    """Two programs that behave alike have 2 and 1.5 instructions a clock in one hint."""
+    both = np.array([2.0, 1.5])
+    expected: dict[Condense, float] = {
+        "max": 2,
+        "min": 1.5,
+        "mean": 1.75,
+        "median": 1.75,
+        "sum": 3.5,
+        "gmean": 3**0.5,
+        "hmean": 12 / 7,
+    }
+    assert expected.keys() == set(CONDENSE)
+    for function, consequence in expected.items():
+        assert condense(function, both, np.array([0])) == pytest.approx([consequence])
+    assert PAPER.condense == "median"
 
 
 def test_3_4_programs_that_do_not_care_are_left_out_and_others_compared_with_their_slowest(

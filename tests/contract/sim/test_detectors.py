@@ -290,7 +290,7 @@ def test_a_detector_that_costs_nothing_changes_nothing(
     assert seen.overhead_ns == {}
 
 
-def test_a_scaled_trigger_takes_so_much_fewer_misses_than_threads_times_entries(
+def test_tlb_section_4_4_a_scaled_trigger_takes_so_much_fewer_misses(
     machine: SimMachine, pairs: Captured
 ) -> None:
     """TLB paper, section 4.4; and never fewer than threads."""
@@ -342,7 +342,7 @@ def test_pages_are_seen_by_their_numbers_with_their_nodes(
     assert set(seen.nodes.values()) == {0}
 
 
-def test_sammu_tells_of_a_page_that_is_used_from_another_node_after_five_updates(
+def test_sammu_section_3_3_a_page_is_told_of_after_five_updates_from_another_node(
     machine: SimMachine, alone: Path
 ) -> None:
     sensors = Sensors(detectors=(TlbAccessCounters(),))

@@ -92,7 +92,9 @@ def watched(machine: SimMachine, program: str) -> Watched:
     return watched
 
 
-def test_both_phases_and_the_changes_between_them_are_found(watched: Watched) -> None:
+def test_tlb_section_6_2_both_phases_and_the_changes_between_them_are_found(
+    watched: Watched,
+) -> None:
     for period in range(PERIODS):
         found, expected = watched.found[period], FAR if period % 2 else NEAR
         right = sum(a == b for a, b in zip(found, expected, strict=True))
@@ -104,7 +106,7 @@ def test_threads_move_when_their_partners_change_for_the_first_time(watched: Wat
     assert {0, 1} <= watched.moved
 
 
-def test_dynamic_mapping_beats_the_best_static_one_and_the_operating_system(
+def test_tlb_section_2_dynamic_mapping_beats_the_best_static_one_and_the_operating_system(
     machine: SimMachine, program: str, watched: Watched
 ) -> None:
     """The static mapping is what the same mapper makes of the first phase."""

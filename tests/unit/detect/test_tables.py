@@ -22,7 +22,7 @@ def pairs(counts: detect.SharingCounts) -> dict[tuple[int, int], int]:
     }
 
 
-def test_figure_3_of_kmaf16_counts_the_new_thread_with_both_before_one_leaves() -> None:
+def test_kmaf16_section_4_3_3_a_new_thread_counts_with_both_before_one_leaves() -> None:
     table, before, counts = detect.BlockTable(), detect.SharingCounts(4), detect.SharingCounts(4)
     table.touch(7, T2, before)
     table.touch(7, T0, before)
@@ -48,7 +48,7 @@ def test_threads_that_take_turns_at_a_block_count_each_time() -> None:
     assert pairs(counts) == {(T1, T2): 3}
 
 
-def test_a_block_that_meets_the_entry_of_another_overwrites_it() -> None:
+def test_kmaf16_section_4_8_1_a_block_that_meets_the_entry_of_another_overwrites_it() -> None:
     table, counts = detect.BlockTable(entries=1), detect.SharingCounts(4)
     table.touch(7, T1, counts)
     table.touch(8, T2, counts)
@@ -57,7 +57,7 @@ def test_a_block_that_meets_the_entry_of_another_overwrites_it() -> None:
     assert pairs(counts) == {}
 
 
-def test_figure_5_of_kmaf14_moves_thread_0_back_and_counts_the_pair() -> None:
+def test_kmaf14_section_3_figure_5_moves_thread_0_back_and_counts_the_pair() -> None:
     table, counts = detect.SubBlockTable(), detect.SharingCounts(4)
     table.touch(7, T0, counts)
     table.touch(7, T3, counts)
@@ -65,7 +65,7 @@ def test_figure_5_of_kmaf14_moves_thread_0_back_and_counts_the_pair() -> None:
     assert pairs(counts) == {(T0, T3): 1}
 
 
-def test_kmaf14_counts_all_pairs_of_the_vector_on_every_fault() -> None:
+def test_kmaf14_section_3_2_all_pairs_of_the_vector_count_on_every_fault() -> None:
     table, counts = detect.SubBlockTable(sharers=3), detect.SharingCounts(4)
     for thread in (T0, T1, T2):
         table.touch(7, thread, counts)
@@ -159,7 +159,7 @@ def figure_4() -> detect.TlbMirrors:
     return mirrors
 
 
-def test_figure_4_of_the_tlb_paper_finds_its_three_shared_pages() -> None:
+def test_tlb_section_4_1_figure_4_has_three_shared_pages() -> None:
     counts = detect.SharingCounts(4)
     figure_4().match_all(counts)
     assert pairs(counts) == {(1, 2): 1, (0, 1): 2, (0, 3): 1, (1, 3): 1}
@@ -171,7 +171,7 @@ def test_a_core_that_compares_itself_finds_its_row_and_looks_at_equal_sets_only(
     assert pairs(counts) == {(1, 2): 1, (0, 1): 2, (1, 3): 1}
 
 
-def test_pages_of_different_sets_do_not_match() -> None:
+def test_tlb_section_4_2_4_pages_of_different_sets_do_not_match() -> None:
     mirrors, counts = detect.TlbMirrors(cores=2, sets=2), detect.SharingCounts(2)
     mirrors.put(0, 0, 0x40, T0)
     mirrors.put(1, 1, 0x40, T1)
@@ -179,7 +179,7 @@ def test_pages_of_different_sets_do_not_match() -> None:
     assert pairs(counts) == {}
 
 
-def test_hardware_threads_of_one_tlb_share_the_pages_both_have_used() -> None:
+def test_tlb_section_4_2_5_hardware_threads_of_one_tlb_share_the_pages_both_have_used() -> None:
     mirrors, counts = detect.TlbMirrors(cores=1, sets=1), detect.SharingCounts(2)
     mirrors.put(0, 0, 0x40, T0)
     mirrors.put(0, 0, 0x40, T1)

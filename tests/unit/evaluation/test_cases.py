@@ -33,12 +33,12 @@ def case(packed: float, spread: float, choice: Hint, middle: float = 9.0):
     return case_of(workload, times, match, Decision(choice, 0, 1.0, None))
 
 
-def test_a_case_is_interesting_from_a_fifth_of_the_faster_one_on() -> None:
+def test_cc13_section_3_6_a_case_is_interesting_from_a_fifth_of_the_faster_one_on() -> None:
     assert case(10.0, 12.0, PACKED).interesting
     assert not case(10.0, 11.99, PACKED).interesting
 
 
-def test_a_win_is_within_one_percent_of_the_better_static_choice() -> None:
+def test_cc13_section_3_6_a_win_is_within_one_percent_of_the_better_static_choice() -> None:
     assert case(1.0, 2.0, PACKED).win
     assert not case(1.0, 2.0, SPREAD).win
     assert case(1.0, 1.01, SPREAD).win

@@ -54,13 +54,13 @@ def test_equation_5_migrates_as_table_2_of_kmaf16_shows(
         ((0, 0, 0, 0), None),
     ],
 )
-def test_kmaf16_chooses_locality_or_balance_by_exclusivity(
+def test_kmaf16_section_4_5_1_locality_or_balance_is_chosen_by_exclusivity(
     counts: tuple[int, ...], wanted: int | None
 ) -> None:
     assert locality_or_balance(PageUse(7, counts, 0)) == wanted
 
 
-def test_balance_interleaves_by_address_whatever_the_counts() -> None:
+def test_kmaf16_section_4_5_3_balance_interleaves_by_address_whatever_the_counts() -> None:
     assert [balance(PageUse(i, (9, 0, 0), 0)) for i in range(4)] == [0, 1, 2, 0]
 
 
@@ -68,7 +68,7 @@ def test_balance_interleaves_by_address_whatever_the_counts() -> None:
     ("counts", "node", "wanted"),
     [((10, 0), 1, 0), ((9, 0), 1, None), ((15, 6), 1, None), ((10, 0), None, None)],
 )
-def test_sammu_moves_when_the_counters_differ_by_its_threshold(
+def test_sammu_section_3_3_a_page_moves_when_the_counters_differ_by_its_threshold(
     counts: tuple[int, ...], node: int | None, wanted: int | None
 ) -> None:
     assert sammu(PageUse(0, counts, node)) == wanted
@@ -84,7 +84,7 @@ def test_next_touch_follows_the_last_node() -> None:
     assert next_touch(PageUse(0, (0, 0, 1), 0)) == 2
 
 
-def test_the_oracle_waits_for_no_counters() -> None:
+def test_kmaf16_section_5_3_the_oracle_waits_for_no_counters() -> None:
     assert exclusive_or_interleave(PageUse(6, (1, 0, 0, 0), 3)) == 0
     assert exclusive_or_interleave(PageUse(6, (1, 1, 0, 0), 3)) == 2
     assert interleave(PageUse(6, (0, 0, 0, 0), 3)) == 2
@@ -182,7 +182,7 @@ def test_pages_are_interleaved_by_their_own_size_and_process() -> None:
     assert [node for _, node in found] == [0, 1, 0]
 
 
-def test_equal_sharing_is_heterogeneous_only_by_the_printed_equation() -> None:
+def test_kmaf14_section_2_2_1_equal_sharing_is_heterogeneous_only_by_the_printed_equation() -> None:
     alike = SharingMatrix(((0, 2, 2), (2, 0, 2), (2, 2, 0)))
     # Row means 4/3: cells differ by 4/3, 2/3, 2/3.
     assert heterogeneity(alike) == pytest.approx((16 + 4 + 4) / 27)
@@ -196,7 +196,7 @@ def test_pairs_are_heterogeneous_by_both() -> None:
     assert heterogeneity_off_diagonal(pairs) == pytest.approx((2 * 1 + 4) / 3)
 
 
-def test_average_exclusivity_weighs_pages_by_their_accesses() -> None:
+def test_kmaf14_section_2_2_2_average_exclusivity_weighs_pages_by_their_accesses() -> None:
     assert page_exclusivity((1, 3)) == 0.75
     vectors = NumaVectors({1: (1, 3), 2: (8, 8)})
     assert average_exclusivity(vectors) == pytest.approx((0.75 * 4 + 0.5 * 16) / 20)

@@ -34,20 +34,20 @@ def test_figure_4_is_matched_for_the_most_communication() -> None:
     assert sorted(pairs) == [[0, 1], [2, 3]]
 
 
-def test_equation_9_adds_what_the_members_of_two_matches_communicate() -> None:
+def test_tlb_section_5_2_equation_9_adds_what_the_members_of_two_matches_communicate() -> None:
     m = weights(4, {(0, 2): 1, (0, 3): 10, (1, 2): 100, (1, 3): 1000, (0, 1): 7, (2, 3): 7})
     assert sums_between(m, [[0, 1]], [[2, 3]]) == [[1111]]
     assert sums_between(m, [[0], [1, 2]], [[3], [0, 3]]) == [[10, 10], [1007, 1015]]
 
 
-def test_figure_7_matches_pairs_and_then_pairs_of_pairs() -> None:
+def test_tlb_section_5_2_figure_7_matches_pairs_and_then_pairs_of_pairs() -> None:
     m = weights(8, {(0, 4): 9, (1, 5): 9, (2, 6): 9, (3, 7): 9, (0, 3): 4, (1, 2): 4, (5, 6): 1})
     assert best_pairs(m) == [(0, 4), (1, 5), (2, 6), (3, 7)]
     fours = matched_groups(m, range(8), 2, 4)
     assert sorted(map(sorted, fours)) == [[0, 3, 4, 7], [1, 2, 5, 6]]
 
 
-def test_figure_8_keeps_the_best_pairs_and_matches_the_rest_to_them() -> None:
+def test_tlb_section_5_2_figure_8_keeps_the_best_pairs_and_matches_the_rest_to_them() -> None:
     # Among the pairs (0,1), (2,3), (4,5) the last one communicates least and is taken apart.
     m = weights(6, {(0, 1): 9, (2, 3): 8, (4, 5): 3, (3, 4): 2, (0, 4): 1, (1, 5): 1})
     assert sorted(map(sorted, matched_groups(m, range(6), 2, 3))) == [[0, 1, 5], [2, 3, 4]]

@@ -100,7 +100,7 @@ def test_an_exclusive_page_follows_its_node_and_each_thread_copies_its_share() -
     assert moved == [0, 1, 2, 3, 4, 5]
 
 
-def test_no_page_moves_before_the_threads_where_threads_come_first() -> None:
+def test_kmaf14_section_3_3_no_page_moves_before_the_threads_where_threads_come_first() -> None:
     """kMAF'14, section 3.3."""
     recipe = replace(kmaf16.kmaf16(LONG), threads_first=True)
     pages = {7: (0, 9)}
@@ -127,14 +127,16 @@ def test_balancing_without_history_moves_on_one_fault_and_with_it_on_the_second(
     assert first == moves and not second
 
 
-def test_a_scan_takes_the_share_that_linux_takes_of_the_papers_programs() -> None:
+def test_kmaf16_section_5_2_a_scan_takes_the_share_that_linux_takes_of_the_papers_programs() -> (
+    None
+):
     trace = WholeTrace(nothing(4), dict.fromkeys(range(2400), (1, 1, 1, 1)))
     detector = numa_balancing.scanning(replace(SETTING, whole_trace=lambda: trace))
     assert detector.scan_bytes == pytest.approx(2400 * 4096 / 24.4, rel=0.01)
     assert detector.scan_period_ns == 1_000_000
 
 
-def test_marathe_places_pages_once_after_its_profile() -> None:
+def test_sammu_section_4_3_marathe_places_pages_once_after_its_profile() -> None:
     recipe = marathe.Marathe(SETTING)
     seen = interval(pages={3: (2, 1), 4: (1, 2)}, nodes={3: 0, 4: 0})
     placed, moves = recipe.step(begun(recipe), seen)
@@ -142,7 +144,7 @@ def test_marathe_places_pages_once_after_its_profile() -> None:
     assert recipe.step(placed, seen) == (True, ())
 
 
-def test_autopin_keeps_the_mapping_with_most_instructions_per_clock() -> None:
+def test_tlb_section_6_7_autopin_keeps_the_mapping_with_most_instructions_per_clock() -> None:
     """Section 6.7 of the TLB paper: five mappings, warmed up for 500 ms, 150 ms each."""
     recipe = trials.autopin(replace(SETTING, whole_trace=lambda: WholeTrace(pairs(4), {})))
     process = FakeSharing(4, recipe.sensors.counters, intervals=12)
@@ -154,13 +156,13 @@ def test_autopin_keeps_the_mapping_with_most_instructions_per_clock() -> None:
     assert process.bindings[-1] == process.bindings[0]  # all alike: the first, the oracle's
 
 
-def test_the_oracle_puts_exclusive_pages_to_their_threads_and_deals_the_rest_out() -> None:
+def test_kmaf16_section_5_3_the_oracle_deals_out_what_is_not_exclusive() -> None:
     cpus = tuple(OsIndex(cpu) for cpu in (0, 1, 6, 7))
     trace = WholeTrace(pairs(4), {8: (9, 0, 1, 0), 9: (1, 0, 9, 9), 11: (5, 0, 5, 0)})
     assert homes(trace, cpus, TOPOLOGY) == {8: 0, 9: 1, 11: 1}
 
 
-def test_remote_mappings_are_the_opposite_of_local_ones() -> None:
+def test_kmaf16_section_3_1_remote_mappings_are_the_opposite_of_local_ones() -> None:
     """kMAF'16, section 3.1."""
     accesses = (9, 1, 8, 0)
     trace = WholeTrace(pairs(4), {8: accesses})
@@ -246,7 +248,7 @@ def matched(*amounts: tuple[int, int, float]) -> SharingMatrix:
     return SharingMatrix(tuple(map(tuple, cells)))
 
 
-def test_partners_are_those_of_figure_4() -> None:
+def test_tlb_section_5_1_partners_are_those_of_figure_4() -> None:
     """The TLB paper's matrix: (1,2) = 1, (0,1) = 2, (0,3) = 1, (1,3) = 1."""
     figure_4 = matched((1, 2, 1), (0, 1, 2), (0, 3, 1), (1, 3, 1))
     assert communication_filter.partners(figure_4) == (1, 0, 1, 0)

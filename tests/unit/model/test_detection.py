@@ -23,7 +23,7 @@ from autofinity.model.sharing import page_number, process_and_page
 NODES, THREAD_ID_BYTES = 4, 2
 
 
-def test_a_page_of_kmaf14_takes_20_bytes_on_four_nodes_which_is_half_a_percent() -> None:
+def test_kmaf14_section_3_5_1_a_page_takes_20_bytes_on_four_nodes_which_is_half_a_percent() -> None:
     kmaf = FaultSampling(table="sub-blocks", block_bytes=1024)
     thread_ids = 4096 // kmaf.block_bytes * kmaf.sharers  # equation 7
     size_bytes = NODES * kmaf.counter_bits / 8 + thread_ids * THREAD_ID_BYTES
@@ -31,16 +31,16 @@ def test_a_page_of_kmaf14_takes_20_bytes_on_four_nodes_which_is_half_a_percent()
     assert round(100 * size_bytes / 4096, 2) == 0.49
 
 
-def test_a_page_of_kmaf16_takes_a_byte_a_node() -> None:
+def test_kmaf16_section_4_8_1_a_page_takes_a_byte_a_node() -> None:
     assert FaultSampling().counter_bits == 8  # equation 9
 
 
-def test_the_hash_table_of_kmaf16_takes_4_mib() -> None:
+def test_kmaf16_section_4_8_1_the_hash_table_takes_4_mib() -> None:
     kmaf = FaultSampling()
     assert kmaf.entries * kmaf.sharers * THREAD_ID_BYTES == 4 << 20  # equation 10
 
 
-def test_a_page_history_entry_of_sammu_takes_8_bytes() -> None:
+def test_sammu_section_4_4_a_page_history_entry_takes_8_bytes() -> None:
     sammu = TlbAccessCounters()
     threshold, sharers = sammu.access_counter_bits, 8 * sammu.sharers  # table 1
     assert threshold + sharers + NODES * sammu.numa_counter_bits == 8 * 8
