@@ -84,7 +84,7 @@ class Choices:
     def draw(self, figure: AnyFigure, mean_s: Mapping[str, Mapping[str, float]], on: str) -> Chart:
         """A bar for each variation, by each reading."""
         return Chart(
-            f"Figure {figure.number}: {figure.title}, learned the paper's way",
+            f"Figure {figure.number}: {figure.title}, learned the paper's way by our RIPPER",
             self.what,
             "ms, geometric mean over the programs, each left out",
             tuple(self.variations),

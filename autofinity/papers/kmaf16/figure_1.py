@@ -1,7 +1,11 @@
-"""Threads and data, local and remote, simulated: what each is worth."""
+"""Threads and data, local and remote, simulated: what each is worth.
+
+With local threads alone execution time was "reduced by 15 percent", by the text; the others
+"improve performance".
+"""
 
 from autofinity.papers.bars import Bars
-from autofinity.papers.changes import faster
+from autofinity.papers.changes import faster, less
 from autofinity.papers.kmaf16.paper import PAPER
 from autofinity.papers.mechanism_figure import MechanismFigure
 
@@ -11,7 +15,7 @@ FIGURE = MechanismFigure(
     "what thread and data mapping matter",
     "3.2",
     Bars("time", ("tl-dr", "tr-dl", "tl-dl"), baseline="tr-dr"),
-    {"tl-dr": faster(15), "tr-dl": faster(31), "tl-dl": faster(62)},
+    {"tl-dr": less(15), "tr-dl": faster(31), "tl-dl": faster(62)},
     machine="kmaf16-simulated",
     size="small",
     programs=("stencil", "lbm"),

@@ -42,7 +42,6 @@ FIGURE = MechanismFigure(
     "producers and consumers in two phases",
     "6.2",
     Phases(),
-    threads=8,
     programs=("prodcons",),
     own_input=TWO_PHASES,
 )

@@ -88,6 +88,7 @@ def test_figures_9_vary_what_the_paper_gives_times_of() -> None:
     of = dict.fromkeys(CONDENSE, 0.5) | {"max": 0.25}
     chart = chart_of(condense.draw({"together": of}, "box"))
     assert chart.title.startswith("Figure 9b: what the condense function is worth")
+    assert chart.title.endswith("RIPPER"), "the paper has JRip, which needs Java"
     assert dict(zip(chart.positions, chart.series["together"], strict=True))["max"] == 250.0
     assert discretisation.note and "sum" in condense.note
 

@@ -40,3 +40,7 @@ def test_the_table_is_of_ratios_to_the_os_beside_the_papers() -> None:
 def test_figures_of_the_table_have_its_numbers_of_their_quantity(number: str) -> None:
     figure = OF_MECHANISMS[f"tlb-{number}"]
     assert figure.numbers == {"tlb": TABLE_II[figure.study.quantity]}
+
+
+def test_tlb_section_6_2_figure_9_has_the_papers_16_pairs() -> None:
+    assert OF_MECHANISMS["tlb-9"].default_threads == 2 * 16
