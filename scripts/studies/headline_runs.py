@@ -27,7 +27,7 @@ INPUTS: Mapping[str, Mapping[str, str]] = {
     ALTIX: SMALL,
 }
 """The papers' machines; solvers as NAS's SP, LU and UA, some steps over data that exceed a node's
-caches."""
+caches (but for `amr` on the Altix), and mostly not those of all nodes together."""
 
 
 class Change(TypedDict, total=False):

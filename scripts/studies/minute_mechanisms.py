@@ -1,6 +1,7 @@
-"""Mechanisms on real data in runs that stand for a minute: what `paper_headlines.py` compares.
+"""Mechanisms on some MiB in runs that stand for a minute: what `paper_headlines.py` compares.
 
-A region of a solver, a step or two over data that exceed caches and TLBs, is repeated. The run
+A region of a solver, a step or two over data that exceed TLBs and the caches of a node, is
+repeated. All last-level caches together hold most of these data (docs/papers.md). The run
 stands for a minute, and each operation of a mechanism is made as often as in the minute: 20 faults
 a page, 600 mappings. Quantities are of the minute (`evaluation/in_minute.py`): the places that the
 mechanism chose at their pace, and its operations at their full price. `autofinity` and `unified`
@@ -57,7 +58,7 @@ nodes in turn."""
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A machine with a thread on each PU, and programs with inputs that exceed its caches."""
+    """A machine with a thread on each PU, and programs with inputs that exceed a node's caches."""
 
     machine: str
     inputs: Mapping[str, str]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The papers' headline figures beside ours, on real data in runs that stand for a minute.
+"""The papers' headline figures beside ours, on data of some MiB in runs that stand for a minute.
 
     python scripts/studies/paper_headlines.py [--table NAME]… [--work FOLDER] [--kept]
         [--into docs/papers.md]
@@ -13,7 +13,7 @@
 - partners: transfers between caches that TLB matching leaves, beside the papers' oracle.
 - unified: ours beside autofinity and kmaf16, program by program, and its share of the fastest run
   that is kept of the program there, under whichever mechanism: never more than 1.
-- programs: what ran, and the memory that it touches.
+- programs: what ran, the memory that it touches, and what all last-level caches hold.
 
 `minute_mechanisms.py` says what is charged. An interrupted run continues where it stopped;
 with --kept nothing runs, and rows without runs are left out.
@@ -42,6 +42,7 @@ from autofinity.evaluation.comparison_summary import FIGURES
 from autofinity.evaluation.times import geometric_mean
 from autofinity.mechanisms.registry import BASELINE, MECHANISMS
 from autofinity.report.markdown import heading, row
+from autofinity.sim.preset import load_preset
 
 COMMAND = "scripts/studies/paper_headlines.py"
 AS_NAS = {"adi": "SP, BT", "ssor": "LU", "amr": "UA"}
@@ -254,14 +255,17 @@ def _fastest_kept_s(runs: Minutes, name: str) -> float:
 def programs(study: Study) -> Iterator[str]:
     """A row for each program of each machine."""
     heads = ("machine, threads", "program", "as NAS's", "arguments", "memory, MiB")
-    yield heading(*heads, "OS's time, simulated, ms")
+    yield heading(*heads, "all LLCs, MiB", "OS's time, simulated, ms")
     for machine in INPUTS:
         runs = study.on(machine)
+        topology = load_preset(machine).topology
+        caches_mib = topology.n_llcs * topology.llc_bytes / 2**20
         for name in study.programs(machine, (BASELINE,)):
             arguments = runs.ground.inputs[name]
             yield row(
                 *(f"`{machine}`, {runs.ground.count}", name, AS_NAS[name], f"`{arguments}`"),
                 f"{runs.touched_mib(name):.0f}",
+                f"{caches_mib:.0f}",
                 f"{1e3 * runs.simulated_s(name):.1f}",
             )
 
