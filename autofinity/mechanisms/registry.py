@@ -91,6 +91,7 @@ TABLE = (
     Entry("compact", "threads by id on neighbouring PUs", "static:compact"),
     Entry("neighbours", "threads 0 and 1, 2 and 3, … together", "static:neighbours"),
     Entry("random", "threads and pages at random", "static:random_mapping"),
+    Entry("random-threads", "threads only", "static:random_threads"),
     Entry("interleave", "the OS's scheduler, pages in turn on all nodes", "static:interleave"),
     Entry("next-touch", "each page once to whoever touches it next", "numa_balancing:next_touch",
           moves_pages=True),

@@ -6,6 +6,7 @@
 - `neighbours`: threads 0 and 1, 2 and 3, … together, as `tlb` places partners: the static mapping
   for the first phase of producers and consumers (TLB paper, section 2).
 - `random`: threads on PUs and pages on nodes at random, by seed (kMAF'14, section 4).
+- `random-threads`: threads alone, pages on first touch (TLB paper, section 6.4).
 - `interleave`: the operating system's scheduler, pages in turn on all nodes.
 """
 
@@ -89,14 +90,20 @@ def neighbours(setting: Setting) -> Static:
     return Static("neighbours", setting, Start(bound(cpus)))
 
 
+def random_threads(setting: Setting) -> Static:
+    """`random-threads`: distinct PUs."""
+    cpus = random_cpus(setting.topology, setting.placed, setting.seed)
+    return Static("random-threads", setting, Start(setting.seated(cpus)))
+
+
 def random_mapping(setting: Setting) -> Static:
     """`random`: threads and pages. The trace has the list of pages."""
-    cpus = random_cpus(setting.topology, setting.placed, setting.seed)
+    threads = random_threads(setting).start.placement
     homes = sorted(set(range(setting.topology.n_nodes)) - setting.topology.memoryless_nodes)
     draw = random.Random(setting.seed)
     trace = setting.known_trace()
     nodes = {page: draw.choice(homes) for page in sorted(trace.accesses)}
-    return Static("random", setting, Start(setting.seated(cpus), trace.placed(nodes)))
+    return Static("random", setting, Start(threads, trace.placed(nodes)))
 
 
 def interleave(setting: Setting) -> Static:

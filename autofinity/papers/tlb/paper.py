@@ -6,7 +6,7 @@ from autofinity.papers.changes import mean_change
 from autofinity.papers.figure import Paper
 
 PAPER = Paper("Cruz et al., CCPE 2014", "xeon-e5-2650", "tlb-")
-MECHANISMS = ("random", "tlb", "oracle-threads")
+MECHANISMS = ("random-threads", "tlb", "oracle-threads")
 TWO_PHASES = "256 4 131072"
 """Input of `prodcons`: blocks, phases, words of a block. Pages that partners exchange fill a TLB,
 so that the pages of former partners leave it."""

@@ -26,6 +26,7 @@ from autofinity.mechanisms.recipe import NS_PER_S, Setting, WholeTrace
 from autofinity.mechanisms.sharing_aware import SharingAware, nothing
 from autofinity.model.detection import FaultSampling
 from autofinity.model.errors import UsageError
+from autofinity.model.placement import FIRST_TOUCH
 from autofinity.model.sharing import NumaVectors, SharingMatrix
 from autofinity.model.topology import OsIndex
 from autofinity.ports import BindThreads, Interval, MovePages, SpendTime
@@ -212,6 +213,14 @@ def test_random_mappings_are_those_of_their_seed() -> None:
     assert one != other
     assert one == static.random_mapping(replace(SETTING, seed=1, whole_trace=lambda: trace)).start
     assert set(one.pages.nodes.values()) == {0, 1}
+
+
+def test_random_threads_are_those_of_the_random_mapping_and_leave_pages_alone() -> None:
+    trace = WholeTrace(nothing(4), dict.fromkeys(range(100), (1, 1, 1, 1)))
+    both = static.random_mapping(replace(SETTING, whole_trace=lambda: trace)).start
+    alone = static.random_threads(SETTING).start
+    assert alone.placement == both.placement
+    assert alone.pages == FIRST_TOUCH
 
 
 def test_what_needs_a_trace_says_so_where_there_is_none() -> None:
