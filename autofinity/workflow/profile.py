@@ -77,8 +77,8 @@ def estimate(wanted: Wanted, reporter: Reporter = SILENT) -> Cost:
 
 
 def cost_text(runs: int, cpu_s: float) -> str:
-    """Text for a person: number and length of runs; NaN where no run was tried."""
-    return f"up to {runs} runs" + (
+    """Text for a person: number and length of the runs left; NaN where no run was tried."""
+    return f"up to {runs} more runs" + (
         ", of unknown length" if math.isnan(cpu_s) else f", about {cpu_s / 60:.1f} CPU minutes"
     )
 

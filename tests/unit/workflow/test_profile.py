@@ -106,8 +106,8 @@ def test_more_than_an_hour_of_work_is_announced_with_what_makes_it_less() -> Non
 def test_no_hours_are_made_up_where_no_run_was_tried_beforehand() -> None:
     unknown = float("nan")
     assert long_work_text(unknown, jobs=2) is None
-    assert cost_text(3, unknown) == "up to 3 runs, of unknown length"
-    assert cost_text(3, 90.0) == "up to 3 runs, about 1.5 CPU minutes"
+    assert cost_text(3, unknown) == "up to 3 more runs, of unknown length"
+    assert cost_text(3, 90.0) == "up to 3 more runs, about 1.5 CPU minutes"
 
 
 @pytest.mark.parametrize("affinities", ["1", "screen:1"])
