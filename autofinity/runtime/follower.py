@@ -79,8 +79,7 @@ class Follower:
             if state.placed.renewed and hint is not None:
                 return self._renewed(state, newcomers, hint)
             state = replace(state, unsettled=0)
-            other_cpus = self._placer.available() != state.placed.allowed
-            if self._settings.every_ns and hint and other_cpus:
+            if hint is not None and self._placer.available() != state.placed.allowed:
                 return self._placer.place(
                     state.noting("its cgroup allows other CPUs: placed again"), hint, "placed"
                 )

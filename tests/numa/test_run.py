@@ -106,7 +106,7 @@ def test_pages_stay_where_the_user_keeps_them(run: Any, programs: Path, topology
         assert last is not None and "pages stay where they are (--keep-pages)" in last.notes
 
 
-def test_a_program_within_a_cpuset_is_placed_within_it(
+def test_a_program_is_placed_within_its_cpuset_and_again_when_that_changes(
     run: Any, programs: Path, policy_of: Any, cgroup: Any, shape: Any
 ) -> None:
     # The last CPU of node 0, all of node 1, the first of node 2; memory of node 1 only.
@@ -120,6 +120,10 @@ def test_a_program_within_a_cpuset_is_placed_within_it(
         assert allowed_now(process.pid, StartMask(frozenset(parse_cpu_list("0-4095")))) == cpus
         whole = frozenset(range(shape.cores, 2 * shape.cores))
         assert run.eventually(lambda: computing(process.pid) == [whole] * THREADS)
+        # No longer the first CPU of node 1, but all of node 2.
+        cgroup.set(f"{shape.cores + 1}-{3 * shape.cores - 1}", "1")
+        other = frozenset(range(2 * shape.cores, 3 * shape.cores))
+        assert run.eventually(lambda: computing(process.pid) == [other] * THREADS)
 
 
 def test_a_program_is_placed_on_the_cpus_that_are_online(

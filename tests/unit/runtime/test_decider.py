@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -111,11 +111,12 @@ def run(
     settings: Settings | None = None,
     policy: RulePolicy | None = POLICY,
     known: Hint | None = None,
-    available: frozenset[OsIndex] | None = None,
+    available: frozenset[OsIndex] | Callable[[], frozenset[OsIndex]] | None = None,
     asked: list[Mapping[str, float]] | None = None,
     topology: Topology = MACHINE,
 ) -> LiveState:
     allowed = topology.allowed if available is None else available
+    allowed_now = allowed if callable(allowed) else lambda: allowed
 
     def decide(chosen: RulePolicy, sample: Mapping[str, float]) -> Decision:
         if asked is not None:
@@ -126,11 +127,11 @@ def run(
         topology,
         policy,
         decide,
-        lambda: allowed,
+        allowed_now,
         lambda threads: AnswerOnRecord(known) if known else None,
         settings or Settings(),
     )
-    start = mechanism.begin(topology, allowed, 0)
+    start = mechanism.begin(topology, allowed_now(), 0)
     return run_loop(process, mechanism, start, mechanism.period_ns)
 
 
@@ -354,6 +355,23 @@ def test_only_cpus_allowed_now_are_used() -> None:
         action = actions[0]
         assert isinstance(action, BindThreads)
         assert all(mask <= allowed and mask for mask in action.placement.masks)
+
+
+def test_a_placed_program_is_placed_again_when_its_cgroup_allows_other_cpus() -> None:
+    everywhere, first_cache, others = MACHINE.allowed, range(4), range(2, 16)
+
+    def placed_within(before: Iterable[int], after: Iterable[int], hint: Hint) -> list[list[int]]:
+        """Masks at first, which are checked, and after the CPUs have changed."""
+        process = FakeProcess(dict.fromkeys(range(4), 0))
+        cpus = [frozenset(map(OsIndex, each)) for each in (before, after)]
+        state = run(process, known=hint, available=lambda: cpus[process.turn >= 20])
+        assert {cpu for mask in masks(process, 0) for cpu in mask} <= set(before)
+        assert (state.phase, state.placed.hint) == ("placed", hint)
+        return masks(process, -1)
+
+    assert placed_within(everywhere, others, PACKED) == [[4, 5, 6, 7]] * 4
+    spread = [list(range(llc, llc + 4)) for llc in (0, 4, 8, 12)]
+    assert sorted(placed_within(first_cache, everywhere, SPREAD)) == spread
 
 
 def test_counters_that_were_not_measured_reach_the_policy_as_nan_and_are_noted() -> None:
@@ -650,8 +668,8 @@ def test_a_program_left_alone_stays_so_while_its_cpus_are_the_same() -> None:
     assert process.applied == []
 
 
-@pytest.mark.parametrize(("every_ns", "moves"), [(100 * MS, True), (0, False)])
-def test_in_continuous_mode_a_placed_program_follows_its_cpus(every_ns: int, moves: bool) -> None:
+@pytest.mark.parametrize("every_ns", [100 * MS, 0])
+def test_a_placed_program_follows_its_cpus_in_continuous_mode_and_without(every_ns: int) -> None:
     process = FakeProcess(dict.fromkeys(range(4), 0), turns=200)
     allowed = frozenset(map(OsIndex, range(8)))
     first = frozenset(map(OsIndex, range(8, 16)))
@@ -665,7 +683,7 @@ def test_in_continuous_mode_a_placed_program_follows_its_cpus(every_ns: int, mov
     )
     state = run_loop(process, mechanism, mechanism.begin(MACHINE, first, 0), mechanism.period_ns)
     assert state.phase == "placed"
-    assert state.placed.cpus <= (allowed if moves else first)
+    assert state.placed.cpus <= allowed
 
 
 BUSY = {"data_cache_accesses": 5_000_000}
