@@ -207,7 +207,7 @@ class LivePolicy:
                 state = replace(state.noting(STILL_GROWING), early=True)
             case "steady":
                 pass
-        if not state.workers.room_is_known:
+        if not state.workers.active or not state.workers.room_is_known:
             return state, ()
         return sampler.begin(state)
 

@@ -36,7 +36,7 @@ from autofinity.runtime.phases import Phase
 from autofinity.runtime.placer import Placer
 from autofinity.runtime.sampling import Sampling
 from autofinity.runtime.trials import Trials
-from autofinity.runtime.undecided import NOT_AT_WORK, UNDECIDED
+from autofinity.runtime.undecided import NOT_AT_WORK, UNDECIDED, WAITED
 
 _MOST_APART_NS = 10_000_000_000
 """Longest time in looks that do not count. A thread that idles is no worker after 3 s, and what ran
@@ -147,7 +147,8 @@ class Sampler:
 
     def _idle(self, state: LiveState, look: Look) -> Turn:
         """Handle a look that does not count. After too many of them a program goes back to the hint
-        that held before it was sampled again; without one it is left to the system.
+        that held before it was sampled again; without one it is left to the system, until it
+        computes again where it waits as a whole.
         """
         state = replace(state, stay=state.stay.apart(look.elapsed_ns))
         if state.stay.apart_ns < _MOST_APART_NS:
@@ -157,7 +158,11 @@ class Sampler:
             state = replace(state.without_trial(), sampling=state.sampling.over())
             state = state.noting(f"{NOT_SAMPLED_AGAIN}: {standing.shown}, as before")
             return self._placer.place(state, standing, "placed")
-        return self._placer.let_all_go(state.noting(UNDECIDED + NOT_AT_WORK))
+        if state.workers.active or state.restarts >= self._settings.restarts:
+            return self._placer.let_all_go(state.noting(UNDECIDED + NOT_AT_WORK))
+        state = replace(state.noting(WAITED), decision=None, restarts=state.restarts + 1)
+        state, actions = self._placer.let_all_go(state)
+        return replace(state, phase="watching", steady=0), actions
 
     def _first(self, state: LiveState) -> Turn:
         starts = state.sampling.starts

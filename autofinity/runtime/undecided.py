@@ -11,6 +11,7 @@ LEFT = "left as it is: "
 """Beginning of the note on threads for which no placement was found."""
 NOT_AT_WORK = "for ten seconds of looks its threads were not all at work"
 """A reason that may pass: others last as long as the program."""
+WAITED = "it waited for ten seconds while it was sampled: sampled again when it computes"
 ONE_OF_A_RANK = "one thread of this rank computes: it runs anywhere in the rank's share"
 _REMEDY = "a larger input keeps threads at work for longer"
 _YET = {
@@ -51,6 +52,8 @@ def why_undecided(state: LiveState, promised: int, length: str = "") -> str:
             f"{promised} threads were promised, and at most {state.most_computing} computed at "
             f"once {watched}; {_REMEDY}"
         )
+    if WAITED in state.notes:
+        return f"it waited when it was sampled, and was not sampled to the end {watched}"
     return f"threads never stayed the same for long enough to be sampled {watched}; {_REMEDY}"
 
 

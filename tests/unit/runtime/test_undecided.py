@@ -11,7 +11,13 @@ from run_record import run_record
 from autofinity.model.affinity import PACKED, SPREAD
 from autofinity.model.policy import Decision
 from autofinity.runtime.live_state import LiveState
-from autofinity.runtime.undecided import NOT_AT_WORK, UNDECIDED, reason_on_record, why_undecided
+from autofinity.runtime.undecided import (
+    NOT_AT_WORK,
+    UNDECIDED,
+    WAITED,
+    reason_on_record,
+    why_undecided,
+)
 
 WATCHED_NS = 3_000_000_000
 
@@ -22,6 +28,7 @@ WATCHED_NS = 3_000_000_000
         ({}, 0, "fewer than two threads computed at once in the 3.0 s"),
         ({"most_computing": 1}, 4, "fewer than two threads computed at once"),
         ({"most_computing": 2}, 4, "4 threads were promised, and at most 2 computed at once"),
+        ({"most_computing": 4, "notes": (WAITED,)}, 0, "it waited when it was sampled"),
         ({"most_computing": 4}, 4, "threads never stayed the same for long enough"),
         ({"phase": "settling"}, 0, "the program was watched for 3.0 s, and ended before"),
         ({"phase": "sampling"}, 0, "the program was watched for 3.0 s, and ended before"),

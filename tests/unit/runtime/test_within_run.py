@@ -764,6 +764,45 @@ def test_a_program_whose_threads_are_never_all_at_work_is_left_to_the_system(
     assert state.decision is None
 
 
+@pytest.mark.parametrize(("policy", "hint"), [(ONE_LOOK, PACKED), (TWO_LOOKS, SPREAD)])
+def test_a_program_that_is_stopped_while_it_is_sampled_is_sampled_when_it_goes_on(
+    policy: RulePolicy, hint: Hint
+) -> None:
+    for tenths in range(2, 26):
+        program = Program(
+            steadily(MERGING), rests=lambda n, s, at=tenths / 10: at < s < 25, seconds=40.0
+        )
+        state = run(program, policy)
+        assert (state.phase, state.placed.hint) == ("placed", hint), (tenths, state.notes)
+
+
+@dataclass
+class Looks:
+    """Ends of all looks, in seconds."""
+
+    at_s: list[float] = field(default_factory=list)
+
+    def saw(
+        self, before: LiveState, after: LiveState, interval: Interval, outcome: Outcome | None
+    ) -> None:
+        del before, after, outcome
+        self.at_s.append(interval.end_ns / S)
+
+
+@pytest.mark.parametrize("busy_s", [0.0, 0.3])
+def test_a_server_that_waits_is_let_go_and_seldom_looked_at(busy_s: float) -> None:
+    """Also where requests come every twenty seconds."""
+    looks = Looks()
+    program = Program(
+        steadily(MERGING), rests=lambda n, s: s > 0.3 and not s % 20 < busy_s, seconds=600.0
+    )
+    state = run(program, ONE_LOOK, looks)
+    assert set(program.applied[-1][2]) == {MACHINE.allowed}
+    assert state.decision is None
+    assert sum(second > 300 for second in looks.at_s) <= 301
+    assert len(program.applied) <= 2 * (1 + Settings().restarts)
+
+
 def test_a_thread_that_idles_keeps_the_others_from_being_placed_for_seconds_only() -> None:
     program = Program(
         steadily(MERGING), setup_s=1.2, rests=lambda n, s: n == 3 and s > 1, seconds=15.0
