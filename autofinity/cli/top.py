@@ -94,6 +94,8 @@ def _print_once(
         time.sleep(_ONCE_S)
         runs = watcher.look(number)
     live = [seen for seen in runs if seen.alive]
+    if watcher.trouble is not None and not live:  # a run may be live
+        raise watcher.trouble
     if number is not None and runs and not live:
         _print_ended(runs[0], topology, path, as_json=as_json)
     elif as_json:

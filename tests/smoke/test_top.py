@@ -6,12 +6,13 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,17 @@ def test_without_any_run_it_says_so_and_ends(run: Runner) -> None:
     assert top(run, "3").returncode == 1
     assert top(run, "--db", "/nowhere/behaviour.db").returncode == 1
     assert top(run, "--delay", "0").returncode == 2
+
+
+def test_a_database_of_a_newer_version_is_said_to_be_newer_and_not_to_be_empty(run: Runner) -> None:
+    with BehaviourDB.open(run.db):
+        pass
+    with closing(sqlite3.connect(run.db)) as connection:
+        connection.execute("PRAGMA user_version = 1000")
+    for words in ((), ("--json",)):
+        done = top(run, *words)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "newer" in done.stderr
 
 
 @pytest.fixture
