@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from autofinity.linux.kernel_file import read_text
 from autofinity.linux.proc import parse_stat
 
+_HIDDEN = "@"
+"""Stands before a host's name that replaces a boot that is hidden (systemd's `ProcSubset=pid`): the
+first PID namespaces of all hosts have the same number."""
 _THREADS = 17  # place of their number in a stat line, counted after the name
 
 
@@ -18,7 +21,7 @@ class ProcessIdentity:
     """A process by its pid and its start; equal only for one and the same process."""
 
     host: str
-    """Boot and PID namespace."""
+    """Boot, or the host's name where the boot is hidden, and PID namespace."""
     pid: int
     start_ticks: int
     """Clock ticks since boot, in every time namespace; 0: the process had ended before it was
@@ -49,12 +52,14 @@ def this_host() -> str:
         namespace = os.stat("/proc/self/ns/pid").st_ino  # noqa: PTH116 - as proc.py
     except OSError:
         namespace = 0
-    return f"{read_text('/proc/sys/kernel/random/boot_id').strip()} {namespace}"
+    boot = read_text("/proc/sys/kernel/random/boot_id").strip()
+    return f"{boot or _HIDDEN + os.uname().nodename} {namespace}"
 
 
 def boot_of(host: str) -> str:
-    """The boot that a text of `this_host` names."""
-    return host.partition(" ")[0]
+    """The boot that a text of `this_host` names; empty where it is hidden."""
+    boot = host.partition(" ")[0]
+    return "" if boot.startswith(_HIDDEN) else boot
 
 
 def start_ticks_of(pid: int) -> int | None:

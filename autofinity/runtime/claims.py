@@ -85,7 +85,9 @@ def expire(database: BehaviourDB) -> None:
     """
     here = this_host()
     earlier_boots = [
-        run for run in database.open_runs() if run.host and boot_of(run.host) != boot_of(here)
+        run
+        for run in database.open_runs()
+        if boot_of(here) and boot_of(run.host) not in ("", boot_of(here))
     ]
     gone = [run for run in database.open_runs(here) if not process_of(run).alive]
     if earlier_boots and not may_be_shared(database.path):  # else they may live on other hosts

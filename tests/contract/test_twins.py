@@ -29,7 +29,7 @@ from autofinity.cli.options.site import spool_and_site
 from autofinity.linux.access_events import pmu_events
 from autofinity.linux.capabilities import TIERS, probe
 from autofinity.linux.devices import device_called
-from autofinity.linux.identity import identity_of
+from autofinity.linux.identity import identity_of, this_host
 from autofinity.linux.machine_key import machine_key
 from autofinity.linux.online import whole_machine
 from autofinity.linux.perf import explain
@@ -257,6 +257,23 @@ def test_a_claim_holds_in_another_time_namespace(launcher: Launcher, tmp_path: P
     )
     seen = subprocess.run([*inside, sys.executable, "-c", code, str(me.pid)], capture_output=True)
     assert int(seen.stdout) == me.start_ticks
+
+
+def test_a_claim_holds_where_the_boot_is_hidden(launcher: Launcher, tmp_path: Path) -> None:
+    """As under systemd's `ProcSubset=pid`; runs of another host are not of this one."""
+    hide = 'mount -t tmpfs none /proc/sys && exec "$@"'
+    inside = ["unshare", "--mount", "sh", "-c", hide, "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*inside, "true"]).returncode:
+        pytest.skip("no mount namespace can be made here")
+    code = "from autofinity.linux.identity import this_host; print(this_host())"
+    seen = subprocess.run([*inside, sys.executable, "-c", code], capture_output=True, text=True)
+    host = seen.stdout.strip()
+    assert host.split() == [f"@{os.uname().nodename}", this_host().split()[1]]
+    me = identity_of(os.getpid())
+    for name, taken in ((host, b"yes\n"), (host.replace("@", "@another-"), b"no\n")):
+        (tmp_path / "claims").write_text(f"{CLAIMS_HEAD}\n{name} {me.pid} {me.start_ticks} 0\n")
+        words = [launcher.executable, "claimed", tmp_path / "claims", "0"]
+        assert subprocess.run([*inside, *words], capture_output=True).stdout == taken
 
 
 @each("folders")

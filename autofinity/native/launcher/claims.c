@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "launcher.h"
@@ -54,13 +55,15 @@ static unsigned long long start_ticks(int pid) {
 
 // The host within which pids have our meaning ("BOOT PID_NAMESPACE "), as in `linux/identity.py`.
 static size_t this_host(char* out, size_t size) {
-    char boot[64] = "";
+    char boot[sizeof((struct utsname*)0)->nodename + 1] = "";
+    struct utsname host;
     struct stat namespace = {0};
     FILE* file = fopen("/proc/sys/kernel/random/boot_id", "re");
     if (file) {
         if (fscanf(file, "%63s", boot) != 1) boot[0] = '\0';
         fclose(file);
     }
+    if (!boot[0] && uname(&host) == 0) snprintf(boot, sizeof boot, "@%s", host.nodename);
     if (stat("/proc/self/ns/pid", &namespace) != 0) namespace.st_ino = 0;
     return (size_t)snprintf(out, size, "%s %lu ", boot, (unsigned long)namespace.st_ino);
 }

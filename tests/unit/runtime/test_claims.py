@@ -112,12 +112,25 @@ def test_the_end_of_runs_before_the_last_boot_is_recorded_where_no_other_host_ma
     monkeypatch.setattr("autofinity.runtime.claims.may_be_shared", lambda path: shared)
     boot, namespace = this_host().split()
     with BehaviourDB.open(tmp_path / "db") as database:
-        for host in (f"another-boot {namespace}", f"{boot} 1", ""):
+        hidden = f"@host {namespace}"
+        for host in (f"another-boot {namespace}", f"{boot} 1", hidden, ""):
             database.begin_run("k", "/bin/k", os.getpid(), "t", host=host, start_ticks=1)
         expire(database)
         assert [run.host for run in database.runs() if run.ended is not None] == (
             [] if shared else [f"another-boot {namespace}"]
         )
+
+
+def test_where_the_boot_is_hidden_only_runs_of_this_host_are_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autofinity.linux.identity.read_text", lambda path: "")
+    hosts = (this_host(), this_host().replace("@", "@another-"), "some-boot 4026531836")
+    with BehaviourDB.open(tmp_path / "db") as database:
+        for host in hosts:
+            database.begin_run("k", "/bin/k", os.getpid(), "t", host=host, start_ticks=1)
+        expire(database)
+        assert [run.host for run in database.runs() if run.ended is not None] == [hosts[0]]
 
 
 def test_a_zombie_claims_nothing() -> None:
