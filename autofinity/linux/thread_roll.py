@@ -58,7 +58,7 @@ class Usage:
         return {
             "task_clock_ns": max(0, self.on_cpu_ns - before.on_cpu_ns),
             "run_delay_ns": max(0, self.waited_ns - before.waited_ns),
-            "page_faults": self.task.faults - before.task.faults,
+            "page_faults": max(0, self.task.faults - before.task.faults),
             "context_switches": max(0, self.waits - before.waits) + preemptions,
             "preemptions": preemptions,
         }

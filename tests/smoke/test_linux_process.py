@@ -6,6 +6,7 @@ import os
 import signal
 import struct
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -224,6 +225,39 @@ def test_counters_of_each_thread_are_part_of_its_sample(child: subprocess.Popen[
     workers = [sample for sample in interval.samples if sample.tid != child.pid]
     assert all(sample.scaled("cpu_clock") > 0 for sample in workers)
     assert all(sample.counts["task_clock_ns"] > 0 for sample in workers)
+
+
+def test_a_thread_that_executes_another_program_in_the_first_ones_place_is_counted_on() -> None:
+    """As the starters of containers that are written in Go do."""
+    spin = "while True: pass"
+    become = f"os.execv(sys.executable, [sys.executable, '-c', {spin!r}])"
+    script = f"""
+import os, sys, threading, time
+def wait_and_become():
+    sys.stdin.readline()
+    {become}
+threading.Thread(target=wait_and_become).start()
+"""
+    command = [sys.executable, "-c", script]
+    with preferred(), subprocess.Popen(command, stdin=subprocess.PIPE) as child:
+        process = watched(child, {"clock": Encoding(1, 0)})
+        while len(tasks_of(child.pid)) < 2:
+            time.sleep(0.001)
+        process.advance(50 * MS)
+        assert child.stdin is not None
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+        while len(tasks_of(child.pid)) > 1:
+            time.sleep(0.001)
+        process.advance(500 * MS)
+        (sample,) = process.advance(500 * MS).samples
+        process.close()
+        child.kill()
+    if process.notes:
+        pytest.skip(process.notes[0])
+    assert sample.tid == child.pid
+    assert sample.counts["clock"] > 0
+    assert sample.counts["page_faults"] >= 0
 
 
 def test_counters_that_are_refused_are_noted_once_and_the_rest_goes_on(
