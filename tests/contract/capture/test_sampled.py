@@ -74,6 +74,27 @@ int main(void) {
     for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
 }
 """
+POOL = r"""
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER, never = PTHREAD_COND_INITIALIZER;
+static volatile long a[3][4096], done;
+static void* work(void* p) {
+    for (int r = 0; r < 40; r++)
+        for (int i = 0; i < 2000; i++) a[(long)p][i]++;
+    pthread_mutex_lock(&m);
+    done++;
+    pthread_cond_signal(&c);
+    for (;;) pthread_cond_wait(&never, &m);
+}
+int main(void) {
+    pthread_t t;
+    for (long i = 0; i < 3; i++) pthread_create(&t, 0, work, (void*)i);
+    pthread_mutex_lock(&m);
+    while (done < 3) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+}
+"""
 PIPELINE = r"""
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -359,6 +380,16 @@ def test_windows_lie_apart_within_the_region(walk: tuple[Captured, Any]) -> None
     assert (end - begin >= LENGTH).all()
     places = begin[1:].astype(int) % SPACING
     assert places.max() - places.min() > SPACING // 4  # jittered
+
+
+def test_the_region_of_a_pool_whose_threads_are_never_joined_ends_with_the_program(
+    shop: Workshop,
+) -> None:
+    run, trace = sampled(shop, POOL, roi="parallel")
+    work = sum(stream["roi_accesses"] for stream in run.summary["streams"])
+    assert work >= 3 * 40 * 2000 * 2
+    assert trace.work == work
+    assert len(windows(trace)) >= work // SPACING
 
 
 def test_a_long_region_has_few_windows_more(shop: Workshop) -> None:

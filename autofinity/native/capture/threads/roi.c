@@ -94,6 +94,8 @@ void af_roi_finish(af_thread* t) {
     if (atomic_load(&roi.open) && roi.kind != AF_ROI_PARALLEL) add_end(t);
 }
 
+// A pool whose threads are never joined has no candidate: its region ends with the program.
 void af_roi_sum_up(void) {
-    if (atomic_load(&roi.open) && roi.kind != AF_ROI_PARALLEL) af_meetings_end();
+    const bool ended = roi.kind == AF_ROI_PARALLEL && atomic_load(&roi.ends) > 0;
+    if (atomic_load(&roi.open) && !ended) af_meetings_end();
 }
