@@ -48,3 +48,38 @@ def test_the_region_begins_and_ends_once(shop: Workshop, region: str, expected: 
     run = shop.run(ROI, env={"AUTOFINITY_CAPTURE_ROI": region})
     assert [kind for kind, _, _ in run.events(0, *expected)] == expected
     assert run.events(0, "heartbeat") == [("heartbeat", 1, 0)]
+
+
+POOL = r"""
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER, never = PTHREAD_COND_INITIALIZER;
+static volatile long a[5000], done;
+static void* early(void* p) { for (int i = 0; i < 300; i++) a[i] = i; return 0; }
+static void* pool(void* p) {
+    for (int i = 0; i < WORK; i++) a[i] = i;
+    pthread_mutex_lock(&m);
+    done++;
+    pthread_cond_signal(&c);
+    for (;;) pthread_cond_wait(&never, &m);
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, early, 0); pthread_join(t, 0);
+    pthread_create(&t, 0, pool, 0);
+    pthread_mutex_lock(&m);
+    while (!done) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+}
+"""
+
+
+@pytest.mark.parametrize(("work", "counts"), [(5000, True), (20, False)])
+def test_a_pool_that_is_never_joined_is_in_the_region_where_it_does_most_of_the_work(
+    shop: Workshop, work: int, counts: bool
+) -> None:
+    source = f"#define WORK {work}\n{POOL}"
+    run = shop.run(source, env={"AUTOFINITY_CAPTURE_ROI": "parallel"})
+    _, early, pool = [stream["roi_accesses"] for stream in run.summary["streams"]]
+    assert early >= 300
+    assert (pool >= work) is counts

@@ -90,8 +90,26 @@ void af_roi_settle(af_thread* t) {
     if (roi.kind != AF_ROI_PARALLEL || !after) close_roi(t);
 }
 
+// Whether threads that were never joined have worked more since the last candidate than all threads
+// in the region before: a pool, beside which the program once joined another thread.
+static bool most_work_came_later(const af_thread* me) {
+    uint64_t before = 0, later = 0;
+    for (uint32_t i = 0; i < af_registry_size(); i++) {
+        af_thread* t = af_registry_at(i);
+        if (t == NULL) continue;
+        before += t->roi_accesses;
+        if (t != me && atomic_load(&t->life) == AF_LIFE_RUNS)
+            later += af_accesses_of(t) - t->roi_from_accesses;
+    }
+    return later > before;
+}
+
 void af_roi_finish(af_thread* t) {
-    if (atomic_load(&roi.open) && roi.kind != AF_ROI_PARALLEL) add_end(t);
+    if (!atomic_load(&roi.open)) return;
+    if (roi.kind != AF_ROI_PARALLEL)
+        add_end(t);
+    else if (atomic_load(&roi.ends) > 0 && most_work_came_later(t))
+        af_parallel_ends(t);
 }
 
 // A pool whose threads are never joined has no candidate: its region ends with the program.
