@@ -45,3 +45,12 @@ def test_the_row_of_the_papers_machine_is_in_the_results() -> None:
     assert f"{won} interesting cases won" in line and f"{share} of the best hint" in line
     (regret,) = re.findall(r"regret against the best .*? worst ([\d.]+ %)", results)
     assert regret == worst
+
+
+def test_cases_won_within_a_minute_are_the_sum_over_machines() -> None:
+    printed = (ROOT / "docs/run.md").read_text().split("within_run.py, machines -->")[1]
+    won = re.findall(r"\| within the run \| [\d.]+ \| [\d.]+ \| (\d+) of (\d+) \|", printed)
+    assert len(won) == 4
+    mine, interesting = (sum(int(row[at]) for row in won) for at in (0, 1))
+    readme = (ROOT / "README.md").read_text()
+    assert f"[{mine} of {interesting} cases](docs/run.md#decided-within-the-run)" in readme
