@@ -13,6 +13,7 @@ are equally good.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import batched
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ from autofinity.learning.regret_tree import (
     MIDDLE,
     WORTH,
     Losses,
+    Trees,
     grow,
     labels_of,
 )
@@ -158,14 +160,15 @@ def _forward(
     The loss is that of the worst edge; among equals, the sum over all edges.
     """
     chosen: tuple[int, ...] = ()
-    losses = [_held_out(data, folds, (), 1, MIDDLE)]
+    losses = _held_out(data, folds, [((), MIDDLE)], 1)
     while True:
-        tried = []
-        for feature in range(data.bins.shape[1]):
-            if feature not in chosen and fit((*chosen, feature)):
-                some = (*chosen, feature)
-                lost = [_held_out(data, folds, some, most_leaves, edge) for edge in EDGES]
-                tried.append((max(lost), sum(lost), feature))
+        left = [feature for feature in range(data.bins.shape[1]) if feature not in chosen]
+        fitting = [feature for feature in left if fit((*chosen, feature))]
+        trials = [((*chosen, feature), edge) for feature in fitting for edge in EDGES]
+        by_edge = batched(_held_out(data, folds, trials, most_leaves), len(EDGES))
+        tried = [
+            (max(lost), sum(lost), feature) for lost, feature in zip(by_edge, fitting, strict=True)
+        ]
         loss, _, feature = min(tried, default=(np.inf, np.inf, -1))
         if not loss < losses[-1] - WORTH * losses[0]:
             return chosen, losses
@@ -174,13 +177,18 @@ def _forward(
 
 
 def _held_out(
-    data: Losses, folds: Folds, features: Sequence[int], most_leaves: int, edge: float
-) -> float:
-    """Loss on held-out rows, over all folds."""
-    lost = 0.0
+    data: Losses,
+    folds: Folds,
+    trials: Sequence[tuple[Sequence[int], float]],
+    most_leaves: int,
+) -> list[float]:
+    """Loss on held-out rows, over all folds, for each choice of features and an edge."""
+    lost = [0.0] * len(trials)
     for others, out in folds:
-        labels = labels_of(grow(data.take(others), features, most_leaves, edge), data.bins[out])
-        lost += float(data.loss[out, labels].sum())
+        trees = Trees(data.take(others))
+        for number, (features, edge) in enumerate(trials):
+            labels = labels_of(trees.grow(features, most_leaves, edge), data.bins[out])
+            lost[number] += float(data.loss[out, labels].sum())
     return lost
 
 

@@ -8,7 +8,7 @@ cost-sensitive trees).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,10 +25,14 @@ the noise of a few dozen programs."""
 LEVEL = 0.02
 """Splits whose gains differ by less than this share are equally good."""
 
+_ROUNDING = 1e-9
+"""Share of a sum that its rounding cannot reach."""
+
 LOWEST, MIDDLE, HIGHEST = 0.0, 0.5, 1.0
 """Position of an edge among edges that are equally good."""
 
 type Box = dict[int, tuple[int, int]]
+type Key = tuple[tuple[int, tuple[int, int]], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,45 +57,124 @@ class Losses:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaf:
-    """A box of bins, its label with the least loss, and the split with the largest gain."""
+    """A box of bins, the rows in it, and the label with the least loss there."""
 
     box: Box
     rows: Ints
     label: int
-    gain: float
-    feature: int
-    last_left: int
-    """Last bin on the left side of the split."""
+    most_gain: float
+    """Gain of labels that are right in every row: no split has a larger one."""
+    key: Key
+    """The box, as a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The split of a leaf with the largest gain."""
+
+    gain: float = 0.0
+    feature: int = -1
+    last_left: int = -1
+    """Last bin on the left side."""
+
+
+class Trees:
+    """Trees over the same rows, grown for one choice of features and edges after the other.
+
+    Most of them have boxes in common: what a split of a box gains is worked out once.
+    """
+
+    def __init__(self, data: Losses) -> None:
+        self._data = data
+        self._leaves: dict[Key, Leaf] = {}
+        self._gains: dict[tuple[Key, int], Floats] = {}
+
+    def grow(self, features: Sequence[int], most_leaves: int, edge: float = MIDDLE) -> list[Leaf]:
+        """A tree over some of the features, grown with the best split first, while the gain is
+        above `WORTH`.
+
+        `edge` chooses among equally good edges, from `LOWEST` to `HIGHEST`; the middle edge keeps
+        a distance from both sides. A row whose value is missing is in neither branch of a split: no
+        condition holds for it.
+        """
+        data = self._data
+        leaves = [self._leaf({}, lambda: np.arange(len(data.bins)))]
+        worth = WORTH * float(data.loss[:, leaves[0].label].sum())
+        splits = [self._split(leaves[0], features, edge, worth)]
+        while len(leaves) < most_leaves:
+            at = max(range(len(leaves)), key=lambda i: splits[i].gain)
+            split = splits[at]
+            if not split.gain > worth:
+                break
+            leaves[at : at + 1] = self._halves(leaves[at], split)
+            if len(leaves) < most_leaves:
+                splits[at : at + 1] = [
+                    self._split(leaf, features, edge, worth) for leaf in leaves[at : at + 2]
+                ]
+        return [_preferred(data, leaf, worth) for leaf in leaves]
+
+    def _halves(self, leaf: Leaf, split: Split) -> tuple[Leaf, Leaf]:
+        feature, last_left = split.feature, split.last_left
+        first, last = leaf.box.get(feature, (0, self._data.bin_counts[feature] - 1))
+        binned = self._data.bins[leaf.rows, feature]
+        return (
+            self._leaf(
+                {**leaf.box, feature: (first, last_left)},
+                lambda: leaf.rows[(binned >= 0) & (binned <= last_left)],
+            ),
+            self._leaf(
+                {**leaf.box, feature: (last_left + 1, last)},
+                lambda: leaf.rows[binned > last_left],
+            ),
+        )
+
+    def _leaf(self, box: Box, rows_of: Callable[[], Ints]) -> Leaf:
+        key = tuple(sorted(box.items()))
+        if key not in self._leaves:
+            rows = rows_of()
+            loss = self._data.loss[rows]
+            total = loss.sum(axis=0)
+            label = int(np.argmin(total))
+            most_gain = float(total[label] - loss.min(axis=1).sum())
+            self._leaves[key] = Leaf(box, rows, label, most_gain, key)
+        return self._leaves[key]
+
+    def _split(self, leaf: Leaf, features: Sequence[int], edge: float, worth: float) -> Split:
+        """The best split; none where it could not be worth anything."""
+        best = Split()
+        if leaf.most_gain < worth * (1 - _ROUNDING):
+            return best
+        for feature in features:
+            if self._data.bin_counts[feature] < 2:
+                continue
+            gains = self._gains_of(leaf, feature)
+            if not gains.max() > best.gain + 1e-12:
+                continue
+            at = _among_best(gains, edge, self._data.known_edges.get(feature, -1))
+            if gains[at] > best.gain + 1e-12:
+                best = Split(float(gains[at]), feature, at)
+        return best
+
+    def _gains_of(self, leaf: Leaf, feature: int) -> Floats:
+        """Gain of a split behind each bin but the last one."""
+        key = leaf.key, feature
+        if key not in self._gains:
+            loss = self._data.loss[leaf.rows]
+            binned = self._data.bins[leaf.rows, feature]
+            by_bin = np.zeros((self._data.bin_counts[feature], loss.shape[1]))
+            np.add.at(by_bin, binned[binned >= 0], loss[binned >= 0])
+            upto = np.cumsum(by_bin, axis=0)
+            left, total = upto[:-1], upto[-1]
+            gains = total[leaf.label] - left.min(axis=1) - (total - left).min(axis=1)
+            self._gains[key] = gains
+        return self._gains[key]
 
 
 def grow(
     data: Losses, features: Sequence[int], most_leaves: int, edge: float = MIDDLE
 ) -> list[Leaf]:
-    """A tree over some of the features, grown with the best split first, while the gain is above
-    `WORTH`.
-
-    `edge` chooses among equally good edges, from `LOWEST` to `HIGHEST`; the middle edge keeps a
-    distance from both sides. A row whose value is missing is in neither branch of a split: no
-    condition holds for it.
-    """
-    leaves = [_leaf(data, {}, np.arange(len(data.bins)), features, edge)]
-    at_first = float(data.loss[:, leaves[0].label].sum())
-    while len(leaves) < most_leaves:
-        at = max(range(len(leaves)), key=lambda i: leaves[i].gain)
-        old = leaves[at]
-        if not old.gain > WORTH * at_first:
-            break
-        first, last = old.box.get(old.feature, (0, data.bin_counts[old.feature] - 1))
-        binned = data.bins[old.rows, old.feature]
-        below = {**old.box, old.feature: (first, old.last_left)}
-        above = {**old.box, old.feature: (old.last_left + 1, last)}
-        leaves = [
-            *leaves[:at],
-            _leaf(data, below, old.rows[(binned >= 0) & (binned <= old.last_left)], features, edge),
-            _leaf(data, above, old.rows[binned > old.last_left], features, edge),
-            *leaves[at + 1 :],
-        ]
-    return [_preferred(data, leaf, WORTH * at_first) for leaf in leaves]
+    """A single tree; see `Trees.grow`."""
+    return Trees(data).grow(features, most_leaves, edge)
 
 
 def labels_of(leaves: Sequence[Leaf], bins: Ints) -> Ints:
@@ -118,32 +201,11 @@ def _default(leaves: Sequence[Leaf]) -> int:
     return int(np.argmax(rows))
 
 
-def _leaf(data: Losses, box: Box, rows: Ints, features: Sequence[int], edge: float) -> Leaf:
-    loss = data.loss[rows]
-    label = int(np.argmin(loss.sum(axis=0)))
-    best = Leaf(box, rows, label, 0.0, -1, -1)
-    for feature in features:
-        count = data.bin_counts[feature]
-        if count < 2:
-            continue
-        binned = data.bins[rows, feature]
-        by_bin = np.zeros((count, loss.shape[1]))
-        np.add.at(by_bin, binned[binned >= 0], loss[binned >= 0])
-        upto = np.cumsum(by_bin, axis=0)
-        left, total = upto[:-1], upto[-1]
-        gains = total[label] - left.min(axis=1) - (total - left).min(axis=1)
-        if not gains.max() > best.gain + 1e-12:
-            continue
-        at = _among_best(gains, edge, data.known_edges.get(feature, -1))
-        if gains[at] > best.gain + 1e-12:
-            best = Leaf(box, rows, label, float(gains[at]), feature, at)
-    return best
-
-
 def _preferred(data: Losses, leaf: Leaf, worth: float) -> Leaf:
     loss = data.loss[leaf.rows].sum(axis=0)
     equal = [label for label in data.preferred if loss[label] <= loss[leaf.label] + worth]
-    return replace(leaf, label=min(equal, key=lambda label: loss[label], default=leaf.label))
+    label = min(equal, key=lambda label: loss[label], default=leaf.label)
+    return leaf if label == leaf.label else replace(leaf, label=label)
 
 
 def _among_best(gains: Floats, edge: float, known: int) -> int:

@@ -18,7 +18,7 @@ from autofinity.learning.leeway_hints import HintsOf
 from autofinity.learning.pipeline import learn_policy
 from autofinity.learning.regret_choice import choose_by_regret
 from autofinity.learning.regret_policy import losses_of
-from autofinity.learning.regret_tree import Losses, grow, labels_of, rules_of
+from autofinity.learning.regret_tree import Losses, Trees, grow, labels_of, rules_of
 from autofinity.learning.settings import Condense, LearningSettings
 from autofinity.model.affinity import HINTS, SPREAD, Affinity, Hint
 from autofinity.model.counters import Behaviour
@@ -200,6 +200,22 @@ def test_a_tree_of_losses_equals_its_rules_and_missing_values_get_the_default() 
         )
         np.testing.assert_array_equal(first, labels_of(leaves, bins))
         assert {*labels_of(leaves, np.full((1, 3), -1))} == {rules[-1].label}
+
+
+def test_a_tree_does_not_depend_on_those_grown_over_the_same_rows_before() -> None:
+    draw = np.random.default_rng(5)
+    for _ in range(20):
+        bins = draw.integers(-1, 6, (40, 4))
+        loss = draw.integers(0, 4, (40, len(HINTS))).astype(float)
+        data = Losses(bins, loss, (6, 6, 6, 6), (7, 0), {1: 2})
+        trees = Trees(data)
+        for _ in range(20):
+            features = draw.permutation(4)[: draw.integers(0, 5)].tolist()
+            most, edge = int(draw.integers(1, 9)), float(draw.choice([0.0, 0.5, 1.0]))
+            again, alone = (each.grow(features, most, edge) for each in (trees, Trees(data)))
+            assert [leaf.box for leaf in again] == [leaf.box for leaf in alone]
+            assert [leaf.label for leaf in again] == [leaf.label for leaf in alone]
+            assert [leaf.rows.tolist() for leaf in again] == [leaf.rows.tolist() for leaf in alone]
 
 
 def test_an_edge_lies_in_the_middle_of_what_is_left_open() -> None:
