@@ -1,12 +1,10 @@
-"""AutoFinity: Moore & Childers, Automatic Generation of Program Affinity Policies Using Machine
-Learning, CC 2013, figure 3.
+"""AutoFinity within the run: Moore & Childers, Automatic Generation of Program Affinity Policies
+Using Machine Learning, CC 2013, figure 3.
 
-- `autofinity`: within the run, by the same decider as `autofinity run` (`runtime.decider`). Threads
-  begin in the spread affinity, as where such a number of them ran before, are sampled, and placed;
-  the policy may look twice, and the guard may take the placement back. Without a core for each
-  thread they begin with the operating system.
-- `autofinity-restart`: as the paper evaluates it (section 3.1): sampled in one run in the
-  spread affinity, then run again in the chosen one.
+Decided by the same decider as in `autofinity run` (`runtime.decider`). Threads begin in the spread
+affinity, as where such a number of them ran before, are sampled, and placed; the policy may look
+twice, and the guard may take the placement back. Without a core for each thread they begin with the
+operating system.
 
 Deviations: samples take a fifth of a second to 2 s, the paper's 10 s. A run that stands for a
 longer one and cannot be repeated (programs side by side) is shown to the decider as if it had been
@@ -17,9 +15,7 @@ waits for caches to fill after a move is not scaled.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from autofinity.affinity.best_matches import all_cores
 from autofinity.affinity.hints import get_affinity
 from autofinity.mechanisms.recipe import NS_PER_S, UNMANAGED, Setting, Start
 from autofinity.mechanisms.stretched import stretched
@@ -28,7 +24,6 @@ from autofinity.model.errors import UsageError
 from autofinity.model.memory import MemoryByNode
 from autofinity.model.policy import RulePolicy
 from autofinity.model.topology import OsIndex, Topology
-from autofinity.policy.answers import last_answer
 from autofinity.policy.selector import decide
 from autofinity.ports import Interval, Sensors
 from autofinity.profiling.placements import bound
@@ -36,9 +31,6 @@ from autofinity.runtime.decider import LivePolicy
 from autofinity.runtime.live_state import LiveState, Settings, Turn
 from autofinity.runtime.looking import SAMPLING_LOSS, refill_ns
 from autofinity.runtime.masks import Binding
-
-if TYPE_CHECKING:
-    from autofinity.mechanisms.static import Static
 
 
 class InRun:
@@ -109,18 +101,6 @@ def _has_seats(setting: Setting) -> bool:
 
 def _spread(setting: Setting) -> tuple[OsIndex, ...]:
     return get_affinity(setting.topology, setting.threads, SPREAD).cpus
-
-
-def restarted(setting: Setting) -> Static:
-    """`autofinity-restart`. Raises `UsageError` without a policy or an earlier run."""
-    from autofinity.mechanisms.static import hinted  # not for a monitor, which holds it in memory
-
-    policy = policy_of(setting)
-    if setting.sample is None:
-        raise UsageError("autofinity-restart looks at an earlier run; expected one to be possible")
-    cores = all_cores(setting.topology)
-    hint = last_answer(policy, setting.sample, setting.placed, cores)
-    return hinted("autofinity-restart", setting, hint)
 
 
 def policy_of(setting: Setting) -> RulePolicy:

@@ -98,7 +98,7 @@ TABLE = (
     Entry(BY_POLICY, "the policy: counters, rules, a hint; while it runs", "autofinity:InRun",
           by_rules=True, in_real_time=True, live="autofinity"),
     Entry("autofinity-restart", "the same, run again with the chosen placement",
-          "autofinity:restarted"),
+          "restarted:restarted"),
     Entry("spcd", "page faults, Edmonds' matching; threads", "spcd:spcd", mapping_ns="edmonds_ns",
           live="spcd"),
     Entry("kmaf14", "page faults by sub-blocks, bipartitioning; threads, pages by exclusivity",

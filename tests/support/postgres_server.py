@@ -103,7 +103,8 @@ class Server:
         """Stop all processes of the server, or let them go on."""
         assert self._process is not None
         for pid in (self._process.pid, *_children(self._process.pid)):
-            os.kill(pid, signal.SIGSTOP if stopped else signal.SIGCONT)
+            with suppress(ProcessLookupError):  # a worker of the server that has just ended
+                os.kill(pid, signal.SIGSTOP if stopped else signal.SIGCONT)
 
     @property
     def alive(self) -> bool:

@@ -8,10 +8,11 @@ import pytest
 from fake_sharing import FakeSharing, pairs
 
 from autofinity.affinity.hints import get_affinity
-from autofinity.mechanisms.autofinity import InRun, restarted
+from autofinity.mechanisms.autofinity import InRun
 from autofinity.mechanisms.better_seats import on_their_nodes
 from autofinity.mechanisms.page_evidence import PAGE_MOVE_NS, REMOTE_READ_NS, PageEvidence
 from autofinity.mechanisms.recipe import Setting, WholeTrace
+from autofinity.mechanisms.restarted import restarted
 from autofinity.mechanisms.seat_trial import SeatTrial
 from autofinity.mechanisms.sharing_aware import nothing
 from autofinity.mechanisms.sharing_evidence import AGEING, SharingEvidence
