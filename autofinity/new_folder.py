@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 _OF_USERS = (("XDG_CACHE_HOME", ".cache"), ("XDG_CONFIG_HOME", ".config"))
@@ -27,13 +28,14 @@ def make_missing(folder: Path) -> None:
     for each in reversed(missing):
         private = any(base == each or base in each.parents for base in own)
         try:
-            each.mkdir()
+            each.mkdir(0o700 if private else 0o777)
         except FileExistsError:  # most likely by another process
             if not each.is_dir():
                 raise
         else:
             if private:
-                each.chmod(0o700)
+                with suppress(OSError):  # file systems without modes exist
+                    each.chmod(0o700)  # a umask may have left less
 
 
 def _own_folders() -> list[Path]:

@@ -4,6 +4,7 @@ own folders are made for that user alone.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -116,6 +117,26 @@ def test_a_users_own_folders_are_made_private_whatever_the_umask(
         os.umask(old)
     made = [tmp_path / place, *(tmp_path / place).rglob("*")]
     assert [stat.S_IMODE(each.stat().st_mode) for each in made] == [0o700] * 3
+
+
+def test_a_users_own_folder_is_never_open_to_others_also_on_a_file_system_without_modes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such file systems (FAT, some of FUSE) refuse to change a mode."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+
+    def refused(folder: Path, mode: int) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(folder))
+
+    monkeypatch.setattr(Path, "chmod", refused)
+    old = os.umask(0)
+    try:
+        make_missing(tmp_path / ".cache" / "autofinity")
+    finally:
+        os.umask(old)
+    made = (tmp_path / ".cache", tmp_path / ".cache" / "autofinity")
+    assert [stat.S_IMODE(each.stat().st_mode) for each in made] == [0o700] * 2
 
 
 def test_the_umask_decides_who_may_use_a_folder_that_a_user_names(tmp_path: Path) -> None:
