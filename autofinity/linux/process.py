@@ -49,6 +49,7 @@ _OVERSLEPT_NS = 1_000 * _NS_PER_MS
 """Least time that a wait lasts too long where this process was suspended. On a crowded machine it
 gets a CPU sooner."""
 _RAN_NS = 20 * _NS_PER_MS  # two of the kernel's usual clock ticks
+_STILL_NS = _NS_PER_MS  # a thread ends within microseconds, and its counters count that
 _FRESH_NS = 10 * _NS_PER_MS  # a look is not repeated within this time: /proc costs 40 µs a thread
 
 
@@ -222,20 +223,20 @@ class LinuxProcess:
             self.notes.append(str(error))
             self._close_faults()
 
-    def _close_still(
-        self, before: Mapping[int, Usage], counted: Mapping[int, CounterSample]
-    ) -> None:
-        """Close counters that stood still while their thread ran; the next look opens others.
+    def _close_still(self, before: Mapping[int, Usage], counted: dict[int, CounterSample]) -> None:
+        """Close counters that stood still while their thread ran, and drop what they counted; the
+        next look opens others.
 
         An exec by another thread than the first puts that thread in the first one's place, with its
         id and start, and counters stay with the thread that has ended.
         """
-        for tid, sample in counted.items():
+        for tid, sample in list(counted.items()):
             now, known = self._roll.usage.get(tid), before.get(tid)
-            if sample.enabled_ns or now is None or known is None:
+            if sample.enabled_ns >= _STILL_NS or now is None or known is None:
                 continue
             if now.on_cpu_ns - known.on_cpu_ns >= _RAN_NS:
                 self._counters.forget(tid)
+                del counted[tid]
 
     def _look_at_faults(self) -> tuple[SharingMatrix | None, NumaVectors | None]:
         if self._faults is None:
