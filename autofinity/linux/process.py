@@ -51,6 +51,11 @@ gets a CPU sooner."""
 _RAN_NS = 20 * _NS_PER_MS  # two of the kernel's usual clock ticks
 _STILL_NS = _NS_PER_MS  # a thread ends within microseconds, and its counters count that
 _FRESH_NS = 10 * _NS_PER_MS  # a look is not repeated within this time: /proc costs 40 µs a thread
+_PAGES_STAY = {
+    "EACCES": "pages stay where they are: the program may have no memory on their nodes (EACCES)",
+    "ENOMEM": "pages stay where they are: hardly any memory is free on their nodes (ENOMEM)",
+}
+"""Reasons for which pages stay that last. Other pages are gone, or busy for a moment."""
 
 
 class LinuxProcess:
@@ -295,14 +300,19 @@ class LinuxProcess:
                 moved = move(process or self._pid, addresses, nodes)
             except CapabilityError as error:
                 failed[str(error)] += len(pages)
-                if str(error) not in self.notes:
-                    self.notes.append(str(error))
+                self._note(str(error))
                 continue
             done += moved.done
             failed.update(moved.failed)
+            for name in _PAGES_STAY.keys() & moved.failed.keys():
+                self._note(_PAGES_STAY[name])
         if self._faults is not None:
             self._faults.moved(action.pages)
         return done, failed
+
+    def _note(self, line: str) -> None:
+        if line not in self.notes:
+            self.notes.append(line)
 
 
 def _sample(

@@ -17,6 +17,7 @@ from live_run import preferred
 
 from autofinity.linux.bind import mask_of
 from autofinity.linux.event_tables import Encoding
+from autofinity.linux.pages import Moved
 from autofinity.linux.proc import tasks_of
 from autofinity.linux.process import LinuxProcess, open_pidfd
 from autofinity.linux.seated_threads import SeatedThreads
@@ -277,6 +278,28 @@ def test_pages_that_are_not_there_are_counted_as_failures(child: subprocess.Pope
     assert outcome.done == 0
     assert outcome.skipped == 2
     assert outcome.reasons
+
+
+@pytest.mark.parametrize(
+    ("failed", "said"),
+    [
+        ({"EACCES": 2}, "the program may have no memory on their nodes"),
+        ({"ENOMEM": 2}, "hardly any memory is free on their nodes"),
+        ({"ENOENT": 1, "EBUSY": 1}, ""),
+    ],
+)
+def test_why_pages_stay_for_good_is_noted_once(
+    failed: dict[str, int],
+    said: str,
+    child: subprocess.Popen[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    process = watched(child)
+    monkeypatch.setattr("autofinity.linux.process.move", lambda *asked: Moved(0, failed))
+    for _ in range(3):
+        process.apply([MovePages((1, 2), (0, 0))])
+    assert len(process.notes) == (1 if said else 0)
+    assert said in "".join(process.notes)
 
 
 def test_a_process_that_is_gone_cannot_be_watched() -> None:
