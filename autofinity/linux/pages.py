@@ -76,7 +76,7 @@ def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: in
         try:
             states = _moved(pid, [address for address, _ in part], [node for _, node in part])
         except CapabilityError as error:
-            if getattr(error.__cause__, "errno", 0) == errno.ESRCH:
+            if _has_ended(pid, error):
                 break
             raise
         for (_, node), state in zip(part, states, strict=True):
@@ -95,6 +95,16 @@ def mems_allowed(pid: int) -> frozenset[OsIndex]:
         if name == "Mems_allowed_list":
             return parse_cpu_list(value)
     return frozenset()
+
+
+def _has_ended(pid: int, error: CapabilityError) -> bool:
+    """Whether pages stayed since their process has ended. The kernel answers EINVAL where nobody
+    has waited for it yet: it has no memory.
+    """
+    code = getattr(error.__cause__, "errno", 0)
+    if code != errno.EINVAL:
+        return bool(code == errno.ESRCH)
+    return read_text(f"/proc/{pid}/statm").split()[:1] in ([], ["0"])
 
 
 def _moved(pid: int, addresses: Sequence[int], nodes: Sequence[int]) -> list[int]:

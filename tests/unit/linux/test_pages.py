@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +12,8 @@ from typing import Any
 import pytest
 
 from autofinity.linux import pages
-from autofinity.linux.pages import Moved, move, nodes_of
+from autofinity.linux.pages import Moved, mems_allowed, move, nodes_of
+from autofinity.model.errors import CapabilityError
 from autofinity.model.topology import OsIndex
 
 PAGE = 4096
@@ -131,3 +134,21 @@ def test_a_process_that_ends_between_two_batches_leaves_no_failure(
 def test_a_process_that_has_ended_leaves_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "mems_allowed", lambda pid: frozenset())
     assert move(1, [PAGE], [OsIndex(1)]) == Moved(0, {})
+
+
+def test_a_process_that_nobody_has_waited_for_leaves_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kernel answers EINVAL, as for a wrong argument."""
+
+    def refuses(name: str, *arguments: Any) -> int:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(pages, "has_room", lambda node: True)
+    monkeypatch.setattr(pages, "syscall", refuses)
+    nodes = [min(mems_allowed(os.getpid()))]
+    with subprocess.Popen(["true"]) as child:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert move(child.pid, [PAGE], nodes) == Moved(0, {})
+    with pytest.raises(CapabilityError, match="EINVAL"):
+        move(os.getpid(), [PAGE], nodes)
