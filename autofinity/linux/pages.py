@@ -52,13 +52,13 @@ def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: in
     nodes that are nearly full: to make room the kernel would swap, the program's own pages too.
     """
     allowed = mems_allowed(pid)
-    if not allowed:
+    if allowed is not None and not allowed:
         return Moved(0, {})
     failed: Counter[str] = Counter()
     done = 0
     pairs = []
     for address, node in zip(addresses, nodes, strict=True):
-        if node in allowed:
+        if allowed is None or node in allowed:
             pairs.append((address, node))
         else:
             failed["EACCES"] += 1
@@ -88,13 +88,16 @@ def move(pid: int, addresses: Sequence[int], nodes: Sequence[OsIndex], batch: in
     return Moved(done, dict(failed))
 
 
-def mems_allowed(pid: int) -> frozenset[OsIndex]:
-    """Nodes that the process may have memory on; none when it has ended."""
-    for line in read_text(f"/proc/{pid}/status").splitlines():
+def mems_allowed(pid: int) -> frozenset[OsIndex] | None:
+    """Nodes that the process may have memory on; none when it has ended. None: any node, on a
+    kernel without cpusets (CONFIG_CPUSETS).
+    """
+    lines = read_text(f"/proc/{pid}/status").splitlines()
+    for line in lines:
         name, _, value = line.partition(":")
         if name == "Mems_allowed_list":
             return parse_cpu_list(value)
-    return frozenset()
+    return None if lines else frozenset()
 
 
 def _has_ended(pid: int, error: CapabilityError) -> bool:

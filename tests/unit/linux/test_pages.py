@@ -146,9 +146,21 @@ def test_a_process_that_nobody_has_waited_for_leaves_no_failure(
 
     monkeypatch.setattr(pages, "has_room", lambda node: True)
     monkeypatch.setattr(pages, "syscall", refuses)
-    nodes = [min(mems_allowed(os.getpid()))]
+    nodes = [min(mems_allowed(os.getpid()) or [OsIndex(0)])]
     with subprocess.Popen(["true"]) as child:
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         assert move(child.pid, [PAGE], nodes) == Moved(0, {})
     with pytest.raises(CapabilityError, match="EINVAL"):
         move(os.getpid(), [PAGE], nodes)
+
+
+def test_pages_may_move_to_any_node_where_the_kernel_has_no_cpusets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Such a kernel names no `Mems_allowed_list`."""
+    monkeypatch.setattr(pages, "mems_allowed", mems_allowed)
+    monkeypatch.setattr(pages, "read_text", lambda path: "Name:\ta\nState:\tR (running)\n")
+    kernel = Kernel({PAGE: 0})
+    monkeypatch.setattr(pages, "syscall", kernel.syscall)
+    monkeypatch.setattr(pages, "has_room", lambda node: True)
+    assert move(1, [PAGE], [OsIndex(1)]) == Moved(1, {})
