@@ -116,10 +116,6 @@ class SpendTime:
 type Action = BindThreads | MovePages | SpendTime
 
 
-OF_PAGES = "pages: "
-"""Beginning of a reason why pages stayed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Result of the actions: counts, one line for each reason, and the cost to the program."""
@@ -132,11 +128,18 @@ class Outcome:
     """Pages among what was `done`, where a program runs on Linux."""
     pages_skipped: int = 0
     """Pages among what was `skipped`: some are always gone or busy."""
+    pages_reasons: tuple[str, ...] = ()
+    """The reasons for these, which are then not among `reasons`."""
 
     @property
-    def not_bound(self) -> tuple[str, ...]:
-        """The reasons why threads were not bound."""
-        return tuple(reason for reason in self.reasons if not reason.startswith(OF_PAGES))
+    def bound(self) -> int:
+        """Number of threads that were bound."""
+        return self.done - self.pages_done
+
+    @property
+    def refused(self) -> int:
+        """Number of threads that were not bound."""
+        return self.skipped - self.pages_skipped
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,11 +38,16 @@ def flaw_of(info: os.stat_result) -> str:
 
 def why_not_ours(info: os.stat_result) -> str:
     """Why others may own or write a file or folder with this status; empty: it is ours alone."""
-    if info.st_uid != os.geteuid():
-        return f"it is another user's (uid {info.st_uid})"
+    if flaw := why_foreign(info):
+        return flaw
     if _writable_by_others(info):
         return f"others may write it (mode {stat.S_IMODE(info.st_mode):o})"
     return ""
+
+
+def why_foreign(info: os.stat_result) -> str:
+    """Says whose a file or folder is that is not ours; empty: it is ours."""
+    return "" if info.st_uid == os.geteuid() else f"it is another user's (uid {info.st_uid})"
 
 
 def folder_flaw(folder: Path) -> str:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from autofinity.new_folder import make_missing
+from autofinity.private_file import why_foreign
 
 _MARK = ".autofinity"
 _OURS = (_MARK, ".builds", "index.aft")
@@ -29,10 +30,8 @@ def take(folder: Path) -> int:
         folder.mkdir(exist_ok=True)
         with suppress(FileNotFoundError):  # its owner has just removed or renamed it
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            owner = os.fstat(descriptor).st_uid
-            if owner != os.geteuid():
+            if flaw := why_foreign(os.fstat(descriptor)):
                 os.close(descriptor)
-                flaw = f"it is another user's (uid {owner})"
                 raise PermissionError(errno.EPERM, flaw, str(folder))
             with suppress(OSError):  # file systems without locks exist: there no process waits
                 fcntl.flock(descriptor, fcntl.LOCK_EX)

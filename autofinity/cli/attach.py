@@ -246,7 +246,7 @@ class _Teller:
         del interval
         for line in after.notes[len(before.notes) :]:
             self.say(line)
-        for line in outcome.not_bound if outcome else ():
+        for line in outcome.reasons if outcome else ():
             self.say(f"not bound: {line}")
         if _where(after) == _where(before):
             return

@@ -31,15 +31,7 @@ from autofinity.model.errors import CapabilityError
 from autofinity.model.memory import SMALL_PAGE_BYTES, MemoryByNode
 from autofinity.model.sharing import NumaVectors, SharingMatrix, by_process, process_and_page
 from autofinity.model.topology import OsIndex
-from autofinity.ports import (
-    OF_PAGES,
-    Action,
-    BindThreads,
-    Interval,
-    MovePages,
-    Outcome,
-    ThreadEvent,
-)
+from autofinity.ports import Action, BindThreads, Interval, MovePages, Outcome, ThreadEvent
 
 if TYPE_CHECKING:
     from autofinity.linux.address_sensor import AddressSensor  # loads the native core
@@ -182,13 +174,11 @@ class LinuxProcess:
         return Outcome(
             bound + moved,
             reasons.total() + stayed,
-            (
-                *(f"{count} × {reason}" for reason, count in reasons.items()),
-                *(f"{OF_PAGES}{count} × {reason}" for reason, count in of_pages.items()),
-            ),
+            _lines(reasons),
             time.monotonic_ns() - started,
             moved,
             stayed,
+            _lines(of_pages),
         )
 
     def memory(self) -> MemoryByNode | None:
@@ -313,6 +303,10 @@ class LinuxProcess:
     def _note(self, line: str) -> None:
         if line not in self.notes:
             self.notes.append(line)
+
+
+def _lines(reasons: Counter[str]) -> tuple[str, ...]:
+    return tuple(f"{count} × {reason}" for reason, count in reasons.items())
 
 
 def _sample(

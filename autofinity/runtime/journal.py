@@ -100,13 +100,10 @@ class Journal:
             self._observed(after, samples.probe_in, samples.probe)
         if samples.outcome is not None and samples.outcome is not was.outcome:
             self._observed(after, after.placed.affinity, samples.outcome)
-        bound = outcome.done - outcome.pages_done if outcome else 0
-        refused = outcome.skipped - outcome.pages_skipped if outcome else 0
-        if outcome is not None and (
-            bound or refused
-        ):  # where only pages moved, masks are as before
-            self._refused = refused > 0
-            for reason in outcome.not_bound:
+        bound = outcome.bound if outcome else 0
+        if outcome and (bound or outcome.refused):  # where only pages moved, masks are as before
+            self._refused = outcome.refused > 0
+            for reason in outcome.reasons:
                 self.note(f"not bound: {reason}")
         if after.placed.threads and _where(after) != _where(before):
             self._rows.write(lambda database: self._bound(database, after, bound))

@@ -18,6 +18,7 @@ from autofinity.model.policy import RulePolicy
 from autofinity.policy.shipped import policy_names
 from autofinity.store.observations import read
 from autofinity.workflow.kept_policies import KeptPolicies
+from autofinity.workflow.policies import policy_for
 from autofinity.workflow.several_machines import for_any_machine, machines_in
 from autofinity.workflow.train import rules_of
 
@@ -26,7 +27,8 @@ OBSERVATIONS = Path(__file__).resolve().parents[2] / "data" / "observations"
 
 class UnseenPolicies:
     """For a machine and a program: the machine's own policy where one is shipped, else the policy
-    for any machine, learned from the shipped observations of all other programs.
+    for any machine, learned from the shipped observations of all other programs. A program of which
+    there are none is unseen by the shipped policy itself.
 
     Learned policies are kept in the folder `work`.
     """
@@ -35,6 +37,10 @@ class UnseenPolicies:
         self._work = work
 
     def __call__(self, machine: str, program: str) -> RulePolicy:
+        policy = policy_for(machine)
+        assert policy is not None
+        if program not in policy.provenance["observations"]["programs"]:  # type: ignore[index]
+            return policy
         if machine in policy_names():
             return self._own(machine)(program)
         return self._anywhere(machine, program)

@@ -276,8 +276,8 @@ def test_counters_that_are_refused_are_noted_once_and_the_rest_goes_on(
 def test_pages_that_are_not_there_are_counted_as_failures(child: subprocess.Popen[bytes]) -> None:
     outcome = watched(child).apply([MovePages((1, 2), (0, 0))])
     assert outcome.done == 0
-    assert outcome.skipped == 2
-    assert outcome.reasons
+    assert outcome.skipped == outcome.pages_skipped == 2
+    assert outcome.pages_reasons
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from script_module import script_module
 
+from autofinity.workflow.policies import policy_for
+
 unseen_policies = script_module("studies/unseen_policies.py")
 MACHINE = "opteron-6164he"  # which has a policy of its own
 
@@ -34,6 +36,14 @@ def test_elsewhere_the_policy_for_any_machine_is_learned_without_it(
     assert policies("epyc-9654", "cg") == "without cg on epyc-9654"
     assert policies("xeon-8480", "bfs") == "without bfs on xeon-8480"
     assert [left_out for left_out, _ in asked] == ["program"]
+
+
+@pytest.mark.parametrize("machine", [MACHINE, "epyc-9654"])
+def test_nothing_is_learned_again_for_a_program_that_no_policy_has_seen(
+    machine: str, tmp_path: Path
+) -> None:
+    assert unseen_policies.UnseenPolicies(tmp_path)(machine, "stream") == policy_for(machine)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_policy_that_was_learned_is_not_learned_again(

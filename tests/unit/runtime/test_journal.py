@@ -449,9 +449,10 @@ def test_pages_are_no_threads_that_were_bound_or_refused(tmp_path: Path) -> None
     """A mechanism binds and moves in one turn, and some pages are always gone or busy."""
     journal = Journal(tmp_path / "db", header(), MACHINE)
     before, after = seated()
-    moved = Outcome(2 + 40, 7, ("pages: 7 × ENOENT",), pages_done=40, pages_skipped=7)
+    gone, busy = ("7 × ENOENT",), ("9 × EBUSY",)
+    moved = Outcome(2 + 40, 7, pages_done=40, pages_skipped=7, pages_reasons=gone)
     journal.saw(before, after, TURN, moved)
-    journal.saw(after, after, TURN, Outcome(0, 9, ("pages: 9 × EBUSY",), pages_skipped=9))
+    journal.saw(after, after, TURN, Outcome(0, 9, pages_skipped=9, pages_reasons=busy))
     journal.end({})
     with BehaviourDB.open(tmp_path / "db") as database:
         (run,) = database.runs()
