@@ -20,6 +20,7 @@ UNDECIDED = (
     "foreign_text",
     "free_memory",
     "given_file",
+    "new_folder",
     "own_code",
     "private_file",
     "resources",
