@@ -230,7 +230,8 @@ def test_control_c_on_a_terminal_reaches_the_application_alone(run: Runner) -> N
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     with run.lasting(
-        *("--", "sh", "-c", "echo up; sleep 300"),
+        # A shell that is about to fork waits for its child, which has not seen the signal.
+        *("--", "sh", "-c", "echo up; exec sleep 300"),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
